@@ -1,0 +1,138 @@
+"""Plain dataclasses as configuration: filled from TOML tables or from command-line words, checked, compared.
+
+A section of a recipe is a frozen dataclass that stands beside what it configures and declares its keys with `key()`.
+This file knows nothing of any particular section. It does not hold defaults; they live in the dataclasses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from regard.errors import RecipeError
+
+T = TypeVar("T")
+TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def key(default: Any, help: str) -> Any:
+    """A dataclass field with a default and the sentence that `--help` prints for it."""
+    return dataclasses.field(default=default, metadata={"help": help})
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """
+    >>> nearest("widht", ["width", "heads"])
+    'did you mean "width"?'
+    """
+    known = sorted(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f'did you mean "{close[0]}"?' if close else f"known: {', '.join(known)}"
+
+
+def describe(kind: Any) -> str:
+    """A type as a person would say it: `int | None` is "a whole number or none"."""
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none"}
+    if get_origin(kind) is Literal:
+        return "one of " + ", ".join(str(a) for a in get_args(kind))
+    if get_origin(kind) in (Union, types.UnionType):
+        return " or ".join(describe(a) for a in get_args(kind))
+    if get_origin(kind) in (list, tuple):
+        return f"a list of {describe(get_args(kind)[0])}"
+    return names.get(kind, str(kind))
+
+
+def accept(value: Any, kind: Any) -> Any:
+    """`value` as an instance of `kind`, or ValueError. Whole numbers pass as numbers; nothing else is bent."""
+    origin = get_origin(kind)
+    if origin is Literal:
+        if value in get_args(kind):
+            return value
+    elif origin in (Union, types.UnionType):
+        for option in get_args(kind):
+            try:
+                return accept(value, option)
+            except ValueError:
+                continue
+    elif origin in (list, tuple):
+        if isinstance(value, (list, tuple)):
+            return tuple(accept(v, get_args(kind)[0]) for v in value)
+    elif kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    elif kind is type(None):
+        if value is None:
+            return None
+    elif isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    raise ValueError(value)
+
+
+def parse(word: str, kind: Any) -> Any:
+    """A word from the command line as an instance of `kind`, or ValueError.
+
+    >>> parse("3e-4", float), parse("yes", bool), parse("none", int | None), parse("a,b", tuple[str, ...])
+    (0.0003, True, None, ('a', 'b'))
+    """
+    origin = get_origin(kind)
+    if origin is Literal:
+        return accept(word, kind)
+    if origin in (Union, types.UnionType):
+        options = get_args(kind)
+        if type(None) in options and word.lower() == "none":
+            return None
+        for option in (o for o in options if o is not type(None)):
+            try:
+                return parse(word, option)
+            except ValueError:
+                continue
+        raise ValueError(word)
+    if origin in (list, tuple):
+        return tuple(parse(part, get_args(kind)[0]) for part in word.split(",") if part)
+    if kind is bool:
+        if word.lower() in TRUE_WORDS + FALSE_WORDS:
+            return word.lower() in TRUE_WORDS
+        raise ValueError(word)
+    if kind is int:
+        return int(word.replace("_", "").replace(",", ""))
+    return kind(word)
+
+
+def keys_of(section: type) -> dict[str, Any]:
+    """Name → type of every key of a section, annotations resolved."""
+    hints = get_type_hints(section)
+    return {f.name: hints[f.name] for f in dataclasses.fields(section)}
+
+
+def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
+    """A section from a mapping. Unknown keys and wrong types are errors that say what is allowed."""
+    known = keys_of(section)
+    values = {}
+    for name, value in table.items():
+        if name not in known:
+            raise RecipeError(f'unknown key "{name}" in {where}; {nearest(name, known)}')
+        try:
+            values[name] = accept(value, known[name])
+        except ValueError:
+            raise RecipeError(f"{where}.{name} must be {describe(known[name])}, but is {value!r}") from None
+    return section(**values)
+
+
+def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, Any]]:
+    """(key, old value, new value) wherever two dataclasses of one kind differ, nested ones with dotted keys."""
+    found = []
+    for f in dataclasses.fields(old):
+        a, b = getattr(old, f.name), getattr(new, f.name)
+        if dataclasses.is_dataclass(a) and dataclasses.is_dataclass(b) and type(a) is type(b):
+            found += differences(a, b, f"{prefix}{f.name}.")
+        elif a != b:
+            found.append((prefix + f.name, a, b))
+    return found
+
+
+def require(condition: bool, message: str) -> None:
+    """One line in a `__post_init__`: an impossible value is a RecipeError."""
+    if not condition:
+        raise RecipeError(message)

@@ -1,0 +1,25 @@
+"""What can go wrong because of what we were given, in one clear line each.
+
+Every message says what was given, what is allowed and what to type. The command line prints the line and exits with
+code 2; no traceback reaches a user. An `assert` elsewhere in the package is for our own invariants, never for input.
+"""
+
+
+class RegardError(Exception):
+    """Something the user can mend. Its text is the whole message."""
+
+
+class InputError(RegardError):
+    """Text or files that cannot be used: missing, empty, unequal, not UTF-8."""
+
+
+class RecipeError(RegardError):
+    """A recipe or a flag that is unknown, of the wrong type, or impossible."""
+
+
+class BundleError(RegardError):
+    """A model folder that is missing a part or holds a damaged one."""
+
+
+class RunError(RegardError):
+    """A training run that cannot start, go on or be resumed."""
