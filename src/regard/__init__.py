@@ -1,3 +1,57 @@
-"""regard: neural machine translation you can see inside of."""
+"""regard: neural machine translation you can see inside of.
+
+>>> import regard
+>>> regard.load("runs/demo").translate(["The black cat sleeps."])[0].text      # doctest: +SKIP
+'Le chat noir dort.'
+
+Importing this package loads no torch; each function imports what it needs when it is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from regard.decode.translate import Translator
+    from regard.metrics.bleu import BleuScore
+    from regard.recipe import Recipe
+    from regard.train.run import Outcome
 
 __version__ = "0.1.0"
+__all__ = ["RegardError", "__version__", "bleu", "load", "train"]
+
+
+def load(path: str | PathLike[str], device: str = "auto") -> Translator:
+    """The translator in a bundle or in a run's folder (its best model), ready: `.translate(["…"])`."""
+    from pathlib import Path
+
+    from regard.decode.translate import Translator
+
+    return Translator.load(Path(path), device)
+
+
+def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str]) -> Outcome:
+    """Train by a recipe (an object, tables as in TOML, or a TOML file) in the new folder `out`."""
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from regard.recipe import Recipe, read_recipe, recipe_from_tables
+    from regard.train.run import train as start
+
+    if isinstance(recipe, Mapping):
+        recipe = recipe_from_tables(recipe)
+    elif not isinstance(recipe, Recipe):
+        recipe = read_recipe(Path(recipe))
+    return start(recipe, Path(out))
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]], **options: Any) -> BleuScore:
+    """Corpus BLEU with a signature; options as in `regard.metrics.bleu.bleu`."""
+    from regard.metrics.bleu import bleu as score
+
+    return score(hypotheses, references, **options)

@@ -1,0 +1,5 @@
+"""`python -m regard` is `regard`."""
+
+from regard.cli import main
+
+main()

@@ -1,0 +1,165 @@
+"""A trained translator as one folder: `config.json tokenizer.json model.safetensors card.json`. Never a pickle.
+
+Each file is written to a temporary name, synced and renamed, so that a reader finds the old one or the new one, whole.
+The card says where the model comes from: data, scores with their signatures, versions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from regard.config import build, nearest
+from regard.errors import BundleError, RecipeError
+from regard.models.base import Model
+from regard.models.transformer import PRESETS, Transformer, TransformerConfig
+from regard.text.tokenizer import Tokenizer
+
+FORMAT = 1
+PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
+
+# Architecture → its configuration, its presets, its class: a literal table, so that a reader finds them all here.
+ARCHITECTURES = {"transformer": (TransformerConfig, PRESETS, Transformer)}
+ModelConfig = TransformerConfig
+
+
+def make_model(architecture: str, config: ModelConfig, tokenizer: Tokenizer) -> Model:
+    _, _, constructor = ARCHITECTURES[architecture]
+    return constructor(config, tokenizer.source_size, tokenizer.target_size, tokenizer.config.joint)
+
+
+def check_architecture(name: str) -> None:
+    if name not in ARCHITECTURES:
+        raise RecipeError(f'unknown model.architecture "{name}"; {nearest(name, ARCHITECTURES)}')
+
+
+@dataclass
+class Bundle:
+    architecture: str
+    config: ModelConfig
+    model: Model
+    tokenizer: Tokenizer
+    card: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write all four parts; an interruption leaves each part old or new, never torn."""
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {
+            "format": FORMAT,
+            "architecture": self.architecture,
+            "config": dataclasses.asdict(self.config),
+        }
+        write_atomically(folder / "config.json", lambda path: _write_json(path, about))
+        write_atomically(folder / "tokenizer.json", self.tokenizer.save)
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in unique_tensors(self.model).items()}
+        write_atomically(folder / "model.safetensors", lambda path: save_file(weights, path))
+        write_atomically(folder / "card.json", lambda path: _write_json(path, self.card))
+
+    @classmethod
+    def load(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
+        folder = find_bundle(folder)
+        about, card = _read_json(folder / "config.json"), _read_json(folder / "card.json")
+        if about.get("format") != FORMAT:
+            raise BundleError(f"{folder} has bundle format {about.get('format')!r}; this regard reads format {FORMAT}")
+        try:
+            check_architecture(str(about.get("architecture")))
+            section, _, _ = ARCHITECTURES[about["architecture"]]
+            config = build(section, about["config"], "config")
+            tokenizer = Tokenizer.load(folder / "tokenizer.json")
+        except BundleError:
+            raise
+        except Exception as problem:
+            raise BundleError(f"{folder} cannot be read: {problem}") from None
+        model = make_model(about["architecture"], config, tokenizer)
+        load_weights(model, folder / "model.safetensors")
+        return cls(about["architecture"], config, model.to(device).eval(), tokenizer, card)
+
+
+def find_bundle(folder: Path) -> Path:
+    """The bundle in a folder: itself, or `best` or `last` of a training run."""
+    if not folder.is_dir():
+        hint = "; a model is a folder" if folder.exists() else ""
+        raise BundleError(f"no model at {folder}{hint}; give a bundle or a run folder made by regard train")
+    for candidate in (folder, folder / "best", folder / "last"):
+        there = [part for part in PARTS if (candidate / part).is_file()]
+        if len(there) == len(PARTS):
+            return candidate
+        if there and candidate != folder / "best":
+            missing = ", ".join(part for part in PARTS if part not in there)
+            raise BundleError(f"{candidate} is missing {missing}; a bundle holds {', '.join(PARTS)}")
+    raise BundleError(f"no model in {folder}; a bundle holds {', '.join(PARTS)}, a run holds best/ or last/")
+
+
+def unique_tensors(model: Model) -> dict[str, torch.Tensor]:
+    """The model's tensors by name, a shared one once, under its first name."""
+    named: dict[str, torch.Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            named[name] = tensor
+    return named
+
+
+def load_weights(model: Model, path: Path) -> None:
+    try:
+        stored = load_file(path)
+    except (SafetensorError, OSError) as problem:
+        raise BundleError(f"{path} is damaged or cut short ({problem}); copy it again or train anew") from None
+    wanted = unique_tensors(model)
+    if stored.keys() != wanted.keys() or any(stored[n].shape != wanted[n].shape for n in wanted):
+        odd = sorted(set(stored) ^ set(wanted)) or [n for n in wanted if stored[n].shape != wanted[n].shape]
+        raise BundleError(f"{path} does not fit its config.json: {odd[0]} differs ({len(odd)} tensors in all)")
+    with torch.no_grad():
+        for name, tensor in wanted.items():
+            tensor.copy_(stored[name])
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a temporary file, sync it, then rename it over `path`. A failure leaves `path` as it was."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        write(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as problem:
+        raise BundleError(f"cannot write {path}: {problem.strerror or problem}") from None
+    except SafetensorError as problem:  # how safetensors reports a full disk
+        raise BundleError(f"cannot write {path}: {problem}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename survive a power cut, where the system lets a folder be synced."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _write_json(path: Path, value: object) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise BundleError(f"{path} cannot be read: {problem}") from None
+    if not isinstance(value, dict):
+        raise BundleError(f"{path} must hold a JSON object, but holds {type(value).__name__}")
+    return value

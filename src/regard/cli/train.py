@@ -1,0 +1,184 @@
+"""`regard train` and `regard resume`: recipe keys as flags. The keys are one set, so these commands read their own words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from regard.errors import RecipeError
+
+if TYPE_CHECKING:
+    from regard.train.run import Outcome
+
+
+@dataclass
+class Words:
+    """A command line taken apart."""
+
+    plain: list[str] = field(default_factory=list)
+    settings: list[tuple[str, str]] = field(default_factory=list)
+    options: dict[str, str] = field(default_factory=dict)
+
+
+def train(context: typer.Context) -> None:
+    """Train a translator from a recipe or from two text files."""
+    words = read_words(context.args, options=("out",), switches=("help",))
+    if "help" in words.options or not context.args:
+        explain_train()
+        return
+    from regard.recipe import read_recipe
+    from regard.train.run import train as start
+
+    if len(words.plain) > 1:
+        raise RecipeError(f"train takes one recipe, but got {len(words.plain)}: {', '.join(words.plain)}")
+    recipe = read_recipe(Path(words.plain[0]) if words.plain else None, words.settings)
+    out = Path(words.options["out"]) if "out" in words.options else next_run(Path("runs"))
+    report(start(recipe, out))
+
+
+def resume(context: typer.Context) -> None:
+    """Go on with an interrupted run, exactly where it was."""
+    words = read_words(context.args, options=(), switches=("help", "override", "previous"))
+    if "help" in words.options or len(words.plain) != 1:
+        explain_resume()
+        if "help" not in words.options:
+            raise RecipeError("resume takes one run: regard resume FOLDER")
+        return
+    from regard.train.run import resume as go_on
+
+    outcome = go_on(
+        Path(words.plain[0]),
+        words.settings,
+        override="override" in words.options,
+        previous="previous" in words.options,
+    )
+    report(outcome)
+
+
+def read_words(args: Sequence[str], options: Sequence[str], switches: Sequence[str]) -> Words:
+    """`--key value`, `--key=value`, `--flag`, `--no-flag` and `--set key=value`; everything else is a plain word."""
+    words, rest = Words(), list(args)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            words.plain.append(word)
+            continue
+        name, given, value = word[2:].partition("=")
+        if name in switches and not given:
+            words.options[name] = "true"
+        elif name == "set":
+            key, equals, value = (value if given else _next(rest, word)).partition("=")
+            if not equals:
+                raise RecipeError(f'--set takes key=value, as in --set steps=500, but got "{key}"')
+            words.settings.append((key.strip(), value.strip()))
+        elif name in options:
+            words.options[name] = value if given else _next(rest, word)
+        elif _is_switch(name) and not given:
+            words.settings.append((name.removeprefix("no-"), "false" if name.startswith("no-") else "true"))
+        else:
+            words.settings.append((name, value if given else _value(rest, name)))
+    return words
+
+
+def _next(rest: list[str], word: str) -> str:
+    if not rest:
+        raise RecipeError(f"{word} needs a value after it")
+    return rest.pop(0)
+
+
+def _value(rest: list[str], name: str) -> str:
+    from regard.recipe import with_settings
+
+    if not rest:
+        with_settings({}, [(name, "")])  # an unknown key is the likelier mistake, and says so
+        raise RecipeError(f"--{name} needs a value after it")
+    return rest.pop(0)
+
+
+def _is_switch(name: str) -> bool:
+    from regard.recipe import known_keys
+
+    bare = name.removeprefix("no-").replace("-", "_").rpartition(".")[2]
+    return any(keys.get(bare) is bool for keys in known_keys({}).values())
+
+
+def next_run(folder: Path) -> Path:
+    """runs/1, runs/2, …: the first that is not there."""
+    number = 1
+    while (folder / str(number)).exists():
+        number += 1
+    return folder / str(number)
+
+
+def report(outcome: Outcome) -> None:
+    run = outcome.run
+    if outcome.ending in ("interrupted", "out of time"):
+        typer.echo(f"{outcome.ending} after step {outcome.step:,}, saved; to go on: regard resume {run}")
+        raise typer.Exit(130 if outcome.ending == "interrupted" else 0)
+    if outcome.dev_bleu is not None:
+        typer.echo(f"best dev BLEU {outcome.dev_bleu:.2f} at step {outcome.best_step:,} ({outcome.signature})")
+    if outcome.test_bleu is not None:
+        typer.echo(f"test {outcome.test_bleu} ({outcome.test_bleu.signature})")
+    typer.echo(f'{outcome.ending}; to use it: regard translate --model {run} "…"')
+
+
+def explain_train() -> None:
+    print_help(
+        "regard train [RECIPE.toml] [--KEY VALUE]… [--set KEY=VALUE]… [--out FOLDER]",
+        "Train a translator from a recipe, from two text files, or from both: flags are laid over the recipe.",
+        [
+            "regard train --src a.en --tgt a.fr --out runs/mine",
+            "regard train --pairs corpus.tsv.gz --preset tiny --steps 3000",
+            "regard train recipe.toml --set train.learning_rate=5e-4",
+        ],
+        [("--out FOLDER", "where the run goes; it must not hold anything yet (default: runs/1, runs/2, …)")],
+    )
+
+
+def explain_resume() -> None:
+    print_help(
+        "regard resume FOLDER [--KEY VALUE]… [--override] [--previous]",
+        "Go on with a run exactly where its last checkpoint is. A changed recipe needs --override.",
+        ["regard resume runs/mine", "regard resume runs/mine --steps 20000 --override"],
+        [
+            ("--override", "accept a recipe or data that differs from the run's"),
+            ("--previous", "start from the checkpoint before the last one"),
+        ],
+    )
+
+
+def print_help(usage: str, what: str, examples: list[str], options: list[tuple[str, str]]) -> None:
+    """Help that is made of the recipe itself, so that it cannot fall behind."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from regard.bundle import ARCHITECTURES
+    from regard.recipe import SECTIONS, Recipe
+
+    console = Console(highlight=False)
+    console.print(f"\n[bold]Usage:[/bold] {usage}\n\n{what}\n".replace("[RECIPE", "\\[RECIPE"))
+    for example in examples:
+        console.print(f"  [green]{example}[/green]")
+    table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
+    for name, meaning in options:
+        table.add_row(f"[cyan]{name}[/cyan]", "", meaning)
+    table.add_row("[cyan]--set KEY=VALUE[/cyan]", "", "any key below, also with its section: train.steps=500")
+    defaults: dict[str, Any] = Recipe().tables()
+    for section, keys in SECTIONS.items():
+        table.add_row("", "")
+        table.add_row(f"[bold]\\[{section}][/bold]", "[dim]default[/dim]")
+        if section == "model":
+            presets = ", ".join(ARCHITECTURES["transformer"][1])
+            table.add_row("[cyan]--architecture[/cyan]", "transformer", f"one of {', '.join(ARCHITECTURES)}")
+            table.add_row("[cyan]--preset[/cyan]", "small", f"sizes to start from: {presets}")
+        for key in dataclasses.fields(keys):
+            value = defaults[section][key.name]
+            shown = "–" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+            flag = f"--{key.name.replace('_', '-')}"
+            table.add_row(f"[cyan]{flag}[/cyan]", shown, key.metadata["help"])
+    console.print(table)

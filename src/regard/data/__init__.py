@@ -1,0 +1,1 @@
+"""Parallel text: the embedded corpus, files, encoding and batches."""

@@ -1,0 +1,159 @@
+"""Which pairs go together: batches of like lengths within a token budget, planned from lengths alone.
+
+A plan is a pure function of (lengths, budget, seed, epoch, rank, world): nothing is remembered, so a position in it
+is two numbers. No batch ever exceeds the budget, every pair comes once an epoch over all ranks, and all ranks get
+equally many batches. Which tokens the pairs hold is `encode.py`'s affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.encode import EncodedCorpus
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.batch import PackedBatch
+
+Ints = NDArray[np.int64]
+BAND = 1.1  # the longest target of a band is this many times the shortest
+
+
+def plan_epoch(
+    src_lengths: Ints,
+    tgt_lengths: Ints,
+    batch_tokens: int,
+    seed: int,
+    epoch: int,
+    rank: int = 0,
+    world: int = 1,
+) -> list[Ints]:
+    """The batches of one rank in one epoch, as arrays of pair numbers."""
+    _check(src_lengths, tgt_lengths, batch_tokens)
+    rng = np.random.default_rng([seed, epoch])
+    order = _by_length(src_lengths, tgt_lengths, rng)
+    batches = _cut(order, src_lengths, tgt_lengths, batch_tokens)
+    batches = _even(batches, world)
+    shuffled = rng.permutation(len(batches))
+    return [batches[i] for i in shuffled[rank::world]]
+
+
+def plan_in_order(src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> list[Ints]:
+    """Every pair once, longest first, for scoring: no chance, no ranks."""
+    _check(src_lengths, tgt_lengths, batch_tokens)
+    order = np.lexsort((src_lengths, tgt_lengths))[::-1]
+    return _cut(order, src_lengths, tgt_lengths, batch_tokens)
+
+
+def fill(batches: list[Ints], src_lengths: Ints, tgt_lengths: Ints) -> float:
+    """The share of padded positions, both sides together, that hold a real token."""
+    real = padded = 0
+    for rows in batches:
+        for lengths in (src_lengths[rows], tgt_lengths[rows]):
+            real += int(lengths.sum())
+            padded += len(rows) * int(lengths.max())
+    return real / padded
+
+
+def _check(src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> None:
+    assert len(src_lengths) == len(tgt_lengths) > 0
+    longest = int(max(src_lengths.max(), tgt_lengths.max()))
+    if longest > batch_tokens:
+        raise InputError(
+            f"batch_tokens is {batch_tokens:,}, but the longest sentence has {longest:,} tokens; "
+            f"set batch_tokens to at least {longest:,}, or max_length below {batch_tokens:,}"
+        )
+
+
+def _by_length(src_lengths: Ints, tgt_lengths: Ints, rng: np.random.Generator) -> Ints:
+    """An order in which neighbours are alike: through bands of like target lengths, to and fro by source length.
+
+    Where the bands begin and the order among equals are chance, so that every epoch makes other batches.
+    """
+    band = np.floor(np.log(tgt_lengths) / np.log(BAND) + rng.random()).astype(np.int64)
+    to_and_fro = np.where(band % 2, src_lengths, -src_lengths)
+    return np.lexsort((rng.permutation(len(band)), tgt_lengths, to_and_fro, band))
+
+
+def _cut(order: Ints, src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> list[Ints]:
+    """Take pairs in order for as long as both rectangles fit the budget."""
+    widest = np.maximum(src_lengths, tgt_lengths)[order]
+    batches, at = [], 0
+    while at < len(order):
+        most = batch_tokens // widest[at]  # more than this many never fit
+        width = np.maximum.accumulate(widest[at : at + most])
+        count = int(np.searchsorted(width * np.arange(1, len(width) + 1), batch_tokens, side="right"))
+        batches.append(order[at : at + count])
+        at += count
+    return batches
+
+
+def _even(batches: list[Ints], world: int) -> list[Ints]:
+    """Halve the largest batches until their number is a multiple of `world`."""
+    batches = list(batches)
+    while len(batches) % world:
+        largest = max(range(len(batches)), key=lambda i: len(batches[i]))
+        rows = batches[largest]
+        if len(rows) < 2:
+            raise InputError(
+                f"{len(batches):,} batches of one pair cannot be shared evenly by {world} processes; "
+                "raise batch_tokens, or use fewer processes"
+            )
+        batches[largest] = rows[: len(rows) // 2]
+        batches.append(rows[len(rows) // 2 :])
+    return batches
+
+
+class Batches:
+    """Training batches without end, epoch after epoch; the position is (epoch, index) of the batch to come.
+
+    `corpus` may be a function of the epoch, for a corpus that is encoded anew each time (BPE-dropout).
+    """
+
+    def __init__(
+        self,
+        corpus: EncodedCorpus | Callable[[int], EncodedCorpus],
+        batch_tokens: int,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        state: dict[str, int] | None = None,
+    ) -> None:
+        self._corpus_of = corpus if callable(corpus) else lambda epoch: corpus
+        self._budget, self._seed, self._rank, self._world = batch_tokens, seed, rank, world
+        self.epoch, self.index = (state["epoch"], state["index"]) if state else (0, 0)
+        self._open()
+
+    def _open(self) -> None:
+        self.corpus = self._corpus_of(self.epoch)
+        self._plan = plan_epoch(*self.corpus.lengths, self._budget, self._seed, self.epoch, self._rank, self._world)
+
+    @property
+    def per_epoch(self) -> int:
+        """Batches of this rank in the present epoch."""
+        return len(self._plan)
+
+    def state(self) -> dict[str, int]:
+        """Where to go on: give it to a new `Batches` over the same corpus, and the next batch is the same."""
+        return {"epoch": self.epoch, "index": self.index}
+
+    def __iter__(self) -> Iterator[PackedBatch]:
+        return self
+
+    def __next__(self) -> PackedBatch:
+        if self.index >= len(self._plan):
+            self.epoch, self.index = self.epoch + 1, 0
+            self._open()
+        rows = self._plan[self.index]
+        self.index += 1
+        return self.corpus.gather(rows)
+
+
+def batches_in_order(corpus: EncodedCorpus, batch_tokens: int) -> Iterator[PackedBatch]:
+    """Every pair of a corpus once, for a loss on dev."""
+    for rows in plan_in_order(*corpus.lengths, batch_tokens):
+        yield corpus.gather(rows)

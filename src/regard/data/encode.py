@@ -1,0 +1,258 @@
+"""A corpus as ids on disk: filtered, encoded once, kept by fingerprint, and memory-mapped.
+
+Memory does not grow with the corpus, but for eight bytes a pair to find duplicates by. An entry of the cache is
+written under a temporary name and renamed when it is whole, so that two processes may build it at once; one that was
+damaged since is built again. Reading files is `corpus.py`'s affair, making batches `batching.py`'s.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import random
+import shutil
+import time
+import uuid
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.corpus import DataConfig, Pair, PairFiles, read_pairs
+from regard.data.filters import FilterReport, Filters
+from regard.errors import InputError
+from regard.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from regard.batch import PackedBatch
+
+FORMAT = 1
+CHUNK = 10_000  # pairs in memory at a time
+CHUNK_CHARACTERS = 8_000_000
+FILES = ("src", "tgt", "src_offsets", "tgt_offsets", "kept")
+Ints = NDArray[np.int64]
+
+
+class EncodedCorpus:
+    """Sentence pairs as memory-mapped ids. Pair i was pair `kept[i]` of what was read."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open an entry; ValueError or OSError if it is not whole."""
+        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        if meta["format"] != FORMAT or set(meta["sizes"]) != set(FILES):
+            raise ValueError(f"{folder} is of another format")
+        for name in FILES:
+            if (folder / name).stat().st_size != meta["sizes"][name] or _checksum(folder / name) != meta["sums"][name]:
+                raise ValueError(f"{folder / name} is damaged")
+        self.report = FilterReport(**meta["report"])
+        kinds = {"src": meta["dtype"], "tgt": meta["dtype"]}
+        arrays = {n: np.memmap(folder / n, dtype=kinds.get(n, "int64"), mode="r") for n in FILES}
+        self.src, self.tgt = arrays["src"], arrays["tgt"]
+        self.src_offsets: Ints = arrays["src_offsets"]
+        self.tgt_offsets: Ints = arrays["tgt_offsets"]
+        self.kept: Ints = arrays["kept"]
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @property
+    def lengths(self) -> tuple[Ints, Ints]:
+        """Tokens of every source and of every target, each with its EOS."""
+        return np.diff(self.src_offsets) + 1, np.diff(self.tgt_offsets) + 1
+
+    def pair(self, i: int) -> tuple[list[int], list[int]]:
+        """The ids of one pair, without BOS or EOS."""
+        i = range(len(self))[i]
+        src = self.src[self.src_offsets[i] : self.src_offsets[i + 1]]
+        return src.tolist(), self.tgt[self.tgt_offsets[i] : self.tgt_offsets[i + 1]].tolist()
+
+    def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> PackedBatch:
+        """The pairs at `indices`, in that order, as one batch."""
+        import torch
+
+        from regard.batch import BOS, EOS, PackedBatch
+
+        rows = np.asarray(indices, dtype=np.int64)
+        src, _, src_offsets = _gather(self.src, self.src_offsets, rows, EOS)
+        tgt_out, starts, tgt_offsets = _gather(self.tgt, self.tgt_offsets, rows, EOS)
+        tgt_in = np.empty_like(tgt_out)
+        tgt_in[1:] = tgt_out[:-1]  # y1 … yn EOS moved by one is BOS y1 … yn, once each start is set
+        tgt_in[starts] = BOS
+        flat = (torch.from_numpy(a) for a in (src, src_offsets, tgt_in, tgt_out, tgt_offsets))
+        return PackedBatch(*flat)
+
+
+def _gather(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int) -> tuple[Ints, Ints, Ints]:
+    """(flat ids with `last` after each row, where rows start, offsets), without a loop over anything."""
+    starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows] + 1  # one more for `last`
+    out = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    from_ = np.arange(out[-1]) + np.repeat(starts - out[:-1], lengths)
+    ends = out[1:] - 1
+    from_[ends] = 0  # anything valid
+    flat = ids[from_].astype(np.int64)
+    flat[ends] = last
+    return flat, out[:-1], out
+
+
+def encode_corpus(
+    files: PairFiles,
+    tokenizer: Tokenizer,
+    config: DataConfig,
+    progress: Callable[[int], None] | None = None,
+    *,
+    epoch: int | None = None,
+    seed: int = 0,
+) -> EncodedCorpus:
+    """The corpus as ids, from the cache or encoded now; `progress` hears how many pairs have been read.
+
+    With `epoch`, BPE-dropout is applied, otherwise in every (seed, epoch); the cache keeps the last two epochs.
+    """
+    dropout = tokenizer.config.bpe_dropout if epoch is not None else 0.0
+    settings = (
+        FORMAT,
+        files.fingerprint(),
+        tokenizer.fingerprint,
+        config.max_length,
+        config.max_ratio,
+        config.dedupe,
+    )
+    name = hashlib.blake2b(repr((*settings, dropout, seed * bool(dropout))).encode(), digest_size=12).hexdigest()
+    root = cache_folder(config)
+    entry = root / (f"{name}-{epoch}" if dropout else name)
+    try:
+        return EncodedCorpus(entry)
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # not there, or not whole: build it
+    rngs = (lambda number: random.Random(f"{seed} {epoch} {number}")) if dropout else None
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        _sweep(root)
+        work = _aside(entry)
+        work.mkdir()
+        try:
+            _write(work, files, tokenizer, config, progress, rngs)
+            corpus = _publish(work, entry)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    except OSError as error:
+        what = "no space left" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or error
+        raise InputError(
+            f"cannot write encoded data to {root} ({what}); "
+            "make room there, or name another folder with --cache DIR or REGARD_CACHE=DIR"
+        ) from None
+    if dropout and epoch is not None:
+        shutil.rmtree(root / f"{name}-{epoch - 2}", ignore_errors=True)
+    return corpus
+
+
+def cache_folder(config: DataConfig) -> Path:
+    """Where encoded data goes: the recipe's word, else the environment's, else the user's cache."""
+    given = config.cache or os.environ.get("REGARD_CACHE")
+    if given:
+        return Path(given).expanduser()
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "regard"
+
+
+def _publish(work: Path, entry: Path) -> EncodedCorpus:
+    """Give a finished folder its name; if another process was first, its work is as good as ours."""
+    try:
+        work.rename(entry)
+    except OSError:
+        try:
+            return EncodedCorpus(entry)
+        except (OSError, ValueError, KeyError, TypeError):  # a damaged one stands there: out of the way
+            damaged = _aside(entry)
+            entry.rename(damaged)
+            shutil.rmtree(damaged, ignore_errors=True)
+            work.rename(entry)
+    return EncodedCorpus(entry)
+
+
+def _aside(entry: Path) -> Path:
+    """A name of its own beside an entry, for work in progress."""
+    return entry.with_name(f".{entry.name}-{uuid.uuid4().hex}.tmp")
+
+
+def _sweep(root: Path) -> None:
+    """Remove what a killed process left a day ago or more."""
+    for left in root.glob(".*.tmp"):
+        if time.time() - left.stat().st_mtime > 86_400:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _write(
+    folder: Path,
+    files: PairFiles,
+    tokenizer: Tokenizer,
+    config: DataConfig,
+    progress: Callable[[int], None] | None,
+    rngs: Callable[[int], random.Random] | None,
+) -> None:
+    """Stream the pairs through the filters into the five files and their description."""
+    dtype = "uint16" if max(tokenizer.source_size, tokenizer.target_size) <= 2**16 else "uint32"
+    filters, totals = Filters(config, tokenizer.longest_piece), [0, 0]
+    report = filters.report
+    with ExitStack() as stack:
+        out = {name: stack.enter_context((folder / name).open("wb")) for name in FILES}
+        for name in ("src_offsets", "tgt_offsets"):
+            out[name].write(np.zeros(1, np.int64).tobytes())
+        for chunk in _chunks(read_pairs(files)):
+            rng = rngs(chunk[0][0]) if rngs else None
+            texts = filters.texts(chunk)
+            sources = tokenizer.encode_source([src for _, src, _ in texts], rng)
+            targets = tokenizer.encode_target([tgt for _, _, tgt in texts], rng)
+            passed = filters.tokens(sources, targets)
+            out["kept"].write(np.asarray([texts[i][0] for i in passed], dtype=np.int64).tobytes())
+            for side, (name, rows) in enumerate((("src", sources), ("tgt", targets))):
+                ids, offsets = out[name], out[f"{name}_offsets"]
+                totals[side] = _append(ids, offsets, [rows[i] for i in passed], totals[side], dtype)
+            if progress:
+                progress(report.read)
+    if not report.kept:
+        raise InputError(f"nothing is left of {files}: {report.summary()}; check its text, or raise --max-length")
+    meta = {
+        "format": FORMAT,
+        "dtype": dtype,
+        "sizes": {name: (folder / name).stat().st_size for name in FILES},
+        "sums": {name: _checksum(folder / name) for name in FILES},
+        "report": asdict(report),
+    }
+    (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+
+
+def _chunks(pairs: Iterator[Pair]) -> Iterator[list[tuple[int, str, str]]]:
+    """(number, source, target) a few thousand at a time, fewer where lines are huge."""
+    chunk, characters = [], 0
+    for number, (src, tgt) in enumerate(pairs):
+        chunk.append((number, src, tgt))
+        characters += len(src) + len(tgt)
+        if len(chunk) == CHUNK or characters > CHUNK_CHARACTERS:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
+
+
+def _append(ids: IO[bytes], offsets: IO[bytes], rows: list[list[int]], total: int, dtype: str) -> int:
+    """Write rows of ids and where each ends; the new total is returned."""
+    ends = total + np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
+    ids.write(np.fromiter(chain.from_iterable(rows), dtype=dtype).tobytes())
+    offsets.write(ends.astype(np.int64).tobytes())
+    return int(ends[-1]) if len(rows) else total
+
+
+def _checksum(path: Path) -> int:
+    total = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            total = zlib.crc32(block, total)
+    return total

@@ -1,0 +1,136 @@
+"""Batched beam search: the b most probable partial translations of every sentence, expanded together (the notes, 3.2).
+
+    b beam   B live sentences   N = B × b rows   V vocabulary
+
+Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et al.
+2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length, ranks above
+the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of the batch.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from regard.batch import BOS, EOS
+from regard.config import key, require
+from regard.decode.hypothesis import Hypothesis, length_limits
+from regard.models.base import Model
+
+
+@dataclass(frozen=True)
+class DecodeConfig:
+    """How `regard translate` searches unless told otherwise; section [decode] of a recipe."""
+
+    beam: int = key(4, "hypotheses kept per sentence; 1 is greedy search")
+    length_penalty: float = key(0.6, "α of lp(Y) = ((5 + |Y|) / 6)^α; 0 ranks by plain probability")
+
+    def __post_init__(self) -> None:
+        require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")
+        require(
+            self.length_penalty >= 0,
+            f"decode.length_penalty must not be negative, but is {self.length_penalty}",
+        )
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """
+    >>> length_penalty(1, 0.6), round(length_penalty(13, 0.5), 3)
+    (1.0, 1.732)
+    """
+    return float(((5 + length) / 6) ** alpha)
+
+
+@dataclass
+class _Beam:
+    """One sentence's search: its live rows' histories and its finished hypotheses."""
+
+    width: int
+    limit: int
+    alpha: float
+    ids: list[tuple[int, ...]] = field(default_factory=lambda: [()])
+    log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])
+    finished: list[Hypothesis] = field(default_factory=list)
+
+    def finish(self, ids: tuple[int, ...], log_probs: tuple[float, ...]) -> None:
+        score = sum(log_probs) / length_penalty(len(log_probs), self.alpha)
+        self.finished.append(Hypothesis(ids, log_probs, score))
+        self.finished.sort(key=lambda h: -h.score)
+        del self.finished[self.width :]
+
+    def advance(self, candidates: list[tuple[int, int, float]]) -> list[int]:
+        """Take (row, token, log-probability) best first; return the old row behind each new one."""
+        ids, log_probs, parents = [], [], []
+        for row, token, log_prob in candidates:
+            history = (*self.log_probs[row], log_prob)
+            if token == EOS:
+                self.finish(self.ids[row], history)
+            else:
+                ids.append((*self.ids[row], token))
+                log_probs.append(history)
+                parents.append(row)
+            if len(ids) == self.width:
+                break
+        self.ids, self.log_probs = ids, log_probs
+        return parents
+
+    def done(self) -> bool:
+        length = len(self.ids[0]) if self.ids else 0
+        if not self.ids or length >= self.limit:
+            for history in zip(self.ids, self.log_probs, strict=True) if len(self.finished) < self.width else ():
+                self.finish(*history)  # cut off at the limit: better than nothing, ranked as it stands
+            return True
+        best_live = max(sum(p) for p in self.log_probs) / length_penalty(length, self.alpha)
+        return len(self.finished) >= self.width and best_live <= self.finished[-1].score
+
+
+@torch.inference_mode()
+def beam_search(model: Model, src: Tensor, mask: Tensor, beam: int = 4, alpha: float = 0.6) -> list[list[Hypothesis]]:
+    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S)."""
+    beams = [_Beam(beam, limit, alpha) for limit in length_limits(mask)]
+    live = list(range(len(beams)))
+    state = model.start(model.encode(src, mask))
+    token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row each until the first step fans out
+    total = torch.zeros(len(live), 1, device=src.device)  # (B, b): log-probability of each live row
+    while live:
+        step = model.step(token, state)
+        log_probs = step.log_probs.view(len(live), -1, step.log_probs.shape[-1])  # (B, b, V)
+        candidates = _best(total, log_probs, 2 * beam)
+        parents, kept = [], []
+        for place, sentence in enumerate(live):
+            rows = beams[sentence].advance(candidates[place])
+            if not beams[sentence].done():
+                kept.append(sentence)
+                rows += [rows[-1]] * (beam - len(rows))  # keep the batch rectangular; the copies score −∞
+                parents += [place * log_probs.shape[1] + r for r in rows]
+        live = kept
+        if live:
+            state = step.state.select(torch.tensor(parents, device=src.device))
+            token = torch.tensor([_last(beams[s]) for s in live], device=src.device).flatten()
+            total = torch.tensor([_totals(beams[s]) for s in live], device=src.device)
+    return [b.finished for b in beams]
+
+
+def _best(total: Tensor, log_probs: Tensor, count: int) -> list[list[tuple[int, int, float]]]:
+    """Per sentence, the `count` best continuations as (row, token, log-probability), best first."""
+    vocabulary = log_probs.shape[-1]
+    scores = (total[:, :, None] + log_probs).flatten(1)  # (B, b·V)
+    top, index = scores.topk(min(count, scores.shape[1]), dim=1)
+    gained = log_probs.flatten(1).gather(1, index)
+    return [
+        [(i // vocabulary, i % vocabulary, g) for t, i, g in zip(*row, strict=True) if t > -math.inf]
+        for row in zip(top.tolist(), index.tolist(), gained.tolist(), strict=True)
+    ]
+
+
+def _last(beam: _Beam) -> list[int]:
+    words = [i[-1] for i in beam.ids]
+    return words + [words[-1]] * (beam.width - len(words))
+
+
+def _totals(beam: _Beam) -> list[float]:
+    totals = [sum(p) for p in beam.log_probs]
+    return totals + [-math.inf] * (beam.width - len(totals))

@@ -1,0 +1,151 @@
+"""How far attention can be trusted: its links beside those a person drew (Och and Ney, 2003).
+
+    AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)      A links found, S sure, P possible (S among them)
+
+A link is (source word, target word), counted from 0. The way is map → links → statistics of each sentence →
+their sum → AER. A view chosen by its AER on some sentences must be reported on others.
+
+This file reads no file and trains no aligner. AER is a fraction, 0 is perfect; print it with `:.1%`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.explain.attention import ROW_MEANINGS, View, WordAttention
+
+Link = tuple[int, int]
+Links = AbstractSet[Link]
+
+_LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
+
+
+# ------------------------------------------------------------------------------------------------ links
+
+
+def hard_links(attention: WordAttention) -> set[Link]:
+    """Each target word with the source word it looked at most; none where the row is empty, zero or NaN."""
+    found = set()
+    for target, row in enumerate(attention.weights):
+        if row.size and np.isfinite(row).all() and row.max() > 0:
+            found.add((int(row.argmax()), target))
+    return found
+
+
+def diagonal(source_words: int, target_words: int) -> set[Link]:
+    """The baseline that looks at nothing but position.
+
+    >>> sorted(diagonal(2, 4))
+    [(0, 0), (0, 1), (1, 2), (1, 3)]
+    """
+    if source_words == 0:
+        return set()
+    return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words)}
+
+
+def transpose(links: Links) -> set[Link]:
+    return {(j, i) for i, j in links}
+
+
+def parse_links(line: str, first: int = 0) -> tuple[set[Link], set[Link]]:
+    """Sure and possible links of a line in Pharaoh format: `i-j` is sure, `ipj` only possible. The possible
+    links returned hold the sure ones too. `first` is the number the file gives to the first word.
+
+    >>> sure, possible = parse_links("1-1 2p3", first=1)
+    >>> sorted(sure), sorted(possible)
+    ([(0, 0)], [(0, 0), (1, 2)])
+    """
+    sure, possible = set(), set()
+    for part in line.split():
+        match = _LINK.fullmatch(part)
+        link = (int(match[1]) - first, int(match[3]) - first) if match else (-1, -1)
+        if match is None or min(link) < 0:
+            raise InputError(f'a link must be like "{first}-{first + 1}", counted from {first}, but is "{part}"')
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return sure, possible
+
+
+def format_links(links: Links) -> str:
+    """
+    >>> format_links({(1, 2), (0, 0)})
+    '0-0 1-2'
+    """
+    return " ".join(f"{i}-{j}" for i, j in sorted(links))
+
+
+# ------------------------------------------------------------------------------------------------ AER
+
+
+def aer_stats(
+    links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None
+) -> NDArray[np.int64]:
+    """One row a sentence: |A ∩ S|, |A ∩ P|, |A|, |S|. Rows add up. Sure links are always possible."""
+    possible = sure if possible is None else possible
+    if not len(links) == len(sure) == len(possible):
+        raise InputError(
+            f"alignments must be of the same sentences, but there are {len(links)} found,"
+            f" {len(sure)} sure and {len(possible)} possible"
+        )
+    rows = [(len(a & s), len(a & (p | s)), len(a), len(s)) for a, s, p in zip(links, sure, possible, strict=True)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+
+def aer_score(stats: NDArray[np.int64]) -> float:
+    in_sure, in_possible, found, sure = stats.sum(axis=0).tolist()
+    return 1 - (in_sure + in_possible) / (found + sure) if found + sure else 0.0
+
+
+def aer(links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None) -> float:
+    """Alignment error rate over all sentences."""
+    return aer_score(aer_stats(links, sure, possible))
+
+
+# ------------------------------------------------------------------------------------------------ views
+
+
+@dataclass(frozen=True)
+class ViewChoice:
+    """The best view on the sentences it was chosen on. That flatters `aer`: report `view_aer` on others."""
+
+    view: View
+    aer: float
+    by_view: dict[View, float]
+
+
+def view_aer(
+    maps: Sequence[Mapping[View, WordAttention]],
+    view: View,
+    sure: Sequence[Links],
+    possible: Sequence[Links] | None = None,
+) -> float:
+    """The AER of one view over sentences."""
+    return aer([hard_links(sentence[view]) for sentence in maps], sure, possible)
+
+
+def choose_view(
+    maps: Sequence[Mapping[View, WordAttention]],
+    sure: Sequence[Links],
+    possible: Sequence[Links] | None = None,
+) -> ViewChoice:
+    """The view with the lowest AER over sentences, each with all its views (`attention.all_views`).
+
+    Of equals: the mean of heads before a head, the lower layer, *predicting*.
+    """
+    if not maps:
+        raise InputError("a view is chosen on sentences with known alignments, but there are none")
+    by_view = {view: view_aer(maps, view, sure, possible) for view in maps[0]}
+
+    def rank(view: View) -> tuple[float, bool, int, int, int]:
+        return by_view[view], view.head is not None, view.layer, view.head or 0, ROW_MEANINGS.index(view.row)
+
+    best = min(by_view, key=rank)
+    return ViewChoice(best, by_view[best], by_view)

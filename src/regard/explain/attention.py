@@ -1,0 +1,169 @@
+"""Cross-attention in words: from weights between subwords to weights between the words a person sees.
+
+    T decoder positions   S source subwords, then EOS   W target words   V source words
+
+    words = Rᵀ · A · C      A (T, S) attention, C (S, V) and R (T, W) which subword is part of which word
+
+C shares a source subword's weight among its words, so mass is kept: what a row gives to words and to EOS sums
+to 1. R averages the rows of a target word's subwords. EOS is no word: its column is dropped, its mass stated.
+
+A row can be read in two ways, and the choice can matter as much as the layer. Decoder position t has read
+token t−1 and predicts token t: as *predicting* it explains the token to come, as *having-read* the last one read.
+
+This file says nothing on whether attention is right; `alignment.py` measures that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.text.words import word_spans
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Span = tuple[int, int]
+RowMeaning = Literal["predicting", "having-read"]
+ROW_MEANINGS: tuple[RowMeaning, ...] = ("predicting", "having-read")
+
+
+@dataclass(frozen=True)
+class View:
+    """Which of a model's maps is looked at. Layers and heads count from 0 here and from 1 in print."""
+
+    layer: int
+    head: int | None = None  # None: the mean of all heads
+    row: RowMeaning = "predicting"
+
+    def __str__(self) -> str:
+        head = "mean of heads" if self.head is None else f"head {self.head + 1}"
+        return f"layer {self.layer + 1} · {head} · {self.row.replace('-', ' ')}"
+
+
+@dataclass(frozen=True)
+class WordAttention:
+    """How much each target word looked at each source word."""
+
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    weights: NDArray[np.float64]  # (W, V); NaN in the row of a target word that no subword belongs to
+    eos_mass: NDArray[np.float64]  # (W,) what went to the end of the source and not to a word
+
+
+def word_attention(
+    weights: Tensor | NDArray[Any],
+    source_spans: Sequence[Span],
+    target_spans: Sequence[Span],
+    source_text: str,
+    target_text: str,
+    row: RowMeaning = "predicting",
+) -> WordAttention:
+    """One map (T, S) in words. Spans are the characters of each subword, without EOS; T covers EOS (or, for
+    *predicting* alone, may stop before it), and the last column of S is EOS. Padding must be cut off.
+
+    >>> a = word_attention(np.array([[0.2, 0.7, 0.1], [0, 0, 1]]), [(0, 2), (2, 4)], [(0, 4)], "cats", "chat")
+    >>> a.source_words, a.target_words, a.weights.round(2).tolist(), a.eos_mass.tolist()
+    (('cats',), ('chat',), [[0.9]], [0.1])
+    """
+    return _merge(weights, _Words.of(source_text, source_spans), _Words.of(target_text, target_spans), row)
+
+
+def all_views(
+    cross: Sequence[Tensor],
+    source_spans: Sequence[Span],
+    target_spans: Sequence[Span],
+    source_text: str,
+    target_text: str,
+    sentence: int = 0,
+) -> dict[View, WordAttention]:
+    """All views of a batch's sentence: each layer × (mean of heads, each head) × both meanings of a row.
+
+    `cross` is a list over layers of (B, H, T, S), padded as the batch was; T must cover the target's EOS.
+    """
+    source, target = _Words.of(source_text, source_spans), _Words.of(target_text, target_spans)
+    views = {}
+    for layer, maps in enumerate(cross):
+        heads = _to_numpy(maps[sentence, :, : len(target_spans) + 1, : len(source_spans) + 1])  # (H, T, S)
+        for head in (None, *range(len(heads))):
+            weights = heads.mean(axis=0) if head is None else heads[head]  # (T, S)
+            for row in ROW_MEANINGS:
+                views[View(layer, head, row)] = _merge(weights, source, target, row)
+    return views
+
+
+def one_map(
+    cross: Sequence[Tensor], view: View, source_subwords: int, target_subwords: int, sentence: int = 0
+) -> NDArray[np.float64]:
+    """The map (T, S) of one view of a batch's sentence, padding cut off. The subword counts leave out EOS."""
+    maps = cross[view.layer][sentence, :, : target_subwords + 1, : source_subwords + 1]  # (H, T, S)
+    return _to_numpy(maps.mean(dim=0) if view.head is None else maps[view.head])
+
+
+@dataclass(frozen=True)
+class _Words:
+    words: tuple[str, ...]
+    shares: NDArray[np.float64]  # (subwords, words)
+
+    @classmethod
+    def of(cls, text: str, subwords: Sequence[Span]) -> _Words:
+        spans = word_spans(text)
+        return cls(tuple(text[start:end] for start, end in spans), subword_shares(subwords, spans))
+
+
+def subword_shares(subwords: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
+    """Which part of each subword belongs to each word, by the characters they have in common; rows sum to 1.
+
+    A subword that touches no word (a space, an empty span) goes to the nearest one, between two to the next.
+    """
+    shares = np.zeros((len(subwords), len(words)))
+    for s, (start, end) in enumerate(subwords):
+        common = [max(0, min(end, stop) - max(start, begin)) for begin, stop in words]
+        if any(common):
+            shares[s] = np.array(common) / sum(common)
+        elif words:
+            distances = [max(begin - end, start - stop, 0) for begin, stop in words]
+            nearest = min(range(len(words)), key=lambda w: (distances[w], -w))
+            shares[s, nearest] = 1
+    return shares
+
+
+def _merge(weights: Tensor | NDArray[Any], source: _Words, target: _Words, row: RowMeaning) -> WordAttention:
+    attention = _rows(_to_numpy(weights), len(source.shares), len(target.shares), row)  # (subwords of target, S)
+    with np.errstate(invalid="ignore"):  # rows with NaN stay NaN; the renderer refuses them
+        to_words = attention[:, :-1] @ source.shares  # (subwords of target, V)
+    off_words = attention[:, -1] if source.words else attention.sum(axis=1)  # a source may have no words at all
+    merged = np.full((len(target.words), len(source.words)), np.nan)
+    eos_mass = np.full(len(target.words), np.nan)
+    for word, share in enumerate(target.shares.T):
+        part = share > 0  # only rows of this word, so that a broken row spoils no other
+        if part.any():
+            merged[word] = np.average(to_words[part], axis=0, weights=share[part])
+            eos_mass[word] = np.average(off_words[part], weights=share[part])
+    return WordAttention(source.words, target.words, merged, eos_mass)
+
+
+def _rows(weights: NDArray[np.float64], source: int, target: int, row: RowMeaning) -> NDArray[np.float64]:
+    """The rows that explain the target's subwords, one each."""
+    if row not in ROW_MEANINGS:
+        raise InputError(f'row must be {" or ".join(ROW_MEANINGS)}, but is "{row}"')
+    first = 0 if row == "predicting" else 1
+    enough = weights.ndim == 2 and target + first <= weights.shape[0] <= target + 1
+    if not enough or weights.shape[1] != source + 1:
+        raise InputError(
+            f"an attention map from {target} target subwords ({row}) to {source} source subwords must be"
+            f" {target + 1} × {source + 1}, EOS included, but is {' × '.join(map(str, weights.shape))}"
+        )
+    return weights[first : first + target]
+
+
+def _to_numpy(weights: Any) -> NDArray[np.float64]:
+    """From a tensor on any device in any precision, without importing torch."""
+    if hasattr(weights, "detach"):
+        weights = weights.detach().cpu().double().numpy()
+    return np.asarray(weights, dtype=np.float64)

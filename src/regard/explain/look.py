@@ -1,0 +1,90 @@
+"""Looking with attention: a bundle, a source and its translation become maps between words.
+
+The target is force-decoded: one teacher-forced pass gives the same weights as the search had, for any search. Which of a
+model's many maps is shown is its card's choice where one was measured (`attention_view`), else a plain default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.batch import pack
+from regard.bundle import Bundle
+from regard.explain.alignment import ViewChoice, choose_view, parse_links, view_aer
+from regard.explain.attention import Span, View, WordAttention, all_views, one_map, word_attention
+
+
+@dataclass(frozen=True)
+class Look:
+    """One sentence pair seen through one view, and what that view is worth."""
+
+    attention: WordAttention
+    view: View
+    aer: float | None  # a fraction; None where it was never measured
+
+
+@dataclass(frozen=True)
+class Forced:
+    """The cross-attention of one force-decoded pair, in subwords."""
+
+    cross: list[Tensor]  # per layer (1, H, T, S)
+    source_spans: list[Span]
+    target_spans: list[Span]
+    source: str
+    target: str
+
+    def views(self) -> dict[View, WordAttention]:
+        return all_views(self.cross, self.source_spans, self.target_spans, self.source, self.target)
+
+    def through(self, view: View) -> WordAttention:
+        weights = one_map(self.cross, view, len(self.source_spans), len(self.target_spans))
+        return word_attention(weights, self.source_spans, self.target_spans, self.source, self.target, view.row)
+
+
+@torch.inference_mode()
+def force(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Forced:
+    tokenizer = bundle.tokenizer
+    batch = pack(tokenizer.encode_source([source]), [target_ids]).pad().to(bundle.model.device)
+    return Forced(
+        bundle.model.attention(batch).cross,
+        [(p.start, p.end) for p in tokenizer.source_tokens(source)],
+        tokenizer.target_pieces(target_ids),
+        source,
+        tokenizer.decode(target_ids),
+    )
+
+
+def look(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Look:
+    """Which source word each target word looked at, through the view the bundle's card names."""
+    forced = force(bundle, source, target_ids)
+    stored = bundle.card.get("attention_view")
+    if stored is None:
+        view, aer = View(default_layer(len(forced.cross))), None
+    else:
+        view, aer = View(stored["layer"], stored["head"], stored["row"]), stored["aer"]
+    return Look(forced.through(view), view, aer)
+
+
+def default_layer(layers: int) -> int:
+    """The last but one: in deep models the last layer looks less at what it translates."""
+    return max(0, layers - 2) if layers > 2 else layers - 1
+
+
+def measure_view(
+    bundle: Bundle, dev: Sequence[tuple[str, str, str]], test: Sequence[tuple[str, str, str]]
+) -> tuple[ViewChoice, float]:
+    """Choose the view with the lowest AER on `dev`, and measure it on `test`: (source, target, Pharaoh links) each."""
+
+    def maps(lines: Sequence[tuple[str, str, str]]) -> list[dict[View, WordAttention]]:
+        ids = bundle.tokenizer.encode_target([target for _, target, _ in lines])
+        return [force(bundle, source, i).views() for (source, _, _), i in zip(lines, ids, strict=True)]
+
+    def gold(lines: Sequence[tuple[str, str, str]]) -> list[set[tuple[int, int]]]:
+        return [set(parse_links(links)[0]) for _, _, links in lines]
+
+    choice = choose_view(maps(dev), gold(dev))
+    return choice, view_aer(maps(test), choice.view, gold(test))

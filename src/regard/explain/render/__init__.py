@@ -1,0 +1,1 @@
+"""Explanations as something to look at."""

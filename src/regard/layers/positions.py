@@ -1,0 +1,45 @@
+"""Where a token stands: sinusoids as in the notes, learned vectors, or rotations of queries and keys.
+
+    T positions   D model width   K head size
+
+Attention alone cannot tell orders apart. Sinusoids (Vaswani et al. 2017) and learned vectors are added to the embeddings;
+rotary positions (Su et al. 2021) turn each query and key by an angle that grows with its position, so that their product
+depends on the distance.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+Rotation = tuple[Tensor, Tensor]  # cos, sin: each (T, K/2)
+
+
+def frequencies(width: int, device: torch.device | str | None = None) -> Tensor:
+    """(D/2,): 1 / 10000^(2i/D), from one turn per 2π positions to one per 20000π."""
+    return 10000.0 ** (-torch.arange(0, width, 2, device=device, dtype=torch.float32) / width)
+
+
+def sinusoids(start: int, length: int, width: int, device: torch.device | str | None = None) -> Tensor:
+    """(T, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)).
+
+    >>> [round(x, 4) for x in sinusoids(0, 2, 4)[1].tolist()]
+    [0.8415, 0.5403, 0.01, 1.0]
+    """
+    position = torch.arange(start, start + length, device=device, dtype=torch.float32)
+    angle = position[:, None] * frequencies(width, device)  # (T, D/2)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (T, D/2, 2) → (T, D)
+
+
+def rotation(start: int, length: int, size: int, device: torch.device | str | None = None) -> Rotation:
+    """The angles of `length` positions from `start`, for heads of `size` numbers."""
+    position = torch.arange(start, start + length, device=device, dtype=torch.float32)
+    angle = position[:, None] * frequencies(size, device)  # (T, K/2)
+    return angle.cos(), angle.sin()
+
+
+def rotate(x: Tensor, by: Rotation) -> Tensor:
+    """Turn each pair of numbers (x₂ᵢ, x₂ᵢ₊₁) of every head by its position's angle: (B, H, T, K) → the same."""
+    cos, sin = by[0].to(x.dtype), by[1].to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]  # (B, H, T, K/2)
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

@@ -1,0 +1,1 @@
+"""How good a translation is: BLEU with its working and its signature."""

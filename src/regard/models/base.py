@@ -1,0 +1,87 @@
+"""The contract that every architecture keeps and that search, training and explanation rely on.
+
+    B sentences   N = B × beam rows   S source   T target   V target vocabulary   H heads
+
+    forward(batch)      → logits (B, T, V)     teacher forcing, all positions at once
+    encode(src, mask)   → Memory               read the source once
+    start(memory)       → State                a decoder that has said nothing yet
+    step(token, state)  → Step                 say one token more: next log-probabilities, new state, attention
+    state.select(rows)  → State                widen, reorder and drop rows with one operation
+
+A KV cache, an LSTM cell or a convolution buffer is the model's own affair inside its State. Search never asks which model
+it holds. Modules remember nothing between calls.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from regard.batch import Batch
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the encoder made of the source."""
+
+    states: Tensor  # (B, S, D)
+    mask: Tensor  # (B, S) True at real tokens
+
+
+class State(Protocol):
+    """What a decoder must keep between two steps."""
+
+    def select(self, rows: Tensor) -> State:
+        """The state whose row i is this one's row `rows[i]`; rows may repeat or be left out."""
+        ...
+
+
+class Step(NamedTuple):
+    log_probs: Tensor  # (N, V) of the next token
+    state: State
+    attention: Tensor | None  # (N, L, H, S) cross-attention of this step, when the state was started with trace=True
+
+
+@dataclass(frozen=True)
+class AttentionMaps:
+    """Every attention of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1.
+
+    Row t of `cross` and `decoder` is the query of the position that reads tgt_in[t] and predicts tgt_out[t].
+    """
+
+    encoder: list[Tensor]  # (B, H, S, S)
+    decoder: list[Tensor]  # (B, H, T, T)
+    cross: list[Tensor]  # (B, H, T, S)
+
+
+class Model(nn.Module, ABC):
+    """An encoder–decoder on the contract above."""
+
+    target_size: int
+
+    @abstractmethod
+    def encode(self, src: Tensor, mask: Tensor) -> Memory: ...
+
+    @abstractmethod
+    def start(self, memory: Memory, trace: bool = False) -> State: ...
+
+    @abstractmethod
+    def step(self, token: Tensor, state: State) -> Step: ...
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> Tensor: ...
+
+    @abstractmethod
+    def attention(self, batch: Batch) -> AttentionMaps: ...
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def parameter_count(self) -> int:
+        """Numbers that training changes; a shared matrix counts once."""
+        return sum(p.numel() for p in self.parameters())

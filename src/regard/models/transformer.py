@@ -1,0 +1,270 @@
+"""The Transformer (Vaswani et al. 2017), post-norm as in the notes or pre-norm, with three kinds of positions.
+
+    B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size   V vocabulary
+
+One decoder serves both ways of running: teacher forcing gives it all target positions at once under a causal mask, a step
+gives it one position and the keys and values of the past.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers import positions
+from regard.layers.attention import KeyValue, MultiHeadAttention
+from regard.layers.feedforward import Activation, FeedForward
+from regard.layers.masks import padding_mask
+from regard.layers.positions import Rotation
+from regard.layers.residual import Norm, Residual
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    width: int = key(256, "numbers per token inside the model (d_model)")
+    heads: int = key(4, "attention heads; must divide the width")
+    inner: int = key(1024, "units of the feed-forward layers (d_ff)")
+    encoder_layers: int = key(3, "encoder layers")
+    decoder_layers: int = key(3, "decoder layers")
+    dropout: float = key(0.1, "share of sublayer outputs and embeddings silenced in training")
+    attention_dropout: float = key(0.0, "share of attention weights silenced in training")
+    norm: Norm = key("post", "LayerNorm after the residual sum (the notes) or before the sublayer")
+    positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's place is told")
+    activation: Activation = key("relu", "bend of the feed-forward layers")
+    tie: Literal["auto", "all", "target", "none"] = key(
+        "auto",
+        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
+    )
+    max_positions: int = key(1024, "learned positions there are; other kinds have no limit")
+
+    def __post_init__(self) -> None:
+        for name in ("width", "heads", "inner", "encoder_layers", "decoder_layers", "max_positions"):
+            value = getattr(self, name)
+            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        require(
+            self.width % self.heads == 0,
+            f"model.heads must divide model.width, but {self.width} / {self.heads} leaves {self.width % self.heads}; "
+            f"try heads = {max(h for h in range(1, self.heads + 1) if self.width % h == 0)}",
+        )
+        require(self.width % 2 == 0, f"model.width must be even, but is {self.width}")
+        require(
+            self.positions != "rotary" or (self.width // self.heads) % 2 == 0,
+            f"rotary positions need an even head size, but {self.width} / {self.heads} is odd; use fewer heads",
+        )
+        for name in ("dropout", "attention_dropout"):
+            value = getattr(self, name)
+            require(0 <= value < 1, f"model.{name} must be at least 0 and below 1, but is {value}")
+
+
+PRESETS = {
+    "tiny": TransformerConfig(width=128, heads=4, inner=512, encoder_layers=2, decoder_layers=2),
+    "small": TransformerConfig(width=256, heads=4, inner=1024, encoder_layers=3, decoder_layers=3),
+    "base": TransformerConfig(width=512, heads=8, inner=2048, encoder_layers=6, decoder_layers=6),
+    "big": TransformerConfig(width=1024, heads=16, inner=4096, encoder_layers=6, decoder_layers=6, dropout=0.3),
+}
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
+        self.feed_forward = FeedForward(config.width, config.inner, config.activation)
+        self.around_attention = Residual(config.width, config.norm, config.dropout)
+        self.around_feed_forward = Residual(config.width, config.norm, config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor, turn: Rotation | None, record: list[Tensor] | None) -> Tensor:
+        def look(y: Tensor) -> Tensor:
+            seen = self.attention.look_at(y, turn)
+            out: Tensor = self.attention(y, seen, mask=mask, rotation=turn, record=record)
+            return out
+
+        x = self.around_attention(x, look)
+        out: Tensor = self.around_feed_forward(x, self.feed_forward)
+        return out
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention over the source, feed-forward."""
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
+        self.cross = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
+        self.feed_forward = FeedForward(config.width, config.inner, config.activation)
+        self.around_attention = Residual(config.width, config.norm, config.dropout)
+        self.around_cross = Residual(config.width, config.norm, config.dropout)
+        self.around_feed_forward = Residual(config.width, config.norm, config.dropout)
+
+    def forward(
+        self,
+        x: Tensor,  # (N, T, D): all target positions, or one when there is a past
+        past: KeyValue | None,
+        source: KeyValue,
+        source_mask: Tensor,
+        turn: Rotation | None,
+        self_record: list[Tensor] | None,
+        cross_record: list[Tensor] | None,
+    ) -> tuple[Tensor, KeyValue]:
+        present: list[KeyValue] = []
+
+        def look_back(y: Tensor) -> Tensor:
+            new = self.attention.look_at(y, turn)
+            present.append(new if past is None else past.append(new))
+            causal = past is None and y.shape[1] > 1  # a single position has no future to hide
+            out: Tensor = self.attention(y, present[0], causal=causal, rotation=turn, record=self_record)
+            return out
+
+        def look_across(y: Tensor) -> Tensor:
+            out: Tensor = self.cross(y, source, mask=source_mask, record=cross_record)
+            return out
+
+        x = self.around_attention(x, look_back)
+        x = self.around_cross(x, look_across)
+        return self.around_feed_forward(x, self.feed_forward), present[0]
+
+
+class Decoded(NamedTuple):
+    """The decoder's output and the keys and values it can go on from."""
+
+    states: Tensor  # (N, T, D)
+    past: tuple[KeyValue, ...]
+
+
+@dataclass(frozen=True)
+class TransformerState:
+    """The past of N rows: keys and values of every layer, own and of the source."""
+
+    length: int  # tokens read so far
+    past: tuple[KeyValue | None, ...]  # per layer (N, H, length, K)
+    source: tuple[KeyValue, ...]  # per layer (N, H, S, K)
+    source_mask: Tensor  # (N, 1, 1, S)
+    sentence: Tensor  # (N,) which source sentence a row translates
+    trace: bool
+
+    def select(self, rows: Tensor) -> TransformerState:
+        past = tuple(kv.select(rows) if kv is not None else None for kv in self.past)
+        sentence = self.sentence[rows]
+        if torch.equal(sentence, self.sentence):  # beams changed places within their sentences: sources stay put
+            return replace(self, past=past)
+        source = tuple(kv.select(rows) for kv in self.source)
+        return replace(self, past=past, source=source, source_mask=self.source_mask[rows], sentence=sentence)
+
+
+class Transformer(Model):
+    def __init__(self, config: TransformerConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        self.source_embedding = nn.Embedding(source_size, config.width)
+        self.target_embedding = nn.Embedding(target_size, config.width)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        pre = config.norm == "pre"
+        self.encoder_norm = nn.LayerNorm(config.width) if pre else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.width) if pre else nn.Identity()
+        if config.positions == "learned":
+            self.source_positions = nn.Embedding(config.max_positions, config.width)
+            self.target_positions = nn.Embedding(config.max_positions, config.width)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.width, target_size, bias=False)
+        self._initialise()
+        if config.tie in ("target", "all") or config.tie == "auto":
+            self.output.weight = self.target_embedding.weight
+        if config.tie == "all" or (config.tie == "auto" and joint):
+            self.source_embedding.weight = self.target_embedding.weight
+
+    def _initialise(self) -> None:
+        """Glorot for matrices, zeros for biases, N(0, 1/D) for embeddings so that √D times them has unit variance."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.config.width**-0.5)
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        memory = self.encode(batch.src, batch.src_mask)
+        decoded = self._decode(batch.tgt_in, self._begin(memory))
+        logits: Tensor = self.output(decoded.states)  # (B, T, V)
+        return logits
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        return self._encode(src, mask)
+
+    def start(self, memory: Memory, trace: bool = False) -> TransformerState:
+        return self._begin(memory, trace)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, TransformerState)
+        cross: list[Tensor] | None = [] if state.trace else None
+        decoded = self._decode(token[:, None], state, cross_record=cross)  # T = 1
+        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        attention = torch.stack([w[:, :, 0] for w in cross], dim=1) if cross is not None else None  # (N, L, H, S)
+        return Step(log_probs, replace(state, length=state.length + 1, past=decoded.past), attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        maps = AttentionMaps([], [], [])
+        memory = self._encode(batch.src, batch.src_mask, maps.encoder)
+        self._decode(batch.tgt_in, self._begin(memory), maps.decoder, maps.cross)
+        return maps
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _encode(self, src: Tensor, mask: Tensor, record: list[Tensor] | None = None) -> Memory:
+        x = self._embed(src, self.source_embedding, "source", 0)
+        turn, seen = self._turn(0, src), padding_mask(mask)
+        for layer in self.encoder:
+            x = layer(x, seen, turn, record)
+        return Memory(self.encoder_norm(x), mask)
+
+    def _begin(self, memory: Memory, trace: bool = False) -> TransformerState:
+        source = tuple(layer.cross.look_at(memory.states) for layer in self._decoder_layers())
+        rows = torch.arange(len(memory.mask), device=memory.mask.device)
+        return TransformerState(0, (None,) * len(source), source, padding_mask(memory.mask), rows, trace)
+
+    def _decode(
+        self,
+        tokens: Tensor,  # (N, T)
+        state: TransformerState,
+        self_record: list[Tensor] | None = None,
+        cross_record: list[Tensor] | None = None,
+    ) -> Decoded:
+        x = self._embed(tokens, self.target_embedding, "target", state.length)
+        turn = self._turn(state.length, tokens)
+        present: list[KeyValue] = []
+        for layer, past, source in zip(self._decoder_layers(), state.past, state.source, strict=True):
+            x, kv = layer(x, past, source, state.source_mask, turn, self_record, cross_record)
+            present.append(kv)
+        return Decoded(self.decoder_norm(x), tuple(present))
+
+    def _embed(self, tokens: Tensor, table: nn.Embedding, side: str, start: int) -> Tensor:
+        length, config = tokens.shape[1], self.config
+        x = table(tokens) * math.sqrt(config.width)  # (N, T, D)
+        if config.positions == "sinusoidal":
+            x = x + positions.sinusoids(start, length, config.width, tokens.device).to(x.dtype)
+        elif config.positions == "learned":
+            places = self.source_positions if side == "source" else self.target_positions
+            index = torch.arange(start, start + length, device=tokens.device)
+            x = x + places(index.clamp(max=config.max_positions - 1))
+        embedded: Tensor = self.dropout(x)
+        return embedded
+
+    def _turn(self, start: int, tokens: Tensor) -> Rotation | None:
+        if self.config.positions != "rotary":
+            return None
+        return positions.rotation(start, tokens.shape[1], self.config.width // self.config.heads, tokens.device)
+
+    def _decoder_layers(self) -> list[DecoderLayer]:
+        return [layer for layer in self.decoder if isinstance(layer, DecoderLayer)]

@@ -1,0 +1,45 @@
+"""One form for every text: Unicode NFC, so that "é" is one character however it was typed.
+
+Nothing else is changed: no case, no quotes, no spaces. What is said here about a text, `tokenizer.py` holds.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+import regex
+
+from regard.errors import InputError
+
+
+def nfc(text: str) -> str:
+    """The text in NFC. A lone surrogate (half a character, never valid in a file) is an error."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"text holds a lone surrogate (U+{ord(text[error.start]):04X} at character {error.start + 1}), "
+            "which is no character; read the text as UTF-8, or drop it: "
+            'text.encode("utf-8", "ignore").decode()'
+        ) from None
+    return unicodedata.normalize("NFC", text)
+
+
+def nfc_origins(text: str) -> list[tuple[int, int]]:
+    """For every character of `nfc(text)`, the span of `text` it came from.
+
+    >>> nfc_origins("e\\u0301t")
+    [(0, 2), (2, 3)]
+    """
+    if unicodedata.is_normalized("NFC", text):
+        return [(i, i + 1) for i in range(len(text))]
+    origins: list[tuple[int, int]] = []
+    for cluster in regex.finditer(r"\X", text):  # composition never reaches beyond a grapheme cluster
+        composed = unicodedata.normalize("NFC", cluster.group())
+        if composed == cluster.group():
+            origins += [(i, i + 1) for i in range(*cluster.span())]
+        else:
+            origins += [cluster.span()] * len(composed)
+    return origins

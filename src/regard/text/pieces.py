@@ -1,0 +1,73 @@
+"""Between a text and the pieces of a vocabulary: spaces made visible, words cut apart, and the way back.
+
+A space is written ▁ and belongs to the word after it; one ▁ is put before the text, so that a word is the same piece
+at the start of a sentence and inside it. A literal ▁ is escaped, so that every string comes back as it was. The cuts
+are fixed here, before any vocabulary is learned: punctuation, digits and French elisions never melt into a word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+SPACE = "▁"
+# A literal ▁ is written ESCAPE ONE, a literal ESCAPE is written ESCAPE ZERO: private-use characters, hardly met.
+ESCAPE, ZERO, ONE = "\uf8f0", "\uf8f1", "\uf8f2"
+
+# Read by the Rust library (Oniguruma); first match wins.
+CUTS = (
+    r"(?:▁|(?<![\p{L}\p{M}\p{N}]))(?i:[cdjlmnst]|(?:lors|puis|jus|quoi)?qu)['’](?=\p{L})"  # ▁l'  ▁qu'
+    r"|['’](?i:s|t|re|ve|m|ll|d)(?![\p{L}\p{M}])"  # didn 't, she 'll
+    r"|▁?[\p{L}\p{M}]+"  # ▁chat
+    r"|▁?\p{N}"  # digits one by one
+    r"|▁?([^▁\p{L}\p{M}\p{N}])\1*"  # . , ! … and runs of one sign: ... --
+    r"|▁+(?=▁)|▁"  # further spaces
+)
+
+_UNIT = re.compile(f"{ESCAPE}[{ZERO}{ONE}]|.", re.DOTALL)  # what becomes one character of the text
+_BROKEN = re.compile("[\udc80-\udcff]")  # a byte that is no part of a character
+
+
+def to_pieces_form(text: str) -> str:
+    """
+    >>> to_pieces_form("Le chat.")
+    '▁Le▁chat.'
+    """
+    if ESCAPE in text:
+        text = text.replace(ESCAPE, ESCAPE + ZERO)
+    if SPACE in text:
+        text = text.replace(SPACE, ESCAPE + ONE)
+    return SPACE + text.replace(" ", SPACE) if text else ""
+
+
+def from_pieces_form(raw: bytes) -> str:
+    """The text again. Bytes that make no character (a model may produce them) become U+FFFD."""
+    text = _BROKEN.sub("\ufffd", raw.decode("utf-8", "surrogateescape")).replace(SPACE, " ")
+    if ESCAPE in text:
+        text = text.replace(ESCAPE + ONE, SPACE).replace(ESCAPE + ZERO, ESCAPE)
+    return text.removeprefix(" ")
+
+
+def piece_spans(pieces: Sequence[bytes]) -> list[tuple[int, int]]:
+    """For every piece, its (start, end) in `from_pieces_form(b"".join(pieces))`.
+
+    The space before a word is left out of the word's span. A piece that is part of a character has the whole
+    character's span; a piece without text has an empty span where it stands.
+
+    >>> piece_spans(["▁le".encode(), "▁ch".encode(), b"at", "é".encode()[:1], "é".encode()[1:]])
+    [(0, 2), (3, 5), (5, 7), (7, 8), (7, 8)]
+    """
+    text = b"".join(pieces).decode("utf-8", "surrogateescape")
+    units = _UNIT.findall(text)
+    index = [i for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]  # byte → unit
+    index.append(len(units))
+    shift = 1 if text.startswith(SPACE) else 0
+    space = SPACE.encode()
+    spans, at = [], 0
+    for piece in pieces:
+        start, end = index[at], index[at + len(piece) - 1] + 1 if piece else index[at]
+        if piece.startswith(space) and len(piece) > len(space) and piece[len(space) :].strip(space):
+            start += 1
+        spans.append((max(start - shift, 0), max(end - shift, 0)))
+        at += len(piece)
+    return spans

@@ -1,0 +1,201 @@
+"""The tokenizer of a translator: text ↔ ids on both sides, with one joint vocabulary or two.
+
+Every string comes back: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
+a batch adds them. It is saved as one file. How a vocabulary is learned is in `vocabulary.py`, how text is cut in
+`pieces.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from regard.config import key, require
+from regard.errors import BundleError, InputError
+from regard.text.normalize import nfc, nfc_origins
+from regard.text.pieces import from_pieces_form, piece_spans, to_pieces_form
+from regard.text.vocabulary import SPECIALS, UNKNOWN, Vocabulary, learn_bpe, learn_words
+
+FORMAT = 1  # of the file, and of the cuts the ids rest on
+SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
+LONGEST_LINE = 10_000  # characters; a longer line is no sentence and teaches nothing
+
+Pairs = Callable[[], Iterator[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """Section [text] of a recipe."""
+
+    unit: Literal["bpe", "word"] = key("bpe", "What a token is: a subword (bpe) or a whole word.")
+    vocab_size: int = key(8000, "Entries of the vocabulary, of each one if they are separate.")
+    joint: bool = key(True, "One vocabulary for both languages (needed to tie all embeddings).")
+    bpe_dropout: float = key(0.0, "Chance to overlook a merge in training, so that words are cut in many ways.")
+
+    def __post_init__(self) -> None:
+        least = 300 if self.unit == "bpe" else 10
+        require(
+            self.vocab_size >= least,
+            f"vocab_size must be at least {least} for unit {self.unit}, but is {self.vocab_size}; try 8000",
+        )
+        require(self.vocab_size < 2**31, f"vocab_size must be below 2^31, but is {self.vocab_size}")
+        require(0 <= self.bpe_dropout < 1, f"bpe_dropout must be in [0, 1), but is {self.bpe_dropout}; try 0.1")
+        require(
+            self.unit == "bpe" or self.bpe_dropout == 0,
+            f"bpe_dropout is {self.bpe_dropout}, but words have no merges to drop; set 0, or unit to bpe",
+        )
+
+
+class Piece(NamedTuple):
+    """One token of a text: its vocabulary entry, and where it stands in the text as it was given."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Tokenizer:
+    """Both sides of a translator. With a joint vocabulary `source is target`."""
+
+    def __init__(self, source: Vocabulary, target: Vocabulary, config: TextConfig) -> None:
+        assert (source is target) == config.joint
+        self.source, self.target, self.config = source, target, config
+
+    @classmethod
+    def train(cls, pairs: Pairs, config: TextConfig) -> Tokenizer:
+        """Learn from sentence pairs. `pairs` is called several times and must yield the same each time."""
+        count, characters = 0, (Counter[str](), Counter[str]())
+        for pair in pairs():
+            count += 1
+            for counter, text in zip(characters, pair, strict=True):
+                counter.update(to_pieces_form(nfc(text[:LONGEST_LINE])))
+        if not characters[0] + characters[1]:
+            raise InputError(f"no text to learn a vocabulary from: {count:,} pairs were read and all are empty")
+        stride = -(-count // SAMPLE)
+
+        def learn(sides: tuple[int, ...]) -> Vocabulary:
+            lines = _lines(pairs(), sides, stride)
+            if config.unit == "word":
+                return learn_words(lines, config.vocab_size)
+            return learn_bpe(lines, sum((characters[s] for s in sides), Counter()), config.vocab_size)
+
+        if config.joint:
+            both = learn((0, 1))
+            return cls(both, both, config)
+        return cls(learn((0,)), learn((1,)), config)
+
+    @property
+    def source_size(self) -> int:
+        return len(self.source)
+
+    @property
+    def target_size(self) -> int:
+        return len(self.target)
+
+    @property
+    def unknown(self) -> int | None:
+        """The id of <unk>, which only whole-word vocabularies have."""
+        return len(SPECIALS) if self.config.unit == "word" else None
+
+    @property
+    def longest_piece(self) -> int | None:
+        """No token covers more characters than this; None where an unknown word may be of any length."""
+        if self.unknown is not None:
+            return None
+        return max(len(piece) for vocabulary in (self.source, self.target) for piece in vocabulary.pieces)
+
+    def encode_source(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
+        """Ids of each text, without BOS or EOS. With `rng`, BPE-dropout as configured is applied."""
+        return self._encode(self.source, texts, rng)
+
+    def encode_target(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
+        return self._encode(self.target, texts, rng)
+
+    def _encode(self, vocabulary: Vocabulary, texts: Sequence[str], rng: random.Random | None) -> list[list[int]]:
+        forms = [to_pieces_form(nfc(text)) for text in texts]
+        if rng is None or not self.config.bpe_dropout:
+            return vocabulary.encode(forms)
+        return vocabulary.encode_with_dropout(forms, rng, self.config.bpe_dropout)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of target ids; PAD, BOS and EOS add nothing."""
+        return from_pieces_form(b"".join(self.target.bytes[i] for i in ids))
+
+    def decode_source(self, ids: Iterable[int]) -> str:
+        return from_pieces_form(b"".join(self.source.bytes[i] for i in ids))
+
+    def target_pieces(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+        """For every id its span in `decode(ids)`; a byte of a character has the whole character's span."""
+        return piece_spans([self.target.bytes[i] for i in ids])
+
+    def source_tokens(self, text: str) -> list[Piece]:
+        """The tokens `encode_source` makes of a text, with their spans in the text as it was given."""
+        form = to_pieces_form(nfc(text))
+        ids = self.source.encode([form])[0]
+        words = self.source.cut(form) if self.unknown is not None else None  # an unknown word keeps its span
+        laid = [word.encode() for word in words] if words is not None else [self.source.bytes[i] for i in ids]
+        origins = nfc_origins(text)
+        tokens = []
+        for i, (start, end) in zip(ids, piece_spans(laid), strict=True):
+            first = origins[start][0] if start < len(origins) else len(text)
+            last = origins[end - 1][1] if end > start else first
+            tokens.append(Piece(self.source.pieces[i], first, last))
+        return tokens
+
+    def as_dict(self) -> dict[str, Any]:
+        sides = {"source": self.source} if self.config.joint else {"source": self.source, "target": self.target}
+        return {
+            "format": FORMAT,
+            "config": dataclasses.asdict(self.config),
+            **{side: {"pieces": v.pieces, "merges": v.merges} for side, v in sides.items()},
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal exactly when two tokenizers give equal ids (without dropout)."""
+        what = self.as_dict() | {"config": self.config.unit}
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+    def save(self, path: Path) -> None:
+        path.write_text(json.dumps(self.as_dict(), ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BundleError(f"{path} is missing; a model folder needs it: copy the whole folder again") from None
+        except (ValueError, OSError) as error:
+            raise BundleError(f"{path} cannot be read ({error}); copy it again from the model folder") from None
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise BundleError(f"{path} is not a tokenizer this version of regard can read (format {FORMAT})")
+        try:
+            config = TextConfig(**found["config"])
+            source = _vocabulary(found["source"], config)
+            return cls(source, source if config.joint else _vocabulary(found["target"], config), config)
+        except Exception as error:
+            raise BundleError(f"{path} is damaged ({type(error).__name__}: {error}); copy it again") from None
+
+
+def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
+    pieces, merges = found["pieces"], found["merges"]
+    start = [*SPECIALS, UNKNOWN] if config.unit == "word" else [*SPECIALS]
+    if pieces[: len(start)] != start or (merges is None) != (config.unit == "word"):
+        raise ValueError("its specials are not in their places")
+    return Vocabulary(pieces, None if merges is None else [(a, b) for a, b in merges])
+
+
+def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int) -> Iterator[str]:
+    """Every stride-th pair's chosen sides, in pieces form."""
+    for number, pair in enumerate(pairs):
+        if number % stride == 0:
+            for side in sides:
+                if len(pair[side]) <= LONGEST_LINE:
+                    yield to_pieces_form(nfc(pair[side]))

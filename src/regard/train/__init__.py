@@ -1,0 +1,1 @@
+"""Training: one page of loop, and beside it what the loop calls."""

@@ -1,0 +1,64 @@
+"""How good is it now: loss per token under teacher forcing, and BLEU of greedy translations, on held-out pairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from regard.batch import pack
+from regard.bundle import Bundle
+from regard.decode.beam import DecodeConfig
+from regard.decode.translate import Translator, budgeted
+from regard.metrics.bleu import BleuScore, bleu
+from regard.train.loss import smoothed_nll_fused
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Pairs as text; the references are scored as they were given."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    loss: float  # nats per target token, EOS counted, no smoothing
+    bleu: BleuScore
+    hypotheses: list[str]
+
+    @property
+    def perplexity(self) -> float:
+        return math.exp(min(self.loss, 700.0))
+
+
+def evaluate(
+    bundle: Bundle, pairs: HeldOut, search: DecodeConfig, longest: int, batch_tokens: int = 4096
+) -> Evaluation:
+    training = bundle.model.training
+    bundle.model.eval()
+    try:
+        loss = token_loss(bundle, pairs, longest, batch_tokens)
+        translator = Translator(bundle, search, longest)
+        hypotheses = [t.text for t in translator.translate(pairs.sources, batch_tokens=batch_tokens)]
+    finally:
+        bundle.model.train(training)
+    return Evaluation(loss, bleu(hypotheses, pairs.references), hypotheses)
+
+
+@torch.inference_mode()
+def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) -> float:
+    """Mean negative log-likelihood; pairs too long for the model's training are left out, as they were there."""
+    sources = bundle.tokenizer.encode_source(pairs.sources)
+    targets = bundle.tokenizer.encode_target(pairs.references)
+    fitting = [(s, t) for s, t in zip(sources, targets, strict=True) if s and t and max(len(s), len(t)) < longest]
+    total, tokens = 0.0, 0
+    for group in budgeted([max(len(s), len(t)) for s, t in fitting], batch_tokens):
+        packed = pack([fitting[i][0] for i in group], [fitting[i][1] for i in group])
+        batch = packed.pad().to(bundle.model.device)
+        total += float(smoothed_nll_fused(bundle.model(batch), batch.tgt_out, batch.tgt_mask, 0.0))
+        tokens += batch.target_tokens
+    return total / tokens if tokens else math.nan

@@ -1,0 +1,98 @@
+"""A run's folder: what lies where, one process at a time, and a stop that never loses anything.
+
+recipe.toml  best/  last/  training.safetensors  metrics.jsonl  tensorboard/
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from regard.bundle import write_atomically
+from regard.errors import RunError
+from regard.recipe import Recipe, read_tables, recipe_from_tables
+
+
+class RunFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.recipe_file = path / "recipe.toml"
+        self.best, self.last = path / "best", path / "last"
+        self.metrics = path / "metrics.jsonl"
+
+    def create(self, recipe: Recipe) -> None:
+        """A new folder, or an empty one; a folder with anything in it is never touched."""
+        if self.path.exists() and not self.path.is_dir():
+            raise RunError(f"{self.path} is a file; give --out a folder that does not exist yet")
+        if self.path.is_dir() and any(self.path.iterdir()):
+            kind = "a run" if self.recipe_file.exists() else "something"
+            way_on = f"go on with it: regard resume {self.path}, or " if self.recipe_file.exists() else ""
+            raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder: --out FOLDER")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise RunError(f"cannot make the folder {self.path}: {problem.strerror}; choose another --out") from None
+        self.keep_recipe(recipe)
+
+    def keep_recipe(self, recipe: Recipe) -> None:
+        write_atomically(self.recipe_file, lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
+
+    def tables(self) -> dict[str, Any]:
+        if not self.recipe_file.is_file():
+            raise RunError(f"no run in {self.path}; a run is a folder that regard train made")
+        return read_tables(self.recipe_file)
+
+    def recipe(self) -> Recipe:
+        return recipe_from_tables(self.tables())
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """One process at a time. The system itself lets go of the lock when a process dies, however it dies."""
+        with (self.path / ".lock").open("a+") as file:
+            try:
+                _lock(file.fileno())
+            except OSError:
+                raise RunError(
+                    f"another process is training in {self.path}; wait for it, stop it, or choose another --out"
+                ) from None
+            yield
+
+
+def _lock(handle: int) -> None:
+    if os.name == "posix":
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
+
+class StopRequest:
+    """Ctrl-C or SIGTERM asks the loop to finish its step, save and leave; a second Ctrl-C leaves at once."""
+
+    def __init__(self) -> None:
+        self.asked: str | None = None
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[StopRequest]:
+        def hear(number: int, frame: FrameType | None) -> None:
+            if self.asked and number == signal.SIGINT:
+                raise KeyboardInterrupt
+            self.asked = signal.Signals(number).name
+
+        try:
+            before = {s: signal.signal(s, hear) for s in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:  # not the main thread: the caller's own handling stands
+            before = {}
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

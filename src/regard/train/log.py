@@ -1,0 +1,124 @@
+"""What a run says while it runs: a live line in a terminal, plain lines elsewhere, `metrics.jsonl` and TensorBoard.
+
+`metrics.jsonl` has one object per line, with "step" and "kind": "train" every `log_every` updates, "dev" per evaluation.
+After a resume the lines past the checkpoint are cut off, so that the file reads as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from regard.train.folder import RunFolder
+
+PLAIN_SECONDS = 15  # between lines where there is no terminal to draw a bar in
+
+
+class RunLog:
+    def __init__(self, folder: RunFolder, console: Console, steps: int, done: int) -> None:
+        self.console, self.steps = console, steps
+        keep_until(folder.metrics, done)
+        self._metrics = folder.metrics.open("a", encoding="utf-8")
+        self._board = _tensorboard(folder.path / "tensorboard", done)
+        self._bar = Progress(
+            TextColumn("[bold]training"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} steps"),
+            TextColumn("{task.fields[status]}"),
+            TimeElapsedColumn(),
+            TextColumn("ETA"),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task: TaskID = self._bar.add_task("training", total=steps, completed=done, status="")
+        self._bleu = "–"
+        self._said, self._began, self._done_before = time.monotonic(), time.monotonic(), done
+
+    def __enter__(self) -> RunLog:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        self._metrics.close()
+        if self._board is not None:
+            self._board.close()
+
+    def update(self, step: int, loss: float, rate: float, tokens_per_second: float) -> None:
+        """Called at every update; draws, or says a plain line now and then."""
+        status = f"loss {loss:.3f} · BLEU {self._bleu} · {tokens_per_second:,.0f} tok/s"
+        self._bar.update(self._task, completed=step, status=status)
+        if not self.console.is_terminal and time.monotonic() - self._said > PLAIN_SECONDS:
+            self._said = time.monotonic()
+            pace = (self._said - self._began) / max(1, step - self._done_before)
+            self.say(f"step {step:,}/{self.steps:,} · {status} · ETA {pace * (self.steps - step):,.0f} s")
+
+    def train(self, step: int, **values: float) -> None:
+        self._write(step, "train", values)
+
+    def dev(self, step: int, best: bool, **values: Any) -> None:
+        self._write(step, "dev", values)
+        self._bleu = f"{values['bleu']:.1f}"
+        mark = "  [green]best so far[/green]" if best else ""
+        self.say(
+            f"step {step:>7,}  loss {values['train_loss']:.3f}  dev loss {values['loss']:.3f}  "
+            f"dev perplexity {values['perplexity']:.2f}  dev BLEU {values['bleu']:5.2f}{mark}"
+        )
+
+    def say(self, line: str) -> None:
+        self.console.print(line, highlight=False)
+
+    def flush(self) -> None:
+        """Before a checkpoint: what it counts on must be on disk."""
+        self._metrics.flush()
+
+    def _write(self, step: int, kind: str, values: dict[str, Any]) -> None:
+        self._metrics.write(json.dumps({"step": step, "kind": kind, **values}) + "\n")
+        if self._board is not None:
+            for name, value in values.items():
+                if isinstance(value, (int, float)):
+                    self._board.add_scalar(f"{kind}/{name}", value, step)
+
+
+def keep_until(metrics: Path, step: int) -> None:
+    """Drop lines past `step`, and a last line that a crash cut short."""
+    if not metrics.exists():
+        return
+    kept = []
+    for line in metrics.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] <= step:
+                kept.append(line + "\n")
+        except (ValueError, KeyError):
+            continue
+    metrics.write_text("".join(kept), encoding="utf-8")
+
+
+@contextmanager
+def counting(console: Console, what: str, total: int | None = None) -> Iterator[Any]:
+    """A bar over preparatory work; yields a function that is told how many are done."""
+    columns = [TextColumn(f"[bold]{what}"), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn()]
+    if total is not None:
+        columns.insert(1, BarColumn(bar_width=24))
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _tensorboard(folder: Path, done: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:  # curves are a comfort; metrics.jsonl holds the same numbers
+        return None
+    return SummaryWriter(str(folder), purge_step=done + 1)
