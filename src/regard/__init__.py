@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from regard.decode.translate import Translator
     from regard.metrics.bleu import BleuScore
     from regard.recipe import Recipe
-    from regard.train.run import Outcome
+    from regard.training.run import Outcome
 
 __version__ = "0.1.0"
 __all__ = ["RegardError", "__version__", "bleu", "load", "train"]
@@ -41,7 +41,7 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     from pathlib import Path
 
     from regard.recipe import Recipe, read_recipe, recipe_from_tables
-    from regard.train.run import train as start
+    from regard.training.run import train as start
 
     if isinstance(recipe, Mapping):
         recipe = recipe_from_tables(recipe)

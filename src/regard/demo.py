@@ -29,7 +29,7 @@ from regard.models.transformer import TransformerConfig
 from regard.recipe import Recipe, TrainConfig
 from regard.text.tokenizer import TextConfig
 from regard.text.words import split_words
-from regard.train.run import train
+from regard.training.run import train
 
 PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes
 ALIGNED = 100  # sentences on which the attention view is chosen, and as many to measure it on

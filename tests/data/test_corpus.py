@@ -6,6 +6,7 @@ import gzip
 import itertools
 import lzma
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from regard.data.corpus import DataConfig, PairFiles, find_splits, hold_out, read_lines, read_pairs
+from regard.data.corpus import DataConfig, PairFiles, decode_lines, find_splits, hold_out, read_lines, read_pairs
 from regard.errors import InputError, RecipeError
 
 
@@ -98,6 +99,10 @@ FAULTS: dict[str, tuple[Callable[[Path], PairFiles], str]] = {
     ),
     "no object": (lambda p: one(p, "a.jsonl", b"[1]"), r'line 1 has no key "src"; it must be an object'),
     "not text": (lambda p: one(p, "a.jsonl", b'{"src": 5, "tgt": "b"}'), r'"src" must be text, but is 5'),
+    "half a pair": (
+        lambda p: one(p, "a.jsonl", rb'{"src": "\ud800", "tgt": "b"}'),
+        r'line 1: "src" holds half a surrogate',
+    ),
     "odd suffix": (lambda p: one(p, "a.csv", b"a,b"), r"a\.csv must end in \.tsv or \.jsonl"),
     "no folder": (lambda p: PairFiles((p / "no" / "a.tsv",)), r"a\.tsv does not exist; there is no folder .*no"),
     "empty folder": (lambda p: PairFiles((p / "a.tsv",)), r"a\.tsv does not exist; its folder is empty"),
@@ -125,10 +130,21 @@ def test_missing_files_and_folders(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-def test_a_pipe_is_no_file(tmp_path: Path) -> None:
+def test_a_pipe_is_read_once_only(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is a pipe or device; .* write it to a file first"):
-        list(read_lines(tmp_path / "pipe"))
+    with pytest.raises(InputError, match=r"is a pipe or device, but is read more than once; write it to a file first"):
+        read_pairs(PairFiles((tmp_path / "pipe", tmp_path / "pipe")))
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"one\ntwo",))
+    writer.start()
+    assert list(read_lines(tmp_path / "pipe")) == ["one", "two"]
+    writer.join()
+
+
+def test_streams_have_names() -> None:
+    assert list(decode_lines([], "standard input")) == []
+    assert list(decode_lines([b"\xef\xbb\xbfa\r\n", b"\n", b"b"], "standard input")) == ["a", "", "b"]
+    with pytest.raises(InputError, match="standard input, line 2 is not UTF-8"):
+        list(decode_lines([b"a\n", b"\xff\n"], "standard input"))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +199,7 @@ def test_held_out_sources_are_not_trained_on(tmp_path: Path) -> None:
 def test_what_cannot_be_held_out(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="too few different ones to hold out a dev set; give --dev-src"):
         hold_out(one(tmp_path, "same.tsv", b"a\tb\n" * 50), 10)
-    with pytest.raises(InputError, match="dev_size is 50, but .* holds only 50 pairs"):
+    with pytest.raises(InputError, match=r"dev_size is 50, but .* holds only 50 pairs"):
         hold_out(one(tmp_path, "same.tsv", b"a\tb\n" * 50), 50)
     train, dev = hold_out(one(tmp_path, "few.tsv", b"a\tb\nc\td\n"), None)
     assert len(list(read_pairs(train))) == len(list(read_pairs(dev))) == 1

@@ -13,7 +13,7 @@ import typer
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
-    from regard.train.run import Outcome
+    from regard.training.run import Outcome
 
 
 @dataclass
@@ -32,7 +32,7 @@ def train(context: typer.Context) -> None:
         explain_train()
         return
     from regard.recipe import read_recipe
-    from regard.train.run import train as start
+    from regard.training.run import train as start
 
     if len(words.plain) > 1:
         raise RecipeError(f"train takes one recipe, but got {len(words.plain)}: {', '.join(words.plain)}")
@@ -49,7 +49,7 @@ def resume(context: typer.Context) -> None:
         if "help" not in words.options:
             raise RecipeError("resume takes one run: regard resume FOLDER")
         return
-    from regard.train.run import resume as go_on
+    from regard.training.run import resume as go_on
 
     outcome = go_on(
         Path(words.plain[0]),

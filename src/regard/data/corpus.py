@@ -12,8 +12,9 @@ import gzip
 import hashlib
 import json
 import lzma
+import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -27,6 +28,7 @@ from regard.errors import InputError
 Pair = tuple[str, str]
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can spell one; no file in UTF-8 can hold one
 MAGIC = {  # how a file begins → what it is, what to do about it
     b"\x1f\x8b": ("gzip", 'rename it to end in ".gz"'),
     b"\xfd7zXZ\0": ("xz", 'rename it to end in ".xz"'),
@@ -150,7 +152,10 @@ def _hash(text: str) -> int:
 
 
 def read_pairs(files: PairFiles) -> Iterator[Pair]:
-    """The pairs, one after another."""
+    """The pairs, one after another. Training reads them more than once, so a pipe will not do."""
+    for path in files.paths:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError(f"{path} is a pipe or device, but is read more than once; write it to a file first")
     if len(files.paths) == 2:
         pairs = _two_files(*files.paths)
     else:
@@ -215,33 +220,42 @@ def _field(row: Any, name: str, option: str, where: str) -> str:
         found = found[part]
     if not isinstance(found, str):
         raise InputError(f'{where}: "{name}" must be text, but is {json.dumps(found)[:60]}')
+    if not found.isascii() and LONE_SURROGATE.search(found):
+        raise InputError(f'{where}: "{name}" holds half a surrogate pair, which is no character; mend or drop the line')
     return found
 
 
 def read_lines(path: Path) -> Iterator[str]:
     """The lines of a text file, decompressed by suffix; "\\n" or "\\r\\n" and a leading BOM are taken off."""
-    number = 0
+    empty = True
     with _opened(path) as file:
         try:
-            for number, line in enumerate(file, start=1):
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
-                yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-        except UnicodeDecodeError as error:
-            if b"\0" in error.object:
-                raise InputError(f"{path} {BINARY}") from None
-            raise InputError(
-                f"{path}, line {number} is not UTF-8 (byte 0x{error.object[error.start]:02X}); "
-                "convert the file: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW"
-            ) from None
+            for line in decode_lines(file, str(path)):
+                empty = False
+                yield line
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise InputError(
                 f"{path} is damaged or not {path.suffix[1:]} ({error}); fetch or compress it again"
             ) from None
         except OSError as error:
             raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
-    if not number:
+    if empty:
         raise InputError(f"{path} is empty; it must hold one sentence a line")
+
+
+def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
+    """The lines of an open stream, which an error calls by `name`."""
+    for number, raw in enumerate(stream, start=1):
+        line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+        try:
+            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            if b"\0" in line:
+                raise InputError(f"{name} {BINARY}") from None
+            raise InputError(
+                f"{name}, line {number} is not UTF-8 (byte 0x{error.object[error.start]:02X}); "
+                "convert it: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW"
+            ) from None
 
 
 def _opened(path: Path, raw: bool = False) -> IO[bytes]:
@@ -250,17 +264,12 @@ def _opened(path: Path, raw: bool = False) -> IO[bytes]:
         raise InputError(f"{path} does not exist; {_suggestion(path)}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
-    if not path.is_file():
-        raise InputError(f"{path} is a pipe or device; it is read more than once, so write it to a file first")
     compressed = path.suffix in COMPRESSED and not raw
     try:
-        file: IO[bytes] = COMPRESSED[path.suffix](path, "rb") if compressed else path.open("rb")
+        file = path.open("rb") if not compressed else COMPRESSED[path.suffix](path, "rb")
+        head = b"" if raw or compressed else file.peek(4096)[:4096]
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
-    if raw or compressed:
-        return file
-    head = file.read(4096)
-    file.seek(0)
     kind, remedy = next((MAGIC[m] for m in MAGIC if head.startswith(m)), ("", ""))
     if kind or _binary(head):
         file.close()

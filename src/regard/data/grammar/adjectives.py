@@ -1,7 +1,7 @@
 """The adjectives: English, French, before or after the noun, and the kinds of noun each can describe.
 
-One entry is `english french[/feminine[/before-vowel]] [<] [>comparative] : kinds`. "<" marks the few that stand before the
-French noun; ">" gives the English comparative of those we compare by. An underscore is a space.
+One entry is `english french[/feminine[/before-vowel]] [<] [>comparative] : kinds`. "<" marks the few that stand before
+the French noun; ">" gives the English comparative of those we compare by. An underscore is a space.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ class Adjective:
 
 
 _LIVING = "person animal"
+_SCENERY = "building outdoors plant"
 _THING = "furniture container portable instrument clothing device vehicle"
 _TABLE = f"""
     big grand < >bigger : animal building room outdoors vehicle furniture container plant window door
-    small petit < >smaller : person animal building room outdoors vehicle {_THING} fruit plant street lake bridge path forest field
-    beautiful beau/belle/bel < : woman girl queen princess prince animal building outdoors clothing instrument plant vehicle document music sky
-    new nouveau/nouvelle/nouvel < : building {_THING} document thought teacher doctor neighbor bridge
+    small petit < >smaller : {_LIVING} {_SCENERY} room {_THING} fruit street lake bridge path forest field
+    beautiful beau/belle/bel < : woman girl queen princess prince animal {_SCENERY} clothing instrument vehicle music
+    new nouveau/nouvelle/nouvel < : building {_THING} document plan project law idea teacher doctor bridge
     old vieux/vieille/vieil < >older : person animal building {_THING} document bridge tree
     young jeune < >younger : person animal
     good bon/bonne < : person dish document restaurant hotel idea recipe stuff drink
     bad mauvais < : restaurant hotel idea document dish waiter student writer
     pretty joli < : woman girl princess actress dancer house village garden clothing plant doll vase music
-    long long/longue < >longer : street road bridge tunnel avenue river letter novel story report rope scarf dress song poem
-    black noir : {_LIVING.split()[1]} vehicle clothing container furniture umbrella piano
+    long long/longue < >longer : street road bridge tunnel avenue river letter novel story report rope scarf dress song
+    black noir : animal vehicle clothing container furniture umbrella piano
     white blanc/blanche : animal vehicle clothing house wall flower rose plate door
     red rouge : vehicle clothing apple tomato flower rose door flag container umbrella
     blue bleu : vehicle clothing door flag cup plate vase container
@@ -60,7 +61,7 @@ _TABLE = f"""
     clumsy maladroit : {_LIVING}
     happy heureux >happier : {_LIVING}
     sad triste >sadder : person story song dog horse monkey
-    angry furieux >angrier : person animal
+    angry fâché >angrier : person animal
     calm calme >calmer : {_LIVING} village lake beach
     intelligent intelligent >more_intelligent : person dog monkey robot
     kind gentil/gentille >kinder : person dog
@@ -84,7 +85,7 @@ _TABLE = f"""
     quiet tranquille : street village house garden park room
     noisy bruyant >noisier : street city machine vehicle restaurant bedroom market
     dark sombre : dark bedroom street kitchen
-    wide large >wider : way
+    wide large >wider : street road avenue square river lake stream valley bridge path field desert
     narrow étroit >narrower : street bridge path tunnel bed door window
     deep profond >deeper : waters valley cave
     steep raide >steeper : steep path
@@ -98,8 +99,8 @@ _TABLE = f"""
     difficult difficile >more_difficult : hard
     easy facile >easier : hard
     complicated compliqué : hard document law plan
-    important important >more_important : document approved question meeting secret
-    useful utile : tool book map dictionary umbrella computer machine
+    important important >more_important : document approved question secret
+    useful utile : tool book map umbrella computer machine
     strange étrange : story idea song person animal painting question
     fresh frais/fraîche : fruit bread milk butter cheese egg carrot mushroom bean salad
     sweet sucré : fruit cake pie coffee tea cookie
@@ -112,7 +113,16 @@ _TABLE = f"""
     dry sec/sèche : bread cake cookie meat
     hard dur : bread cheese cookie bed bench
     round rond : table mirror mat window basket
-    comfortable confortable >more_comfortable : seat hotel house train bus shoe
+    wet mouillé : clothing dog cat horse
+    rusty rouillé : hammer axe knife bicycle tractor gate
+    rainy pluvieux : city island valley
+    sunny ensoleillé : beach garden bedroom kitchen
+    official officiel/officielle : report letter contract map
+    fragile fragile : fragile
+    royal royal : palace garden castle
+    burnt brûlé : cake pie pizza omelette bread
+    exciting passionnant : novel story project lesson
+    comfortable confortable >more_comfortable : seat armchair hotel house train bus shoe
 """
 
 
@@ -135,3 +145,4 @@ def _parse(line: str) -> Adjective:
 
 ADJECTIVES: tuple[Adjective, ...] = tuple(_parse(line) for line in _TABLE.strip().splitlines())
 BY_NAME: dict[str, Adjective] = {adjective.en: adjective for adjective in ADJECTIVES}
+COLOURS = frozenset({"black", "white", "red", "blue", "green", "yellow", "gray"})

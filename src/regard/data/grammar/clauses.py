@@ -69,14 +69,25 @@ def question(d: Draft, subject: Phrase, p: Predicate, wh: Pair | None = None) ->
     aux = [Tok(aux[0].text, aux[0].keys + key), *aux[1:]]
     opening = wh or Pair([], [])
     en = opening.en + aux[:1] + subject.en + aux[1:] + _english_middle(p, keys) + main + _english_after(p, keys)
-    fr = opening.fr + [Tok("est-ce", key), Tok("que", key)] + subject.fr + french_rest(subject, p, keys)
+    fr = [*opening.fr, Tok("est-ce", key), Tok("que", key), *subject.fr, *french_rest(subject, p, keys)]
     return Pair(en, fr)
 
 
+def settle(subject: Phrase, p: Predicate) -> None:
+    """Mends what does not go together, and what English would leave open."""
+    if p.negation in ("never", "no longer") and p.tense == PROGRESSIVE:
+        p.tense = PRESENT
+    if p.negation == "no longer" and p.tense == PAST and not p.verb.state and not p.modal:
+        p.negation = "not"  # "no longer" wants a state or a habit
+    third = not subject.plural and subject.person == 3
+    if p.verb.past == p.verb.base and p.tense == PRESENT and not third and not p.modal and p.negation != "not":
+        # "they read" could be today or yesterday; "they are reading" and a past that is meant cannot
+        p.tense = PAST if p.negation else PROGRESSIVE
+        p.adverb = None
+
+
 def _start(d: Draft, subject: Phrase, p: Predicate) -> Keys:
-    if p.verb.past == p.verb.base and p.tense == PRESENT and not p.modal and not p.negation:
-        if subject.plural or subject.person != 3:
-            p.tense = PROGRESSIVE  # "they read" could be yesterday or today: "they are reading" cannot
+    settle(subject, p)
     if subject.name:
         d.combinations.append(("subject-verb", subject.name, p.verb.name))
     thing = p.gap or p.obj
@@ -139,7 +150,7 @@ def _be(subject: Phrase, past: bool) -> str:
 
 
 def _negate(form: str, keys: tuple[int, ...], p: Predicate, k: Keys, compound: bool) -> list[Tok]:
-    """The auxiliary, and "not" beside or inside it. "doesn't" answers to ne and pas; "didn't" also to the auxiliary a."""
+    """The auxiliary, and "not" beside or inside it. "doesn't" answers to ne and pas; "didn't" also to a / est."""
     if p.negation != "not":
         return [Tok(form, keys)]
     if form in _CONTRACTED and p.contracted:

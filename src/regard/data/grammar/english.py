@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _VOWELS = "aeiou"
-_DOUBLED = frozenset(["stop", "cut", "put", "sit", "run", "swim", "forget", "get", "chat"])
+_DOUBLED = frozenset({"stop", "cut", "put", "sit", "run", "swim", "forget", "win"})
 
 
 def plural_noun(singular: str) -> str:

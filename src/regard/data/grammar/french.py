@@ -184,8 +184,8 @@ def plural_noun(singular: str) -> str:
 
 def feminine_adjective(masculine: str) -> str:
     """
-    >>> feminine_adjective("grand"), feminine_adjective("heureux"), feminine_adjective("léger"), feminine_adjective("jeune")
-    ('grande', 'heureuse', 'légère', 'jeune')
+    >>> [feminine_adjective(word) for word in ("grand", "heureux", "léger", "jeune")]
+    ['grande', 'heureuse', 'légère', 'jeune']
     """
     if masculine.endswith("e"):
         return masculine

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from regard.data.grammar import nouns, phrases, verbs
+from regard.data.grammar import adjectives, nouns, phrases, verbs
 from regard.data.grammar.adjectives import Adjective
-from regard.data.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Predicate
+from regard.data.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Predicate, clause, settle
 from regard.data.grammar.nouns import Noun
 from regard.data.grammar.phrases import Phrase
-from regard.data.grammar.tokens import Draft, Pair
+from regard.data.grammar.tokens import Draft, Pair, joined
 from regard.data.grammar.verbs import Verb
 
 TIMES: dict[str, tuple[tuple[str, str], ...]] = {
@@ -24,9 +24,10 @@ TIMES: dict[str, tuple[tuple[str, str], ...]] = {
         ("tomorrow", "demain"),
         ("tonight", "ce soir"),
         ("next week", "la semaine prochaine"),
-        ("soon", "bientôt"),
+        ("next year", "la année prochaine"),
     ),
 }
+DEGREES = (("too", "trop"), ("very", "très"))
 FREQUENCY = (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"), ("rarely", "rarement"))
 MANNER: dict[str, tuple[tuple[str, str], ...]] = {
     "sleep": (("peacefully", "paisiblement"),),
@@ -42,9 +43,26 @@ MANNER: dict[str, tuple[tuple[str, str], ...]] = {
     "bark": (("loudly", "fort"),),
 }
 AT_ONCE = frozenset(  # verbs that sound wrong in the progressive
-    "see hear find lose forget understand meet accept refuse approve break receive catch keep fall stop".split()
+    (
+        "see",
+        "hear",
+        "find",
+        "lose",
+        "forget",
+        "understand",
+        "meet",
+        "accept",
+        "refuse",
+        "approve",
+        "break",
+        "receive",
+        "catch",
+        "keep",
+        "fall",
+        "stop",
+    )
 )
-_OUTDOORS = frozenset({"run", "walk", "swim", "fly", "travel", "arrive", "leave", "fall", "shine", "stop"})
+PLACELESS = frozenset({"run", "walk", "swim", "fly", "travel", "arrive", "leave", "fall", "shine", "stop"})
 
 
 def tense(d: Draft, verb: Verb) -> str:
@@ -71,7 +89,7 @@ def subject(d: Draft, kinds: str, pronouns: bool = True, adj: float = 0.15) -> P
     people = "person" in kinds.split()
     draw = d.rng.random() if people else 1.0
     if draw < 0.2:
-        return phrases.name(d, d.rng.choice(tuple(nouns.NAMES)))
+        return phrases.name(d, d.rng.choice(nouns.ALL_NAMES))
     if draw < 0.45 and pronouns:
         return phrases.subject_pronoun(d, d.rng.choice(("I", "he", "she", "we", "they", "you")))
     noun = d.rng.choice(nouns.select(kinds))
@@ -82,7 +100,7 @@ def definite(d: Draft, noun: Noun, adj: float = 0.15, plural: float = 0.22) -> P
     """the cat, these big cats, my brother: something already known."""
     if noun.is_a(nouns.MASS):
         return phrases.noun_phrase(d, noun)
-    many = noun.en not in ("sun", "moon") and d.chance(plural)
+    many = "one" not in noun.kinds and d.chance(plural)
     if "kin" in noun.kinds and d.chance(0.7):
         det = d.rng.choice(("my", "my", "his", "her", "our", "their", "your"))
     else:
@@ -109,12 +127,12 @@ def thing(d: Draft, verb: Verb, who: Phrase, negated: bool, adj: float = 0.25) -
     many = False
     if noun.is_a(nouns.MASS):
         det = d.rng.choice(("the", "some")) if verb.base not in ("love", "hate") else "the"
-    elif "sky" in noun.kinds or verb.base == "know" or noun.en == "truth":
+    elif "sky" in noun.kinds or verb.base == "know" or noun.en == "truth" or verb.preposition == "de":
         det = "the"
-    elif "kin" in noun.kinds and d.chance(0.7):
-        det, many = who.possessive or "my", d.chance(0.2)
+    elif "kin" in noun.kinds and verb.base != "have" and d.chance(0.7):
+        det, many = who.possessive or "my", "one" not in noun.kinds and d.chance(0.2)
     else:
-        many = d.chance(0.25)
+        many = "one" not in noun.kinds and d.chance(0.25)
         det = _determiner(d, verb, who, noun, many)
     if negated and det in ("a", "some"):
         det = "any" if many or det == "some" else "not a"
@@ -136,12 +154,12 @@ def _determiner(d: Draft, verb: Verb, who: Phrase, noun: Noun, many: bool) -> st
     return d.rng.choices(("the", "a", "this", own), (9, 6, 2, 3))[0]
 
 
-_OWNED = frozenset("portable clothing container pet vehicle instrument house device".split())
+_OWNED = frozenset(["portable", "clothing", "container", "pet", "own", "instrument", "house", "device"])
 
 
 def when(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
     """A time that suits the tense."""
-    if p.verb.state or p.negation in ("never", "no longer") or p.tense == WAS_DOING or p.modal:
+    if p.verb.state or p.negation in ("never", "no longer") or p.tense == WAS_DOING or p.modal or p.adverb:
         return None
     if not d.chance(probability):
         return None
@@ -184,6 +202,60 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
     frequency(d, p)
     if verb.name in MANNER and d.chance(0.35):
         p.tail.append(d.words(*d.rng.choice(MANNER[verb.name])))
-    elif verb.name not in _OUTDOORS and d.chance(0.4):
+    elif verb.name not in PLACELESS and d.chance(0.4):
         p.tail.append(phrases.place(d))
     return who, p
+
+
+def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> Pair:
+    """The clause, sometimes with a time at its end or at its beginning."""
+    settle(who, p)
+    time = when(d, p, probability)
+    if time is None:
+        return clause(d, who, p)
+    if d.chance(0.6):
+        p.tail.append(time)
+        return clause(d, who, p)
+    return joined(time, d.words(",", ","), clause(d, who, p))
+
+
+NO_DEGREE = adjectives.COLOURS | {"injured", "wooden", "broken", "official", "royal", "burnt", "round"}
+
+
+_OF_PEOPLE = tuple(a for a in adjectives.ADJECTIVES if "person" in a.kinds.split() and a.en != "small")
+
+
+def quality_of(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
+    """An adjective that can be said of the subject, agreeing: too tired, very old."""
+    d.tags.add("agreement")
+    if who.noun is not None and who.kind != "pronoun":
+        adj = d.rng.choice(phrases.predicable(who.noun))
+    else:
+        adj = d.rng.choice(_OF_PEOPLE)
+    said = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
+    if adj.en in NO_DEGREE or not d.chance(degree):
+        return said
+    return joined(d.words(*d.rng.choice(DEGREES)), said)
+
+
+_receiver_cache: dict[str, list[Verb]] = {}
+
+
+def receivers(noun: Noun) -> list[Verb]:
+    """The verbs that can have this noun as their plain object."""
+    if noun.en not in _receiver_cache:
+        _receiver_cache[noun.en] = [
+            v for v in verbs.TRANSITIVE
+            if not v.preposition and v.base != "have" and noun in nouns.select(v.objects)
+        ]  # fmt: skip
+    return _receiver_cache[noun.en]
+
+
+_doer_cache: dict[str, list[Verb]] = {}
+
+
+def doers(noun: Noun) -> list[Verb]:
+    """The verbs that this noun can be the subject of."""
+    if noun.en not in _doer_cache:
+        _doer_cache[noun.en] = [v for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE) if noun in nouns.select(v.subjects)]
+    return _doer_cache[noun.en]

@@ -6,6 +6,7 @@ A `Phrase` is what a clause needs to know of a subject or an object: its words, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from regard.data.grammar import adjectives, nouns
 from regard.data.grammar.adjectives import Adjective
@@ -73,7 +74,7 @@ _OBJECTS: dict[str, tuple[str, str, bool, bool]] = {
 
 
 def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> Pair:
-    """The determiner `word` for this noun. `bare_de`: a plural "some" stands before a French adjective (de belles fleurs)."""
+    """The determiner `word`. `bare_de`: a plural "some" before a French adjective is de (de belles fleurs)."""
     key = (d.key(),)
     fem = noun.feminine
     if word in ("the", "all"):
@@ -101,13 +102,15 @@ def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> 
     return Pair([Tok(word, key)], [Tok(feminine, key, one) if fem else Tok(one, key)])
 
 
-def adjective(d: Draft, adj: Adjective, feminine: bool, plural: bool, noun_name: str) -> Pair:
-    """An adjective that agrees; notes the combination with its noun."""
+def adjective(
+    d: Draft, adj: Adjective, feminine: bool, plural: bool, noun_name: str, before_noun: bool = False
+) -> Pair:
+    """An adjective that agrees; notes the combination with its noun. Only before a noun is beau also bel."""
     key = (d.key(),)
     if noun_name:
         d.combinations.append(("adjective-noun", adj.en, noun_name))
     form = adj.form(feminine, plural)
-    before_vowel = adj.fr_before_vowel if not feminine and not plural else ""
+    before_vowel = adj.fr_before_vowel if before_noun and not feminine and not plural else ""
     if " " in form:
         return Pair([Tok(adj.en, key)], [Tok(w, key) for w in form.split()])
     return Pair([Tok(adj.en, key)], [Tok(form, key, before_vowel)])
@@ -119,9 +122,8 @@ def noun_phrase(
     det: str = "the",
     plural: bool = False,
     adj: Adjective | None = None,
-    after: Pair | None = None,
 ) -> Phrase:
-    """Determiner, adjective and noun in the order of each language; `after` follows (a relative clause, an of-phrase)."""
+    """Determiner, adjective and noun in the order of each language."""
     key = (d.key(),)
     head_en = [Tok(w, key) for w in (noun.en_plural if plural else noun.en).split()]
     head_fr = [Tok(w, key) for w in (noun.fr_plural if plural else noun.fr).split()]
@@ -130,11 +132,9 @@ def noun_phrase(
         en, fr = opening.en + head_en, opening.fr + head_fr
     else:
         d.tags.update(("agreement", "adjective-order"))
-        quality = adjective(d, adj, noun.feminine, plural, noun.en)
+        quality = adjective(d, adj, noun.feminine, plural, noun.en, before_noun=adj.before)
         en = opening.en + quality.en + head_en
         fr = opening.fr + (quality.fr + head_fr if adj.before else head_fr + quality.fr)
-    if after is not None:
-        en, fr = en + after.en, fr + after.fr
     return Phrase(en, fr, noun.feminine, plural, 3, noun.en, "", noun, _refer_back(noun, plural))
 
 
@@ -250,16 +250,18 @@ def after_preposition(d: Draft, en: str, fr: str, phrase: Phrase) -> Pair:
     return Pair(link.en + phrase.en, link.fr + phrase.fr)
 
 
-_fitting: dict[str, tuple[Adjective, ...]] = {}
-
-
+@cache
 def fitting(noun: Noun) -> tuple[Adjective, ...]:
     """The adjectives that can describe this noun, in table order."""
-    if noun.en not in _fitting:
-        found = []
-        for adj in adjectives.ADJECTIVES:
-            allowed = frozenset(adj.kinds.split())
-            if noun.en in allowed or noun.is_a(allowed):
-                found.append(adj)
-        _fitting[noun.en] = tuple(found)
-    return _fitting[noun.en]
+    found = []
+    for adj in adjectives.ADJECTIVES:
+        allowed = frozenset(adj.kinds.split())
+        if noun.en in allowed or noun.is_a(allowed):
+            found.append(adj)
+    return tuple(found)
+
+
+@cache
+def predicable(noun: Noun) -> tuple[Adjective, ...]:
+    """Those that can follow be; a thing that is new is neuf there, not nouveau, so we leave it out."""
+    return tuple(adj for adj in fitting(noun) if adj.en != "new")

@@ -1,8 +1,8 @@
 """Two token lists that know which of their words belong together.
 
-Every construction writes an English and a French list of `Tok`. A token carries keys; an English and a French token that
-share a key are aligned. Nothing else in the grammar counts positions: words may be moved, merged and elided freely, and
-the alignment is read off at the end.
+Every construction writes an English and a French list of `Tok`. A token carries keys; an English and a French token
+that share a key are aligned. Nothing else in the grammar counts positions: words may be moved, merged and elided
+freely, and the alignment is read off at the end.
 
 `realise_french` does what French does at word borders: elision (le homme → l'homme), forms before a vowel (beau homme →
 bel homme) and contraction (de le → du); `realise_english` does a / an.
@@ -11,6 +11,7 @@ bel homme) and contraction (de le → du); `realise_english` does a / an.
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import NamedTuple
 
 Combination = tuple[str, str, str]  # ("adjective-noun" | "subject-verb" | "verb-object", lemma, lemma)
@@ -28,6 +29,10 @@ class Pair(NamedTuple):
 
     en: list[Tok]
     fr: list[Tok]
+
+
+def joined(*pairs: Pair) -> Pair:
+    return Pair([t for p in pairs for t in p.en], [t for p in pairs for t in p.fr])
 
 
 class Draft:
@@ -60,9 +65,9 @@ _ASPIRATED = {"hibou", "haie", "hérisson", "héros", "hache", "harpe", "haut", 
 _CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 _CONSONANT_STARTS = ("uni", "use", "eu", "one")  # English words spelt with a vowel, said with a consonant
 _SILENT_H = ("hour", "honest", "heir")
-_CLOSE_LEFT = {".", ",", "?", "!", ":", ";"}
 
 
+@cache
 def starts_with_vowel_sound(french: str) -> bool:
     """
     >>> [starts_with_vowel_sound(w) for w in ("homme", "hibou", "hiboux", "école", "chat")]
@@ -118,18 +123,12 @@ def _english_vowel_sound(word: str) -> bool:
     return lower[0] in "aeiou" and not lower.startswith(_CONSONANT_STARTS)
 
 
-def join(tokens: list[Tok], spaced: tuple[str, ...] = ()) -> str:
-    """The text, first letter capital. `spaced` are the marks that keep a space before them (? and ! in French)."""
-    parts: list[str] = []
-    glue = True
-    for token in tokens:
-        text = token.text
-        if not glue and (text not in _CLOSE_LEFT or text in spaced):
-            parts.append(" ")
-        parts.append(text)
-        glue = text.endswith("'")
-    whole = "".join(parts)
-    return whole[0].upper() + whole[1:]
+def join(tokens: list[Tok], attached: str) -> str:
+    """The text, first letter capital; `attached` are the marks with no space before them (all but ? in French)."""
+    text = " ".join([token.text for token in tokens]).replace("' ", "'")
+    for mark in attached:
+        text = text.replace(f" {mark}", mark)
+    return text[0].upper() + text[1:]
 
 
 def alignment(en: list[Tok], fr: list[Tok]) -> tuple[tuple[int, int], ...]:

@@ -32,7 +32,7 @@ class Verb:
 
 
 _VISIBLE = "person animal vehicle building furniture container portable plant way"
-_WARES = "clothing furniture vehicle food stuff portable instrument document container device house"
+_WARES = "clothing furniture own food stuff portable instrument document container device house"
 _TRANSITIVE = f"""
     see/saw voir : person animal > {_VISIBLE}
     watch regarder : person > person animal vehicle cloud moon sun
@@ -49,7 +49,7 @@ _TRANSITIVE = f"""
     drink/drank boire : person animal > drink
     prepare préparer : person > dish soup coffee tea lesson
     cut/cut couper : person > food bread meat cheese rope cake
-    wash laver : person > clothing vehicle kitchen window dog cat fruit
+    wash laver : person > clothing vehicle utensil window dog cat fruit
     clean nettoyer : person > room building table window mirror
     open/opened ouvrir : person > opens letter
     close/closed fermer : person > opens store
@@ -81,9 +81,9 @@ _TRANSITIVE = f"""
     enter entrer+dans : person animal > building room cave tunnel forest
     leave/left quitter : person > building town island
     cross traverser : person animal wheels > cross
-    climb escalader : person animal > climb
-    chase poursuivre : hunter > prey person
-    catch/caught attraper : hunter person > prey
+    climb escalader : person animal -snake -bee -butterfly > climb
+    chase poursuivre : predator > prey person
+    catch/caught attraper : predator person > prey
     feed/fed nourrir : person > animal
     protect protéger : person dog > person pet house
     hide/hid cacher : person > portable document gold money
@@ -92,14 +92,16 @@ _TRANSITIVE = f"""
     refuse refuser : person > approved
     approve approuver : person > approved
     sign signer : person > contract letter report
-    have/had avoir =state : person > pet vehicle house portable instrument clothing kin container
+    have/had avoir =state : person > pet own house portable instrument clothing kin container
     pick cueillir : person > flower rose cherry apple strawberry peach
-    use utiliser : person > tool kitchen device rope map
+    use utiliser : person > tool utensil device rope map
     drive/drove conduire : person > wheels
     steal/stole voler : thief monkey > portable wealth clothing fruit
     touch toucher : person > animal stone wall portable
     receive recevoir : person > letter message report flower
     admire admirer : person > painting castle church plant sky person
+    light/lit allumer : person > candle lamp
+    win/won gagner : person > money
     keep/kept garder : person > portable letter secret
 """
 _INTRANSITIVE = """
@@ -110,11 +112,11 @@ _INTRANSITIVE = """
     laugh rire : person
     cry pleurer : person
     smile sourire : person
-    run/ran courir : person animal
-    walk/walked marcher : person animal
+    run/ran courir : person animal -snake -bee -butterfly
+    walk/walked marcher : person animal -snake -bee -butterfly
     swim/swam nager : person dog duck frog turtle bear
     fly/flew voler : flier
-    jump sauter : person animal
+    jump sauter : person animal -snake -bee -butterfly
     fall/fell tomber : person animal plate cup vase bottle tree
     arrive arriver : person vehicle
     leave/left partir : person vehicle
@@ -122,7 +124,7 @@ _INTRANSITIVE = """
     travel voyager : person
     wait/waited attendre : person animal
     rest/rested se_reposer : person animal
-    stop s'arrêter : person animal vehicle device
+    stop s'arrêter : person animal vehicle machine robot clock
     wake_up/woke se_réveiller : person animal
     hide/hid se_cacher : person animal
     bark/barked aboyer : barker
@@ -131,10 +133,10 @@ _GIVING = """
     give/gave donner : person > portable clothing document fruit wealth container
     show/showed montrer : person > portable clothing document house garden animal
     send/sent envoyer : person > written flower clothing
-    lend/lent prêter : person > portable clothing vehicle instrument money book
+    lend/lent prêter : person > portable clothing own instrument money book
     bring/brought apporter : person > portable dish container fruit drink
     offer/offered offrir : person > flower rose portable fruit drink dish
-    sell/sold vendre : person > vehicle house painting instrument horse cow
+    sell/sold vendre : person > own house painting instrument horse cow
     read/read lire : person > story poem letter message article
     explain expliquer : person > hard plan project law
     tell/told raconter : person > story secret truth
@@ -147,14 +149,14 @@ _MOTION = """
 """
 _THINKING = """
     say/said dire : person
-    think/thought penser : person
+    think/thought penser =state : person
     know/knew savoir =state : person
-    believe croire : person
+    believe croire =state : person
     hope espérer : person
 """
 
 
-def _parse(line: str) -> Verb:
+def parse(line: str) -> Verb:
     words, _, selection = line.partition(":")
     en, fr, *marks = words.split()
     subjects, _, objects = selection.partition(">")
@@ -179,7 +181,7 @@ def _parse(line: str) -> Verb:
 
 
 def _table(block: str) -> tuple[Verb, ...]:
-    return tuple(_parse(line) for line in block.strip().splitlines())
+    return tuple(parse(line) for line in block.strip().splitlines())
 
 
 TRANSITIVE = _table(_TRANSITIVE)
@@ -190,8 +192,8 @@ THINKING = _table(_THINKING)
 BE = Verb("be", "", "is", "was", "being", "être", False, "", True, "person", "")
 HAVE = next(v for v in TRANSITIVE if v.base == "have")
 HAVE_AS_BE = replace(BE, fr="avoir")  # he is hungry, il a faim
-PUT = _parse("put/put mettre : person > portable clothing document")
-SIT = _parse("sit/sat s'asseoir : person pet > seat")
+PUT = parse("put/put mettre : person > portable clothing document")
+SIT = parse("sit/sat s'asseoir : person pet > seat")
 BY_NAME: dict[str, Verb] = {v.name: v for v in (*GIVING, *MOTION, *INTRANSITIVE, *TRANSITIVE)}
 
 # modal: infinitive; English forms present third person, present, past

@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from regard.train.folder import RunFolder
+from regard.training.folder import RunFolder
 
 PLAIN_SECONDS = 15  # between lines where there is no terminal to draw a bar in
 

@@ -20,14 +20,14 @@ from regard.data.batching import Batches
 from regard.decode.beam import DecodeConfig
 from regard.errors import RunError
 from regard.recipe import Recipe
-from regard.train.average import Average
-from regard.train.checkpoint import Progress, save_checkpoint
-from regard.train.evaluate import HeldOut, evaluate
-from regard.train.folder import RunFolder, StopRequest
-from regard.train.log import RunLog
-from regard.train.loss import smoothed_nll_fused
-from regard.train.optim import clip_gradient, set_rate
-from regard.train.schedule import learning_rate
+from regard.training.average import Average
+from regard.training.checkpoint import Progress, save_checkpoint
+from regard.training.evaluate import HeldOut, evaluate
+from regard.training.folder import RunFolder, StopRequest
+from regard.training.log import RunLog
+from regard.training.loss import smoothed_nll_fused
+from regard.training.optim import clip_gradient, set_rate
+from regard.training.schedule import learning_rate
 
 Ending = Literal["finished", "no improvement", "out of time", "interrupted"]
 
@@ -51,7 +51,6 @@ class Job:
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
     config, progress, model = job.recipe.train, job.progress, job.bundle.model
     model.train()
-    smooth_loss: float | None = None
     while progress.step < config.steps:
         began = time.monotonic()
         step = progress.step + 1
@@ -81,8 +80,8 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
             progress.seconds + seconds,
         )
         progress.epoch, progress.index = job.batches.epoch, job.batches.index
-        smooth_loss = loss if smooth_loss is None else 0.95 * smooth_loss + 0.05 * loss
-        log.update(step, smooth_loss, rate, tokens / seconds)
+        progress.loss = loss if progress.loss is None else 0.95 * progress.loss + 0.05 * loss
+        log.update(step, progress.loss, rate, tokens / seconds)
         if step % config.log_every == 0:
             log.train(
                 step,
@@ -96,7 +95,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
         ending = ends(job, stop)
         last = step == config.steps
         if step % config.eval_every == 0 or last:
-            assess(job, log, smooth_loss)
+            assess(job, log)
             ending = ending or ends(job, stop)
         if step % config.save_every == 0 or last or ending:
             save(job, log)
@@ -116,7 +115,7 @@ def ends(job: Job, stop: StopRequest) -> Ending | None:
     return None
 
 
-def assess(job: Job, log: RunLog, train_loss: float) -> None:
+def assess(job: Job, log: RunLog) -> None:
     """Evaluate the averaged weights on the development set; keep them as `best` if they are."""
     job.average.before_evaluation()
     if job.dev is None:
@@ -139,7 +138,7 @@ def assess(job: Job, log: RunLog, train_loss: float) -> None:
         perplexity=found.perplexity,
         bleu=found.bleu.score,
         signature=found.bleu.signature,
-        train_loss=train_loss,
+        train_loss=progress.loss,
     )
 
 

@@ -23,13 +23,13 @@ from regard.errors import RunError
 from regard.metrics.bleu import BleuScore
 from regard.recipe import Recipe, recipe_from_tables, with_settings
 from regard.text.tokenizer import Tokenizer
-from regard.train.average import Average
-from regard.train.checkpoint import Checkpoint, Progress, load_checkpoint
-from regard.train.evaluate import Evaluation, HeldOut, evaluate
-from regard.train.folder import RunFolder, StopRequest
-from regard.train.log import RunLog, counting
-from regard.train.loop import Ending, Job, train_loop
-from regard.train.optim import make_optimizer
+from regard.training.average import Average
+from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
+from regard.training.evaluate import Evaluation, HeldOut, evaluate
+from regard.training.folder import RunFolder, StopRequest
+from regard.training.log import RunLog, counting
+from regard.training.loop import Ending, Job, train_loop
+from regard.training.optim import make_optimizer
 
 # Keys of a section whose change would make a checkpoint's tensors or ids mean something else.
 FIXED = ("text.", "model.", "architecture")

@@ -13,7 +13,7 @@ from regard.bundle import Bundle
 from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator, budgeted
 from regard.metrics.bleu import BleuScore, bleu
-from regard.train.loss import smoothed_nll_fused
+from regard.training.loss import smoothed_nll_fused
 
 
 @dataclass(frozen=True)

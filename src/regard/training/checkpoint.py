@@ -21,7 +21,7 @@ from torch import Tensor
 from regard.bundle import unique_tensors, write_atomically
 from regard.errors import BundleError, RunError
 from regard.models.base import Model
-from regard.train.average import Average
+from regard.training.average import Average
 
 CURRENT, PREVIOUS = "training.safetensors", "training.previous.safetensors"
 
@@ -35,6 +35,7 @@ class Progress:
     index: int = 0  # batches of this epoch already used
     tokens: int = 0  # target tokens learnt from
     seconds: float = 0.0  # spent in the loop
+    loss: float | None = None  # of training, smoothed over some twenty updates
     best_bleu: float = -1.0
     best_step: int = 0
     stale: int = 0  # evaluations since the best one

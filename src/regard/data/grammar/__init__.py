@@ -1,0 +1,6 @@
+"""The embedded corpus: a synchronous English-French grammar with gold word alignments and phenomenon tags."""
+
+from regard.data.grammar.corpus import DEFAULT_SIZE, NOTES_EXAMPLES, Example, MinimalPair, Split, generate
+from regard.data.grammar.files import write_corpus
+
+__all__ = ["DEFAULT_SIZE", "NOTES_EXAMPLES", "Example", "MinimalPair", "Split", "generate", "write_corpus"]

@@ -1,0 +1,135 @@
+"""Search against exact answers: a Markov chain keeps the contract and its best sequence is known by dynamic programming."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from regard.batch import BOS, EOS, Batch, pad_sources
+from regard.decode.beam import beam_search, length_penalty
+from regard.decode.greedy import greedy
+from regard.decode.hypothesis import length_limits
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.transformer import Transformer, TransformerConfig
+
+V = 7
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The chain's state: which table each row reads, chosen by its sentence's first word."""
+
+    table: Tensor  # (N, V, V)
+
+    def select(self, rows: Tensor) -> Rows:
+        return Rows(self.table[rows])
+
+
+class Chain(Model):
+    """P(next | previous), one table for each first source word. No translation model, but a real one by contract."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        scores = torch.randn(V, V, V, generator=generator) * 2
+        scores[..., [0, BOS]] = -torch.inf
+        self.tables = torch.nn.Parameter(scores.log_softmax(-1))
+        self.target_size = V
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        return Memory(src[:, :1].float()[..., None], mask)
+
+    def start(self, memory: Memory, trace: bool = False) -> Rows:
+        return Rows(self.tables[memory.states[:, 0, 0].long()])
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, Rows)
+        return Step(state.table[torch.arange(len(token)), token], state, None)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.tables[batch.src[:, 0, None], batch.tgt_in]
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return AttentionMaps([], [], [])
+
+
+def best_by_dynamic_programming(table: Tensor, limit: int) -> tuple[float, list[int]]:
+    """The most probable sequence that ends with EOS within `limit` words."""
+    paths = {BOS: (0.0, [])}
+    best = (-float("inf"), [])
+    for _ in range(limit):
+        for last, (score, words) in paths.items():
+            best = max(best, (score + float(table[last, EOS]), words))
+        paths = {
+            w: max((s + float(table[last, w]), [*words, w]) for last, (s, words) in paths.items()) for w in range(3, V)
+        }
+    return best
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000))
+def test_a_wide_beam_finds_the_best(seed: int) -> None:
+    model = Chain(seed)
+    src, mask = pad_sources([[3], [4]])
+    limit = length_limits(mask)[0]
+    found = beam_search(model, src, mask, beam=150, alpha=0.0)
+    for row, word in enumerate((3, 4)):
+        score, words = best_by_dynamic_programming(model.tables[word].detach(), limit)
+        assert found[row][0].score == pytest.approx(score, abs=1e-4)
+        assert list(found[row][0].ids) == words
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000))
+def test_a_beam_of_one_is_greedy(seed: int) -> None:
+    model = Chain(seed)
+    src, mask = pad_sources([[3, 5], [4], [5, 6, 6]])
+    for one, row in zip(greedy(model, src, mask), beam_search(model, src, mask, beam=1, alpha=0.0), strict=True):
+        assert len(row) == 1
+        assert one.ids == row[0].ids
+        assert one.log_probs == pytest.approx(row[0].log_probs)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000), st.integers(2, 6), st.floats(0, 1.5))
+def test_n_best_lists_are_ordered_distinct_and_rightly_scored(seed: int, beam: int, alpha: float) -> None:
+    model = Chain(seed)
+    src, mask = pad_sources([[3], [4]])
+    for sentence, hypotheses in zip((3, 4), beam_search(model, src, mask, beam, alpha), strict=True):
+        assert len(hypotheses) == beam
+        assert len({h.ids for h in hypotheses}) == beam
+        assert [h.score for h in hypotheses] == sorted((h.score for h in hypotheses), reverse=True)
+        for h in hypotheses:
+            said = [*h.ids, EOS][: len(h.log_probs)]
+            steps = model.tables[sentence][[BOS, *said[:-1]], said].tolist()
+            assert h.log_probs == pytest.approx(steps, abs=1e-5)
+            assert h.score == pytest.approx(sum(steps) / length_penalty(len(steps), alpha), abs=1e-4)
+
+
+def test_a_model_that_never_ends_stops_at_its_own_limit() -> None:
+    model = Chain(1)
+    with torch.no_grad():
+        model.tables[..., EOS] = -1e9
+    src, mask = pad_sources([[3], [3, 4, 4, 4]])
+    assert [len(h.ids) for h in greedy(model, src, mask)] == length_limits(mask) == [24, 30]
+    assert [len(h[0].ids) for h in beam_search(model, src, mask, beam=3)] == [24, 30]
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_transformers_output_does_not_depend_on_the_batch(beam: int) -> None:
+    torch.manual_seed(4)
+    config = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2)
+    model = Transformer(config, 23, 23, True).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    sources = [torch.randint(3, 23, (n,)).tolist() for n in (1, 9, 4, 4, 6, 2)]
+    together = beam_search(model, *pad_sources(sources), beam=beam)
+    for source, expected in zip(sources, together, strict=True):
+        alone = beam_search(model, *pad_sources([source]), beam=beam)[0]
+        assert [h.ids for h in alone] == [h.ids for h in expected]
+        assert [h.score for h in alone] == pytest.approx([h.score for h in expected], abs=1e-4)

@@ -1,0 +1,79 @@
+"""Text in, text out, on a model that was really trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.decode.translate import Translator, budgeted, cut_points
+from regard.errors import InputError
+from support import LINES
+
+
+def test_it_learnt_its_corpus(translator: Translator) -> None:
+    found = translator.translate([s for s, _ in LINES])
+    assert [t.text for t in found] == [t for _, t in LINES]
+    assert all(t.score <= 0 for t in found)
+
+
+def test_order_and_empty_lines_are_kept(translator: Translator) -> None:
+    lines = ["", "The cat sleeps.", "   ", "The dog sees the cat.", ""]
+    assert [t.text for t in translator.translate(lines)] == ["", "Le chat dort.", "", "Le chien voit le chat.", ""]
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_batch_does_not_matter(translator: Translator, beam: int) -> None:
+    lines = [s for s, _ in LINES] * 2 + ["Cat", "sleeps dog the and eats a cat", "Ü 😀 x"]
+    alone = [translator.translate([line], beam=beam)[0].text for line in lines]
+    for budget in (1, 16, 64, 10_000):
+        assert [t.text for t in translator.translate(lines, beam=beam, batch_tokens=budget)] == alone
+
+
+def test_n_best(translator: Translator) -> None:
+    found = translator.translate(["The cat sleeps."], beam=4, nbest=3)[0]
+    assert len(found.candidates) == 3
+    assert found.candidates[0].text == found.text
+    scores = [c.score for c in found.candidates]
+    assert scores == sorted(scores, reverse=True)
+    with pytest.raises(InputError, match="between 1 and the beam"):
+        translator.translate(["x"], beam=2, nbest=3)
+
+
+def test_a_single_string_is_refused(translator: Translator) -> None:
+    with pytest.raises(InputError, match="list of sentences"):
+        translator.translate("The cat sleeps.")
+
+
+def test_a_long_line_is_cut_at_sentence_ends(translator: Translator) -> None:
+    short = Translator(translator.bundle, translator.config, longest=12)
+    found = short.translate(["The cat sleeps. The dog sees the cat. The cat does not eat."])[0]
+    assert found.parts == 3
+    assert found.text == "Le chat dort. Le chien voit le chat. Le chat ne mange pas."
+
+
+def test_a_megabyte_in_one_line_ends(translator: Translator) -> None:
+    parts = translator._parts("word " * 200_000, translator.tokenizer.encode_source(["word " * 200_000])[0])
+    assert all(len(p) < translator.longest for p in parts)
+    assert translator.tokenizer.decode_source(parts[0]).startswith("word word")
+
+
+@given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 100))
+def test_budgets_hold_and_nothing_is_lost(lengths: list[int], budget: int) -> None:
+    groups = list(budgeted(lengths, budget))
+    assert sorted(i for g in groups for i in g) == list(range(len(lengths)))
+    assert all(len(g) == 1 or len(g) * (max(lengths[i] for i in g) + 1) <= budget for g in groups)
+
+
+@given(st.text(alphabet="ab .!", min_size=1, max_size=80), st.integers(1, 9))
+def test_cuts_cover_the_text(text: str, most: int) -> None:
+    spans = [(i, i + 1) for i in range(len(text))]
+    ranges = list(cut_points(text, spans, most))
+    assert "".join(text[a:b] for a, b in ranges) == text
+    assert all(b - a <= most for a, b in ranges)
+
+
+def test_loading_says_what_is_missing(tmp_path: Path, run_folder: Path) -> None:
+    assert Translator.load(run_folder).translate(["The cat sleeps."])[0].text == "Le chat dort."

@@ -1,0 +1,161 @@
+"""The contract of `models/base.py`, held over every architecture: the most valuable test of the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.batch import BOS, PAD, Batch, pack
+from regard.bundle import Bundle, make_model
+from regard.models.base import Model
+from regard.models.transformer import Transformer, TransformerConfig
+from regard.text.tokenizer import Tokenizer
+
+V = 23
+SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, dropout=0.1)
+MODELS: dict[str, Callable[[], Model]] = {
+    "transformer": lambda: Transformer(SMALL, V, V, True),
+    "transformer-pre": lambda: Transformer(replace(SMALL, norm="pre", activation="swiglu"), V, V, True),
+    "transformer-rotary": lambda: Transformer(replace(SMALL, positions="rotary", activation="gelu"), V, V, True),
+    "transformer-learned": lambda: Transformer(replace(SMALL, positions="learned", tie="none"), V, V, False),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest) -> Model:
+    torch.manual_seed(7)
+    model = MODELS[request.param]()
+    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
+    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
+    rows, seen = [], []
+    for token in batch.tgt_in.unbind(1):
+        step = model.step(token, state)
+        state = step.state
+        rows.append(step.log_probs)
+        seen.append(step.attention)
+    return torch.stack(rows, dim=1), seen
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+@torch.inference_mode()
+def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
+    forced = model(batch).log_softmax(-1)
+    stepped, _ = stepwise(model, batch)
+    close(stepped[batch.tgt_mask], forced[batch.tgt_mask])
+
+
+@torch.inference_mode()
+def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
+    changed = batch.tgt_in.clone()
+    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
+    before, after = model(batch), model(replace(batch, tgt_in=changed))
+    close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+@torch.inference_mode()
+def test_every_source_word_can_matter(model: Model, batch: Batch) -> None:
+    changed = batch.src.clone()
+    changed[2, 0] = (changed[2, 0] + 5) % (V - 3) + 3
+    before, after = model(batch), model(replace(batch, src=changed))
+    assert not torch.allclose(after[2], before[2])
+    close(after[:2], before[:2])
+
+
+@torch.inference_mode()
+def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
+    def wider(rows: torch.Tensor) -> torch.Tensor:
+        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
+
+    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    length = batch.tgt_in.shape[1]
+    close(model(padded)[:, :length][batch.tgt_mask], model(batch)[batch.tgt_mask])
+
+
+@torch.inference_mode()
+def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
+    together = model(batch)
+    for row in range(len(batch)):
+        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
+        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
+        alone = pack([source], [target]).pad()
+        close(model(alone)[0], together[row][batch.tgt_mask[row]])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
+def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
+    index = torch.tensor(rows)
+    state = model.start(model.encode(batch.src, batch.src_mask))
+    first = model.step(torch.full((len(batch),), BOS), state)
+    token = batch.tgt_in[:, 1]
+    then_select = model.step(token, first.state).log_probs[index]
+    select_then = model.step(token[index], first.state.select(index)).log_probs
+    close(select_then, then_select)
+    again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
+    close(model.step(token[index].flip(0), again).log_probs, then_select.flip(0))
+    close(model.step(token, first.state).log_probs[index], then_select)  # the old state is untouched
+
+
+@torch.inference_mode()
+def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batch) -> None:
+    maps = model.attention(batch)
+    keys = {"encoder": batch.src.shape[1], "decoder": batch.tgt_in.shape[1], "cross": batch.src.shape[1]}
+    for name, size in keys.items():
+        layers = getattr(maps, name)
+        assert layers, name
+        for weights in layers:
+            assert weights.shape[0] == len(batch)
+            assert weights.shape[-1] == size
+            close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+    for weights in maps.cross + maps.encoder:  # nobody looks at padding
+        assert (weights.masked_select(~batch.src_mask[:, None, None].expand_as(weights)) == 0).all()
+    for weights in maps.decoder:  # nobody looks ahead
+        assert (weights.triu(1) == 0).all()
+    _, untraced = stepwise(model, batch)
+    assert untraced == [None] * batch.tgt_in.shape[1]
+    _, traced = stepwise(model, batch, trace=True)
+    stepped = torch.stack([a for a in traced if a is not None], dim=3)  # (B, L, H, T, S)
+    forced = torch.stack(maps.cross, dim=1)
+    mask = batch.tgt_mask[:, None, None].expand(forced.shape[:-1])
+    close(stepped[mask], forced[mask])
+
+
+def test_recording_does_not_change_the_output(model: Model, batch: Batch) -> None:
+    """`attention` runs the visible equation, `forward` the fused kernel: steps tie the two together."""
+    with torch.inference_mode():
+        plain = stepwise(model, batch)[0]
+        traced = stepwise(model, batch, trace=True)[0]
+    close(plain[batch.tgt_mask], traced[batch.tgt_mask])
+
+
+def test_every_parameter_learns(model: Model, batch: Batch) -> None:
+    model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
+    silent = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    # A key's bias moves all scores of a row alike, and softmax does not see that: it may rest at zero but for rounding.
+    assert [n for n in silent if not n.endswith("key.bias")] == []
+
+
+def test_a_bundle_round_trip_changes_nothing(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    torch.manual_seed(3)
+    model = make_model("transformer", SMALL, tokenizer).eval()
+    Bundle("transformer", SMALL, model, tokenizer, {"note": "é"}).save(tmp_path / "b")
+    again = Bundle.load(tmp_path / "b")
+    assert again.card == {"note": "é"}
+    assert again.config == SMALL
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.model.parameters(), strict=True))
+    batch = pack(tokenizer.encode_source(["The cat sleeps."]), tokenizer.encode_target(["Le chat dort."])).pad()
+    with torch.inference_mode():
+        assert torch.equal(model(batch), again.model(batch))

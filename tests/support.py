@@ -1,0 +1,40 @@
+"""A corpus small enough to be learnt by heart in seconds, and how to run the real command line on it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LINES = [
+    ("The cat sleeps.", "Le chat dort."),
+    ("The black cat sleeps.", "Le chat noir dort."),
+    ("The dog sees the cat.", "Le chien voit le chat."),
+    ("A small dog eats.", "Un petit chien mange."),
+    ("The cat does not eat.", "Le chat ne mange pas."),
+    ("I see the black dog.", "Je vois le chien noir."),
+    ("The small cat sees me.", "Le petit chat me voit."),
+    ("The dog sleeps and the cat eats.", "Le chien dort et le chat mange."),
+]
+
+TINY = {"width": 32, "heads": 2, "inner": 64, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.0, "norm": "pre"}
+
+
+def write_lines(folder: Path, times: int = 4) -> tuple[Path, Path]:
+    src, tgt = folder / "a.en", folder / "a.fr"
+    src.write_text("".join(s + "\n" for s, _ in LINES * times), encoding="utf-8")
+    tgt.write_text("".join(t + "\n" for _, t in LINES * times), encoding="utf-8")
+    return src, tgt
+
+
+def regard(*words: str | Path, input: bytes | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """The command line as a user runs it: another process, real files, real exit codes."""
+    return subprocess.run(
+        [sys.executable, "-m", "regard", *map(str, words)],
+        input=input,
+        capture_output=True,
+        env={**os.environ, **environment},
+        timeout=120,
+        check=False,
+    )

@@ -1,0 +1,78 @@
+"""Damaged and incomplete bundles are named; a failed write leaves what was there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from regard.bundle import PARTS, Bundle, find_bundle, write_atomically
+from regard.errors import BundleError
+
+
+@pytest.fixture
+def bundle(run_folder: Path, tmp_path: Path) -> Path:
+    shutil.copytree(run_folder / "best", tmp_path / "bundle")
+    return tmp_path / "bundle"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_missing_part_is_named(bundle: Path, part: str) -> None:
+    (bundle / part).unlink()
+    with pytest.raises(BundleError, match=f"is missing {part}"):
+        Bundle.load(bundle)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_truncated_part_is_named(bundle: Path, part: str) -> None:
+    path = bundle / part
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(BundleError, match=part.replace(".", r"\.")):
+        Bundle.load(bundle)
+
+
+def test_weights_of_another_size_are_named(bundle: Path) -> None:
+    config = json.loads((bundle / "config.json").read_text())
+    config["config"]["inner"] *= 2
+    (bundle / "config.json").write_text(json.dumps(config))
+    with pytest.raises(BundleError, match="does not fit"):
+        Bundle.load(bundle)
+
+
+def test_a_newer_format_is_refused(bundle: Path) -> None:
+    config = json.loads((bundle / "config.json").read_text())
+    (bundle / "config.json").write_text(json.dumps(config | {"format": 99}))
+    with pytest.raises(BundleError, match="format 99"):
+        Bundle.load(bundle)
+
+
+def test_a_run_is_its_best_model(run_folder: Path, tmp_path: Path) -> None:
+    assert find_bundle(run_folder) == run_folder / "best"
+    with pytest.raises(BundleError, match="no model at"):
+        find_bundle(tmp_path / "nowhere")
+    with pytest.raises(BundleError, match="no model in"):
+        find_bundle(tmp_path)
+
+
+def test_the_card_tells_where_it_comes_from(run_folder: Path) -> None:
+    card = json.loads((run_folder / "best" / "card.json").read_text())
+    assert card["recipe"]["train"]["steps"] == 120
+    assert card["test_bleu"]["score"] == pytest.approx(100)
+    assert card["test_bleu"]["signature"].startswith("nrefs:1|case:mixed")
+    assert card["pairs"]["kept"] == 32
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+
+    def fail(temporary: Path) -> None:
+        temporary.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(BundleError, match="No space left"):
+        write_atomically(path, fail)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,204 @@
+"""Going on is exactly going on: bit for bit after kill −9, politely after SIGTERM, and never over a damaged checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from support import regard, write_lines
+
+from regard.errors import RunError
+from regard.training.checkpoint import CURRENT, PREVIOUS, load_checkpoint
+from regard.training.run import resume
+
+FLAGS = {
+    "plain": "--dropout 0.1",
+    "everything": "--dropout 0.1 --average ema --accumulate 2 --bpe-dropout 0.1 --schedule wsd --decay 5",
+    "snapshots": "--average last --average-last 2",
+}
+SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --batch-tokens 120"
+PACE = "--max-length 60 --steps 20 --save-every 10 --eval-every 4 --warmup 5 --log-every 1 --device cpu --learning-rate 0.01"
+
+# The real command line, but the process sends itself SIGKILL in the middle of step 14.
+SUICIDE = """
+import os, signal, sys
+import regard.training.loop as loop
+rate = loop.learning_rate
+def deadly(step, config):
+    if step == 14:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rate(step, config)
+loop.learning_rate = deadly
+from regard.cli import main
+main(sys.argv[1:])
+"""
+
+
+def words(folder: Path, run: str, flags: str) -> list[str]:
+    src, tgt = folder / "a.en", folder / "a.fr"
+    data = f"--src {src} --tgt {tgt} --dev-src {src} --dev-tgt {tgt}"
+    return f"train {data} {SIZES} {PACE} {flags} --out {folder / run}".split()
+
+
+def metrics(run: Path) -> list[dict[str, object]]:
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [{k: v for k, v in row.items() if k != "tokens_per_second"} for row in rows]
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_ten_steps_a_kill_and_ten_more_equal_twenty(tmp_path: Path, flags: str) -> None:
+    write_lines(tmp_path)
+    whole = regard(*words(tmp_path, "whole", FLAGS[flags]))
+    assert whole.returncode == 0, whole.stderr.decode()
+    killed = subprocess.run(
+        [sys.executable, "-c", SUICIDE, *words(tmp_path, "killed", FLAGS[flags])], capture_output=True, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert load_checkpoint(tmp_path / "killed").progress.step == 10
+    resumed = regard("resume", tmp_path / "killed")
+    assert resumed.returncode == 0, resumed.stderr.decode()
+
+    for part in (CURRENT, "last/model.safetensors", "best/model.safetensors"):
+        a, b = load_file(tmp_path / "whole" / part), load_file(tmp_path / "killed" / part)
+        assert a.keys() == b.keys()
+        assert all(torch.equal(a[name], b[name]) for name in a), part
+    assert metrics(tmp_path / "whole") == metrics(tmp_path / "killed")
+    a, b = load_checkpoint(tmp_path / "whole").progress, load_checkpoint(tmp_path / "killed").progress
+    a.seconds = b.seconds = 0.0
+    assert a == b
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_polite_stop_saves_and_can_be_resumed(tmp_path: Path, number: signal.Signals) -> None:
+    write_lines(tmp_path)
+    long = [*words(tmp_path, "run", ""), "--steps", "100000", "--save-every", "100000", "--eval-every", "100000"]
+    process = subprocess.Popen([sys.executable, "-m", "regard", *long], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    recorded = tmp_path / "run" / "tensorboard"
+    deadline = time.monotonic() + 60
+    while not (recorded.exists() and any(recorded.iterdir())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err.decode()
+    step = load_checkpoint(tmp_path / "run").progress.step
+    assert step > 0
+    assert f"regard resume {tmp_path / 'run'}" in out.decode()
+    done = regard("resume", tmp_path / "run", "--steps", step + 3, "--override")
+    assert done.returncode == 0, done.stderr.decode()
+    assert load_checkpoint(tmp_path / "run").progress.step == step + 3
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of 20 steps with two checkpoints."""
+    home = tmp_path_factory.mktemp("finished")
+    write_lines(home)
+    done = regard(*words(home, "run", ""))
+    assert done.returncode == 0, done.stderr.decode()
+    return home
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    subprocess.run(["cp", "-r", str(finished / "run"), str(tmp_path / "run")], check=True)
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "emptied"])
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_serves(run: Path, damage: str) -> None:
+    path = run / CURRENT
+    raw = bytearray(path.read_bytes())
+    if damage == "flipped":
+        raw[-100] ^= 1
+    path.write_bytes({"truncated": raw[: len(raw) // 2], "flipped": raw, "emptied": b""}[damage])
+    failed = regard("resume", run, "--steps", "24", "--override")
+    assert failed.returncode == 2
+    assert b"damaged" in failed.stderr
+    assert b"--previous" in failed.stderr
+    assert load_checkpoint(run, previous=True).progress.step == 10
+    went_on = regard("resume", run, "--previous", "--steps", "12", "--override")
+    assert went_on.returncode == 0, went_on.stderr.decode()
+    assert load_checkpoint(run).progress.step == 12
+
+
+def test_a_changed_recipe_needs_override(run: Path) -> None:
+    before = (run / "recipe.toml").read_text()
+    refused = regard("resume", run, "--steps", "25", "--learning-rate", "0.5")
+    assert refused.returncode == 2
+    text = refused.stderr.decode()
+    assert "train.steps: 20 → 25" in text
+    assert "train.learning_rate: 0.01 → 0.5" in text
+    assert "--override" in text
+    assert (run / "recipe.toml").read_text() == before
+
+
+def test_what_cannot_change_is_refused_even_with_override(run: Path) -> None:
+    with pytest.raises(RunError, match=r"model.width cannot change within a run"):
+        resume(run, [("width", "32"), ("steps", "30")], override=True)
+
+
+def test_changed_data_is_noticed(run: Path, finished: Path) -> None:
+    source = finished / "a.en"
+    text = source.read_text(encoding="utf-8")
+    try:
+        source.write_text(text.replace("cat", "cow"), encoding="utf-8")
+        with pytest.raises(RunError, match="data is not what"):
+            (run / PREVIOUS).replace(run / CURRENT)  # back at step 10, with something left to do
+            resume(run)
+    finally:
+        source.write_text(text, encoding="utf-8")
+
+
+def test_a_finished_run_says_so(run: Path) -> None:
+    with pytest.raises(RunError, match="has done its 20 steps"):
+        resume(run)
+
+
+def test_two_runs_in_one_folder_are_refused(run: Path) -> None:
+    import fcntl
+
+    with (run / ".lock").open("a+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        refused = regard("resume", run, "--steps", "30", "--override")
+    assert refused.returncode == 2
+    assert b"another process is training" in refused.stderr
+
+
+def test_no_room_for_a_checkpoint_keeps_the_last_good_one(run: Path) -> None:
+    before = (run / CURRENT).read_bytes()
+    smaller = len(before) // 2  # bytes a file may grow to: enough for the bundle's parts, not for the checkpoint
+    failed = subprocess.run(
+        [sys.executable, "-m", "regard", "resume", str(run), "--steps", "30", "--override"],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (smaller, smaller)),
+    )
+    assert failed.returncode == 2, failed.stderr.decode()
+    last = failed.stderr.decode().strip().splitlines()[-1]
+    assert "could not be written" in last
+    assert (run / CURRENT).read_bytes() == before
+    assert not list(run.glob("*.new"))
+    assert not list(run.glob(".*.tmp"))
+
+
+def test_divergence_is_an_error_and_destroys_nothing(run: Path) -> None:
+    before = (run / CURRENT).read_bytes()
+    with pytest.raises(RunError, match=r"diverged at step 2[1-9]"):
+        resume(run, [("steps", "40"), ("learning_rate", "1e38"), ("clip", "0"), ("warmup", "1")], override=True)
+    assert (run / CURRENT).read_bytes() == before
+
+
+def test_there_is_nothing_to_resume_in_an_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="no run in"):
+        resume(tmp_path)
+    assert os.listdir(tmp_path) == []

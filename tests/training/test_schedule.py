@@ -1,0 +1,32 @@
+"""Schedules as the papers write them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from regard.recipe import TrainConfig
+from regard.training.schedule import learning_rate
+
+CONFIG = TrainConfig(steps=1000, warmup=100, decay=200, learning_rate=1.0)
+
+
+def test_inverse_sqrt_is_the_papers() -> None:
+    width, warmup = 512, 4000
+    config = replace(CONFIG, warmup=warmup, learning_rate=(width * warmup) ** -0.5, schedule="inverse-sqrt")
+    for step in (1, 10, 3999, 4000, 4001, 100_000):
+        paper = width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        assert learning_rate(step, config) == pytest.approx(paper)
+
+
+def test_shapes() -> None:
+    cosine, wsd = replace(CONFIG, schedule="cosine"), replace(CONFIG, schedule="wsd")
+    for config in (cosine, wsd):
+        assert learning_rate(50, config) == pytest.approx(0.5)
+        assert learning_rate(100, config) == pytest.approx(1.0)
+        assert learning_rate(1000, config) == pytest.approx(0.0)
+    assert learning_rate(550, cosine) == pytest.approx(0.5)
+    assert learning_rate(800, wsd) == pytest.approx(1.0)
+    assert learning_rate(900, wsd) == pytest.approx(0.5)
+    assert learning_rate(10**6, replace(CONFIG, schedule="constant")) == 1.0
