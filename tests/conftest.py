@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from support import LINES, TINY, write_lines
 
 import regard
 from regard.batch import Batch, pack
 from regard.decode.translate import Translator
 from regard.text.tokenizer import TextConfig, Tokenizer
+from support import LINES, TINY, write_lines
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _apart(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests never touch the user's cache, and run side by side on one thread each."""
     os.environ["REGARD_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes they start
     torch.set_num_threads(1)
-    yield
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +39,15 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("run")
     src, tgt = (str(path) for path in write_lines(home))
     recipe = {
-        "data": {"max_length": 100, "src": src, "tgt": tgt, "dev_src": src, "dev_tgt": tgt, "test_src": src, "test_tgt": tgt},
+        "data": {
+            "src": src,
+            "tgt": tgt,
+            "dev_src": src,
+            "dev_tgt": tgt,
+            "test_src": src,
+            "test_tgt": tgt,
+            "max_length": 100,
+        },
         "text": {"vocab_size": 360},
         "model": TINY,
         "train": {

@@ -2,9 +2,9 @@
 
     B sentence pairs   S source positions   T target positions
 
-The packed form wastes nothing and is what variable-length kernels read; the padded form is what plain matrix code reads.
-Every source ends with EOS, so no row is ever empty. Every target is stored as its words alone; teacher forcing frames it:
-the decoder reads BOS y1 … yn and must predict y1 … yn EOS.
+The packed form wastes nothing and is what variable-length kernels read; the padded form is what plain matrix code
+reads. Every source ends with EOS, so no row is ever empty. Every target is stored as its words alone; teacher forcing
+frames it: the decoder reads BOS y1 … yn and must predict y1 … yn EOS.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ The card says where the model comes from: data, scores with their signatures, ve
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -137,7 +138,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     except SafetensorError as problem:  # how safetensors reports a full disk
         raise BundleError(f"cannot write {path}: {problem}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where nothing could be written, nothing is left to remove
+            temporary.unlink()
     sync_folder(path.parent)
 
 

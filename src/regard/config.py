@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from regard.errors import RecipeError
 
 T = TypeVar("T")
+UNIONS = (Union, types.UnionType)
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -38,7 +39,7 @@ def describe(kind: Any) -> str:
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none"}
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(a) for a in get_args(kind))
-    if get_origin(kind) in (Union, types.UnionType):
+    if get_origin(kind) in UNIONS:
         return " or ".join(describe(a) for a in get_args(kind))
     if get_origin(kind) in (list, tuple):
         return f"a list of {describe(get_args(kind)[0])}"
@@ -48,26 +49,23 @@ def describe(kind: Any) -> str:
 def accept(value: Any, kind: Any) -> Any:
     """`value` as an instance of `kind`, or ValueError. Whole numbers pass as numbers; nothing else is bent."""
     origin = get_origin(kind)
-    if origin is Literal:
-        if value in get_args(kind):
-            return value
-    elif origin in (Union, types.UnionType):
-        for option in get_args(kind):
-            try:
-                return accept(value, option)
-            except ValueError:
-                continue
-    elif origin in (list, tuple):
-        if isinstance(value, (list, tuple)):
-            return tuple(accept(v, get_args(kind)[0]) for v in value)
-    elif kind is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    elif kind is type(None):
-        if value is None:
-            return None
-    elif isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+    if origin in UNIONS:
+        return _first_that_fits(accept, value, get_args(kind))
+    if origin in (list, tuple) and isinstance(value, (list, tuple)):
+        return tuple(accept(v, get_args(kind)[0]) for v in value)
+    if origin is Literal and value in get_args(kind):
         return value
+    if origin is None and _is(value, kind):
+        return float(value) if kind is float else value
     raise ValueError(value)
+
+
+def _is(value: Any, kind: type) -> bool:
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63  # as in TOML
+    return isinstance(value, kind)
 
 
 def parse(word: str, kind: Any) -> Any:
@@ -77,27 +75,28 @@ def parse(word: str, kind: Any) -> Any:
     (0.0003, True, None, ('a', 'b'))
     """
     origin = get_origin(kind)
-    if origin is Literal:
-        return accept(word, kind)
-    if origin in (Union, types.UnionType):
-        options = get_args(kind)
-        if type(None) in options and word.lower() == "none":
-            return None
-        for option in (o for o in options if o is not type(None)):
-            try:
-                return parse(word, option)
-            except ValueError:
-                continue
-        raise ValueError(word)
+    if origin in UNIONS:
+        return _first_that_fits(parse, word, sorted(get_args(kind), key=lambda k: k is not type(None)))
     if origin in (list, tuple):
         return tuple(parse(part, get_args(kind)[0]) for part in word.split(",") if part)
-    if kind is bool:
-        if word.lower() in TRUE_WORDS + FALSE_WORDS:
-            return word.lower() in TRUE_WORDS
-        raise ValueError(word)
-    if kind is int:
-        return int(word.replace("_", "").replace(",", ""))
-    return kind(word)
+    if origin is Literal:
+        return accept(word, kind)
+    if kind is bool and word.lower() in TRUE_WORDS + FALSE_WORDS:
+        return word.lower() in TRUE_WORDS
+    if kind is type(None) and word.lower() == "none":
+        return None
+    if kind in (int, float, str):
+        return accept(kind(word.replace("_", "") if kind is int else word), kind)
+    raise ValueError(word)
+
+
+def _first_that_fits(how: Callable[[Any, Any], Any], value: Any, kinds: Iterable[Any]) -> Any:
+    for kind in kinds:
+        try:
+            return how(value, kind)
+        except ValueError:
+            continue
+    raise ValueError(value)
 
 
 def keys_of(section: type) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
     [data] files and filters   [text] vocabulary   [model] architecture   [train] the loop   [decode] the search
 
-It is read from TOML, from command-line words, or both; every key has one name, unique over the sections, so `--steps 500`,
-`--set train.steps=500` and `steps = 500` under `[train]` are the same thing. An unknown key is an error that names the
-nearest known one. This file starts nothing and opens no corpus.
+It is read from TOML, from command-line words, or both; every key has one name, unique over the sections, so `--steps
+500`, `--set train.steps=500` and `steps = 500` under `[train]` are the same thing. An unknown key is an error that
+names the nearest known one. This file starts nothing and opens no corpus.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class TrainConfig:
         for name in ("patience", "clip", "weight_decay"):
             value = getattr(self, name)
             require(value >= 0, f"train.{name} must not be negative, but is {value}")
+        require(self.seed >= 0, f"train.seed must not be negative, but is {self.seed}")
         require(self.learning_rate > 0, f"train.learning_rate must be positive, but is {self.learning_rate}")
         for name in ("label_smoothing", "ema_decay"):
             value = getattr(self, name)
@@ -117,9 +118,15 @@ def read_tables(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"no recipe at {path}; give a TOML file, or the data itself: --src FILE --tgt FILE") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InputError(f"the recipe {path} cannot be read: {problem}") from None
+        others = [p.name for p in path.parent.glob("*.toml")]
+        hint = f"{nearest(path.name, others)}; " if others else ""
+        raise InputError(
+            f"no recipe at {path}; {hint}give a TOML file, or the data itself: --src FILE --tgt FILE"
+        ) from None
+    except OSError as problem:
+        raise InputError(f"the recipe {path} cannot be read: {problem.strerror}; it must be a TOML file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"the recipe {path} is not UTF-8 text; it must be a TOML file") from None
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
@@ -151,20 +158,31 @@ def with_settings(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]
     """Lay (key, word) pairs over the tables; a key is `steps` or `train.steps`, dashes and underscores alike."""
     merged = {name: dict(t) if isinstance(t, Mapping) else t for name, t in tables.items()}
     for name, word in settings:
-        known = known_keys(merged)
-        plain = name.replace("-", "_")
-        section, _, bare = plain.rpartition(".")
-        home = section_of(bare, merged)
-        if home is None or (section and section != home):
-            bare_names = [k for keys in known.values() for k in keys]
-            raise RecipeError(f'unknown key "{name}"; {nearest(bare, bare_names)}')
-        kind = known[home][bare]
+        home, bare = find_key(name, merged)
+        kind = known_keys(merged)[home][bare]
         try:
+            word.encode()  # a file's name that is not UTF-8 fits into no recipe
             value = parse(word, kind)
+        except UnicodeEncodeError:
+            raise RecipeError(f"{home}.{bare} must be UTF-8, but is {word!r}; rename the file") from None
         except ValueError:
             raise RecipeError(f'{home}.{bare} must be {describe(kind)}, but is "{word}"') from None
         merged.setdefault(home, {})[bare] = value
     return {name: _without_none(table) for name, table in merged.items()}
+
+
+def find_key(name: str, tables: Mapping[str, Any]) -> tuple[str, str]:
+    """(section, key) of a key as it is typed; one that is not known is an error that names the nearest."""
+    section, _, bare = name.replace("-", "_").rpartition(".")
+    home = section_of(bare, tables)
+    if home is None:
+        hint = nearest(bare, [k for keys in known_keys(tables).values() for k in keys])
+        raise RecipeError(
+            f'unknown key "{name}"; ' + (hint if "did you mean" in hint else "regard train --help lists all keys")
+        )
+    if section and section != home:
+        raise RecipeError(f'unknown key "{name}"; did you mean "{home}.{bare}"?')
+    return home, bare
 
 
 def known_keys(tables: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

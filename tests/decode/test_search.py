@@ -1,4 +1,4 @@
-"""Search against exact answers: a Markov chain keeps the contract and its best sequence is known by dynamic programming."""
+"""Search against exact answers: a Markov chain keeps the contract, and its best sequence can be computed."""
 
 from __future__ import annotations
 

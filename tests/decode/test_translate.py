@@ -48,7 +48,7 @@ def test_a_single_string_is_refused(translator: Translator) -> None:
 
 
 def test_a_long_line_is_cut_at_sentence_ends(translator: Translator) -> None:
-    short = Translator(translator.bundle, translator.config, longest=12)
+    short = Translator(translator.bundle, translator.config, longest=9)
     found = short.translate(["The cat sleeps. The dog sees the cat. The cat does not eat."])[0]
     assert found.parts == 3
     assert found.text == "Le chat dort. Le chien voit le chat. Le chat ne mange pas."

@@ -46,7 +46,8 @@ def torch_twin(model: Transformer) -> nn.Transformer:
         twin.decoder.norm.load_state_dict(model.decoder_norm.state_dict())
     else:  # the paper has no norm after the stacks; torch adds one
         twin.encoder.norm = twin.decoder.norm = None
-    for ours, theirs in zip([*model.encoder, *model.decoder], [*twin.encoder.layers, *twin.decoder.layers], strict=True):
+    layers = [*twin.encoder.layers, *twin.decoder.layers]
+    for ours, theirs in zip([*model.encoder, *model.decoder], layers, strict=True):
         copy_attention(ours.attention, theirs.self_attn)
         copy_norm(ours.around_attention, theirs.norm1)
         theirs.linear1.load_state_dict(ours.feed_forward.expand.state_dict())
@@ -86,8 +87,8 @@ def test_the_stack_equals_torch(norm: Norm, batch: Batch) -> None:
 def test_the_papers_sizes(preset: str, paper: float) -> None:
     """With the paper's 37,000 joint pieces: exactly torch's layers and one tied matrix.
 
-    The paper's table rounds to 65 and 213 million. Big agrees within 1%; base comes to 63.1 million, and no reading of the
-    paper's own sizes gives 65: six and six layers are 44.1 million, 37,000 × 512 are 18.9.
+    The paper's table rounds to 65 and 213 million. Big agrees within 1%; base comes to 63.1 million, and no reading
+    of the paper's own sizes gives 65: six and six layers are 44.1 million, 37,000 × 512 are 18.9.
     """
     config = PRESETS[preset]
     with torch.device("meta"):

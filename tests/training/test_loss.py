@@ -36,9 +36,7 @@ def test_gradients_of_parts_add_up_to_the_whole(batch: Batch) -> None:
         return [p.grad.clone() for p in model.parameters() if p.grad is not None]
 
     rows = [
-        pack(
-            [batch.src[i][batch.src_mask[i]][:-1].tolist()], [batch.tgt_out[i][batch.tgt_mask[i]][:-1].tolist()]
-        ).pad()
+        pack([batch.src[i][batch.src_mask[i]][:-1].tolist()], [batch.tgt_out[i][batch.tgt_mask[i]][:-1].tolist()]).pad()
         for i in range(len(batch))
     ]
     for a, b in zip(gradient([batch]), gradient(rows), strict=True):

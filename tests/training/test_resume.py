@@ -1,9 +1,8 @@
-"""Going on is exactly going on: bit for bit after kill −9, politely after SIGTERM, and never over a damaged checkpoint."""
+"""Going on is exactly going on: bit for bit after kill −9, politely after SIGTERM, never over a damaged checkpoint."""
 
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -14,11 +13,11 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from support import regard, write_lines
 
 from regard.errors import RunError
 from regard.training.checkpoint import CURRENT, PREVIOUS, load_checkpoint
 from regard.training.run import resume
+from support import regard, write_lines
 
 FLAGS = {
     "plain": "--dropout 0.1",
@@ -26,7 +25,7 @@ FLAGS = {
     "snapshots": "--average last --average-last 2",
 }
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --batch-tokens 120"
-PACE = "--max-length 60 --steps 20 --save-every 10 --eval-every 4 --warmup 5 --log-every 1 --device cpu --learning-rate 0.01"
+PACE = "--max-length 60 --steps 20 --save-every 10 --eval-every 4 --warmup 5 --log-every 1 --device cpu"
 
 # The real command line, but the process sends itself SIGKILL in the middle of step 14.
 SUICIDE = """
@@ -46,7 +45,7 @@ main(sys.argv[1:])
 def words(folder: Path, run: str, flags: str) -> list[str]:
     src, tgt = folder / "a.en", folder / "a.fr"
     data = f"--src {src} --tgt {tgt} --dev-src {src} --dev-tgt {tgt}"
-    return f"train {data} {SIZES} {PACE} {flags} --out {folder / run}".split()
+    return f"train {data} {SIZES} {PACE} --learning-rate 0.01 {flags} --out {folder / run}".split()
 
 
 def metrics(run: Path) -> list[dict[str, object]]:
@@ -152,8 +151,8 @@ def test_changed_data_is_noticed(run: Path, finished: Path) -> None:
     text = source.read_text(encoding="utf-8")
     try:
         source.write_text(text.replace("cat", "cow"), encoding="utf-8")
+        (run / PREVIOUS).replace(run / CURRENT)  # back at step 10, with something left to do
         with pytest.raises(RunError, match="data is not what"):
-            (run / PREVIOUS).replace(run / CURRENT)  # back at step 10, with something left to do
             resume(run)
     finally:
         source.write_text(text, encoding="utf-8")
@@ -201,4 +200,4 @@ def test_divergence_is_an_error_and_destroys_nothing(run: Path) -> None:
 def test_there_is_nothing_to_resume_in_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no run in"):
         resume(tmp_path)
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []

@@ -7,13 +7,24 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.lines import number
+
 
 def corpus(
-    out: Annotated[Path, typer.Option(help="A folder that does not exist yet, or is empty.")],
-    size: Annotated[int | None, typer.Option(help="Training pairs.")] = None,
-    seed: Annotated[int, typer.Option(help="Another seed, another corpus.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="A folder that does not exist yet, or is empty.")],
+    size: Annotated[
+        int | None,
+        typer.Option(parser=number("--size", int), metavar="N", help="Training pairs, 1000 or more.  [default: 40000]"),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(parser=number("--seed", int), metavar="N", help="Another seed, another corpus.")
+    ] = 1,
 ) -> None:
-    """Write the embedded English–French corpus: text, word alignments, tags, minimal pairs."""
+    """Write the embedded English–French corpus as text files.
+
+    Sentence pairs with their word alignments and tags, in four parts: train, dev, test and compositional (known words
+    in new combinations). README.txt in the folder says what each file holds.
+    """
     from regard.data.grammar import DEFAULT_SIZE, generate, write_corpus
 
     splits = generate(DEFAULT_SIZE if size is None else size, seed)

@@ -10,13 +10,13 @@ import typer
 
 
 def info(
-    model: Annotated[Path, typer.Argument(help="A bundle or a run's folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder, or a run's.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print all that is known, as JSON.")] = False,
 ) -> None:
-    """Say what a model is: architecture, sizes, training, scores with their signatures."""
-    from rich.console import Console
-    from rich.table import Table
+    """Say what a model is and where it comes from.
 
+    Architecture, sizes, training, and scores with their signatures.
+    """
     from regard.bundle import Bundle, find_bundle
 
     bundle = Bundle.load(model)
@@ -24,7 +24,6 @@ def info(
     if as_json:
         typer.echo(json.dumps({"architecture": bundle.architecture, **card}, indent=2, ensure_ascii=False))
         return
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     config = card.get("recipe", {}).get("model", {})
     rows = {
         "folder": str(find_bundle(model)),
@@ -34,7 +33,7 @@ def info(
         "vocabulary": f"{bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",
         "trained": f"{card.get('step', 0):,} steps, {card.get('target_tokens', 0):,} target tokens, "
         f"{card.get('training_seconds', 0):,.0f} s on {card.get('device', '?')}",
-        "pairs": str(card.get("pairs", {}).get("kept", "?")),
+        "pairs": f"{card.get('pairs', {}).get('kept', '?')} to learn from",
         "made with": f"regard {card.get('regard', '?')}, torch {card.get('torch', '?')}",
     }
     for name in ("dev_bleu", "test_bleu"):
@@ -43,5 +42,4 @@ def info(
                 f"{card[name]['score']:.2f}  {card[name]['signature']}"
             )
     for name, value in rows.items():
-        table.add_row(f"[bold]{name}[/bold]", value)
-    Console(highlight=False).print(table)
+        typer.echo(f"{name:<14}{value}")

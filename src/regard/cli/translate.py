@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from regard.cli.lines import STDIN, number, read_lines
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,31 +22,67 @@ CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
 
 def translate(
     text: Annotated[
-        list[str] | None, typer.Argument(help="Sentences to translate; without any, standard input.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[TEXT]...",
+            help='Sentences to translate; without any, standard input. Write -- before one that starts with "-".',
+        ),
     ] = None,
-    model: Annotated[Path, typer.Option(help="A bundle, or a run's folder (its best model).")] = ...,  # type: ignore[assignment]
-    input: Annotated[Path | None, typer.Option(help="A file, one sentence a line (.gz and .xz too).")] = None,
-    output: Annotated[Path | None, typer.Option(help="Where to write; it appears when all is done.")] = None,
+    model: Annotated[Path, typer.Option(metavar="FOLDER", help="A model, or a run (its best model).")] = ...,  # type: ignore[assignment]
+    input: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file to translate, one sentence a line (.gz and .xz too).")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write (.gz and .xz too); the file appears when all is done."),
+    ] = None,
     beam: Annotated[
-        int | None, typer.Option(help="Hypotheses kept per sentence; 1 is greedy. Default: the model's.")
+        int | None,
+        typer.Option(
+            parser=number("--beam", int),
+            metavar="N",
+            help="Hypotheses kept per sentence; 1 is greedy search.  [default: the model's]",
+        ),
     ] = None,
-    nbest: Annotated[int, typer.Option(help="Translations per line: 'line ||| text ||| score'.")] = 1,
-    length_penalty: Annotated[float | None, typer.Option(help="α of ((5+n)/6)^α. Default: the model's.")] = None,
-    batch_tokens: Annotated[int, typer.Option(help="Most tokens of a batch.")] = 4096,
+    nbest: Annotated[
+        int,
+        typer.Option(
+            parser=number("--nbest", int),
+            metavar="N",
+            help="Translations per line, best first, as 'LINE ||| TEXT ||| SCORE', lines counted from 0.",
+        ),
+    ] = 1,
+    length_penalty: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--length-penalty", float),
+            metavar="X",
+            help="α of ((5 + length) / 6)^α; more favours longer translations.  [default: the model's]",
+        ),
+    ] = None,
+    batch_tokens: Annotated[
+        int,
+        typer.Option(parser=number("--batch-tokens", int), metavar="N", help="Most tokens of a batch."),
+    ] = 4096,
     attention: Annotated[bool, typer.Option("--attention", help="Show which source word each word looked at.")] = False,
     json_lines: Annotated[bool, typer.Option("--json", help="One JSON object a line, with scores and n-best.")] = False,
-    device: Annotated[str, typer.Option(help="auto, cuda, mps or cpu.")] = "auto",
+    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")] = "auto",
 ) -> None:
-    """Translate sentences, a file, or standard input; one line out per line in, empty lines kept."""
+    """Translate sentences, a file, or standard input.
+
+    One line out per line in, in order; empty lines stay empty.
+    """
     from regard.decode.translate import Translator
 
     if text and input:
         raise InputError("both sentences and --input were given; give one or the other")
-    if output and input and output.exists() and output.samefile(input):
-        raise InputError(f"--output {output} is the input file; name another")
+    if attention and json_lines:
+        raise InputError("--attention draws pictures, which are no JSON; give it or --json, not both")
     if batch_tokens < 1:
         raise InputError(f"--batch-tokens must be at least 1, but is {batch_tokens}")
-    lines = iter(text) if text else read_input(input)
+    if output:
+        check_output(output, input)
+    lines = iter(text) if text else read_lines(input or STDIN)
     first = next(lines, None)
     if first is None:
         raise InputError("standard input is empty; give sentences, --input FILE, or pipe some text in")
@@ -54,6 +91,7 @@ def translate(
 
     def write_all(out: TextIO) -> None:
         nonlocal done
+        live = input is not None and output is not None and sys.stderr.isatty()
         for chunk in _chunks(first, lines):
             found = translator.translate(
                 chunk, beam=beam, nbest=nbest, length_penalty=length_penalty, batch_tokens=batch_tokens
@@ -66,8 +104,10 @@ def translate(
                     show_attention(translator, translation)
                 done += 1
             out.flush()
-            if input and not json_lines and sys.stderr.isatty():
+            if live:
                 print(f"\r{done:,} lines", end="", file=sys.stderr, flush=True)
+        if live:
+            print(file=sys.stderr)
 
     if output is None:
         write_all(sys.stdout)
@@ -75,26 +115,27 @@ def translate(
         write_output(output, write_all)
 
 
-def read_input(path: Path | None) -> Iterator[str]:
-    from regard.data.corpus import decode_lines, read_lines
-
-    if path is not None:
-        return read_lines(path)
-    if sys.stdin.isatty():
-        _warn("reading sentences from the terminal; end with Ctrl-D")
-    return decode_lines(sys.stdin.buffer, "standard input")
-
-
-def write_output(path: Path, write_all: object) -> None:
-    from regard.bundle import write_atomically
-
-    def write(temporary: Path) -> None:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            write_all(file)  # type: ignore[operator]
-
+def check_output(path: Path, input: Path | None) -> None:
     if path.is_dir():
         raise InputError(f"--output {path} is a folder; name a file")
-    write_atomically(path, write)
+    if not path.parent.is_dir():
+        raise InputError(f"--output {path} cannot be written: {path.parent} is not a folder")
+    if input and path.is_file() and input.exists() and path.samefile(input):
+        raise InputError(f"--output {path} is the input file; name another")
+
+
+def write_output(path: Path, write_all: Callable[[TextIO], None]) -> None:
+    from regard.bundle import write_atomically
+    from regard.data.corpus import COMPRESSED
+
+    def write(place: Path) -> None:
+        with COMPRESSED.get(path.suffix, open)(place, "wt", encoding="utf-8", newline="\n") as file:
+            write_all(file)
+
+    if path.exists() and not path.is_file():
+        write(path)  # a pipe or a device: nothing may take its place
+    else:
+        write_atomically(path.resolve(), write)
 
 
 def write_one(out: TextIO, line: int, translation: Translation, nbest: int, json_lines: bool) -> None:
@@ -103,7 +144,7 @@ def write_one(out: TextIO, line: int, translation: Translation, nbest: int, json
         row = {"source": translation.source, "text": translation.text, "score": translation.score, "nbest": candidates}
         out.write(json.dumps(row, ensure_ascii=False) + "\n")
     elif nbest > 1:
-        for candidate in translation.candidates:
+        for candidate in translation.candidates or [translation]:  # an empty line has no candidates, but a place
             out.write(f"{line} ||| {candidate.text} ||| {candidate.score:.4f}\n")
     else:
         out.write(translation.text + "\n")

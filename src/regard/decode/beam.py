@@ -2,9 +2,10 @@
 
     b beam   B live sentences   N = B × b rows   V vocabulary
 
-Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et al.
-2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length, ranks above
-the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of the batch.
+Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et
+al. 2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length,
+ranks above the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of
+the batch.
 """
 
 from __future__ import annotations

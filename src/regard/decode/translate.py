@@ -1,12 +1,13 @@
 """Text in, text out: a bundle as a translator.
 
-Lines are sorted by length into batches of a token budget and come back in their order, one out per line in. An empty line
-stays empty. A line longer than the model was trained for is translated in parts, cut at sentence ends or spaces, and joined.
-The result of a line never depends on the lines around it.
+Lines are sorted by length into batches of a token budget and come back in their order, one out per line in. An empty
+line stays empty. A line longer than the model was trained for is translated in parts, cut at sentence ends or spaces,
+and joined. The result of a line never depends on the lines around it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import torch
 
 from regard.batch import pad_sources
 from regard.bundle import Bundle
+from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
@@ -51,13 +53,13 @@ class Translation:
 
 def pick_device(name: str = "auto") -> torch.device:
     """cuda before mps before cpu; a device asked for by name must be there."""
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    count = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
+    usable = [kind for kind, number in count.items() if number]
     if name == "auto":
-        return torch.device(next(kind for kind, available in there.items() if available))
-    kind = name.partition(":")[0]
-    if not there.get(kind, False):
-        usable = ", ".join(k for k, available in there.items() if available)
-        raise InputError(f'device "{name}" is not available here; usable: {usable}')
+        return torch.device(usable[0])
+    kind, _, number = name.partition(":")
+    if not (number or "0").isdecimal() or int(number or 0) >= count.get(kind, 0):
+        raise InputError(f'device "{name}" is not available here; usable: auto, {", ".join(usable)}')
     return torch.device(name)
 
 
@@ -71,7 +73,7 @@ class Translator:
     def load(cls, path: Path, device: str = "auto") -> Translator:
         bundle = Bundle.load(path, pick_device(device))
         recipe = bundle.card.get("recipe", {})
-        known = DecodeConfig(**recipe.get("decode", {}))
+        known = build(DecodeConfig, recipe.get("decode", {}), "decode")
         return cls(bundle, known, int(recipe.get("data", {}).get("max_length", 256)))
 
     @property
@@ -92,9 +94,10 @@ class Translator:
         if isinstance(texts, str):
             raise InputError('translate takes a list of sentences; for one sentence type translate(["…"])')
         beam = self.config.beam if beam is None else beam
-        if not 1 <= nbest <= beam:
-            raise InputError(f"nbest must be between 1 and the beam ({beam}), but is {nbest}; use a wider beam")
         search = DecodeConfig(beam, self.config.length_penalty if length_penalty is None else length_penalty)
+        if not 1 <= nbest <= beam:
+            remedy = f"; use a wider beam: {nbest}" if nbest > beam else ""
+            raise InputError(f"nbest must be between 1 and the beam ({beam}), but is {nbest}{remedy}")
         ids = self.tokenizer.encode_source(texts)
         parts = [self._parts(text, i) if text.strip() else [] for text, i in zip(texts, ids, strict=True)]
         flat = [(line, part) for line, ps in enumerate(parts) for part in ps]
@@ -124,24 +127,26 @@ class Translator:
         if len(ids) < self.longest:  # EOS takes the last place
             return [ids]
         spans = [(p.start, p.end) for p in self.tokenizer.source_tokens(text)]
-        pieces = [text[a:b].strip() for a, b in cut_points(text, spans, self.longest - 1)]
+        most = max(1, self.longest - 2)  # room for EOS, and for the word mark that a part's new beginning may need
+        pieces = [text[a:b].strip() for a, b in cut_points(text, spans, most)]
         return [p for p in self.tokenizer.encode_source([p for p in pieces if p]) if p]
 
     def _translation(self, text: str, parts: list[list[Hypothesis]], nbest: int) -> Translation:
         if not parts:
             return Translation(text, "", 0.0, 0.0, (), parts=0)
         if len(parts) == 1:
-            candidates = tuple(
-                Candidate(self.tokenizer.decode(h.ids), h.score, h.log_prob, h.ids) for h in parts[0][:nbest]
-            )
+            candidates = tuple(Candidate(self._text(h), h.score, h.log_prob, h.ids) for h in parts[0][:nbest])
         else:  # the best of every part; alternatives of a cut line would multiply
             best = [hypotheses[0] for hypotheses in parts]
-            joined = " ".join(self.tokenizer.decode(h.ids) for h in best)
+            joined = " ".join(self._text(h) for h in best)
             ids = tuple(i for h in best for i in h.ids)
             candidates = (Candidate(joined, sum(h.score for h in best), sum(h.log_prob for h in best), ids),)
         first = candidates[0]
-        line = " ".join(first.text.split("\n"))  # one line out per line in, whatever the model says
-        return Translation(text, line, first.score, first.log_prob, candidates, len(parts))
+        return Translation(text, first.text, first.score, first.log_prob, candidates, len(parts))
+
+    def _text(self, hypothesis: Hypothesis) -> str:
+        """One line, whatever the model says."""
+        return re.sub(r"[\r\n]", " ", self.tokenizer.decode(hypothesis.ids))
 
 
 def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
@@ -161,18 +166,27 @@ def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def cut_points(text: str, spans: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:
-    """Character ranges of at most `most` tokens: cut after a sentence end if one is near, else at a space, else anywhere."""
+    """Character ranges of at most `most` tokens each, given every token's span."""
     first = 0
     while first < len(spans):
         last = min(first + most, len(spans))  # tokens first … last−1 go into this part
         if last < len(spans):
-            ends = [
-                i
-                for i in range(last, first, -1)
-                if text[spans[i - 1][0] : spans[i - 1][1]].strip()[-1:] in SENTENCE_END
-            ]
-            spaces = [i for i in range(last, first, -1) if text[spans[i][0] : spans[i][0] + 1].isspace()]
-            ends = [i for i in ends if i > first + most // 4 and text[spans[i - 1][0] : spans[i - 1][1]].strip()]
-            last = (ends or spaces or [last])[0]
+            last = _best_cut(text, spans, first, last)
         yield spans[first][0], spans[last - 1][1]
         first = last
+
+
+def _best_cut(text: str, spans: Sequence[tuple[int, int]], first: int, last: int) -> int:
+    """Behind the last sentence end, unless that leaves a scrap; else before the last word; else where the room ends."""
+
+    def ends_sentence(i: int) -> bool:
+        piece = text[slice(*spans[i - 1])].rstrip()
+        return piece != "" and piece[-1] in SENTENCE_END
+
+    def begins_word(i: int) -> bool:
+        start = spans[i][0]
+        return any(c.isspace() for c in text[max(0, start - 1) : start + 1])
+
+    scrap = first + (last - first) // 4
+    sentence = next((i for i in range(last, scrap, -1) if ends_sentence(i)), None)
+    return sentence or next((i for i in range(last, first, -1) if begins_word(i)), last)

@@ -1,7 +1,7 @@
 """Looking with attention: a bundle, a source and its translation become maps between words.
 
-The target is force-decoded: one teacher-forced pass gives the same weights as the search had, for any search. Which of a
-model's many maps is shown is its card's choice where one was measured (`attention_view`), else a plain default.
+The target is force-decoded: one teacher-forced pass gives the same weights as the search had, for any search. Which
+of a model's many maps is shown is its card's choice where one was measured (`attention_view`), else a plain default.
 """
 
 from __future__ import annotations

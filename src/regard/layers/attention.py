@@ -2,9 +2,10 @@
 
     B batch   H heads   T queries   S keys   K head size   D = H·K model width
 
-`attend` is the equation; `attend_fused` is torch's kernel for the same equation, used whenever nobody asked to see the
-weights. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that is the same thing as
-ours, which masks after it. This file holds no recurrent scores (additive, general): those belong to the recurrent models.
+`attend` is the equation; `attend_fused` is torch's kernel for the same equation, used whenever nobody asked to see
+the weights. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that is the same
+thing as ours, which masks after it. This file holds no recurrent scores (additive, general): those belong to the
+recurrent models.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ class KeyValue(NamedTuple):
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ with headᵢ = Attention(QWᵢQ, KWᵢK, VWᵢV).
 
-    The h small projections of one kind stand side by side in one D×D matrix. Keys and values are projected apart from the
-    query (`look_at`) so that a decoder can keep them between steps.
+    The h small projections of one kind stand side by side in one D×D matrix. Keys and values are projected apart from
+    the query (`look_at`) so that a decoder can keep them between steps.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:

@@ -2,9 +2,9 @@
 
     T positions   D model width   K head size
 
-Attention alone cannot tell orders apart. Sinusoids (Vaswani et al. 2017) and learned vectors are added to the embeddings;
-rotary positions (Su et al. 2021) turn each query and key by an angle that grows with its position, so that their product
-depends on the distance.
+Attention alone cannot tell orders apart. Sinusoids (Vaswani et al. 2017) and learned vectors are added to the
+embeddings; rotary positions (Su et al. 2021) turn each query and key by an angle that grows with its position, so
+that their product depends on the distance.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def frequencies(width: int, device: torch.device | str | None = None) -> Tensor:
 def sinusoids(start: int, length: int, width: int, device: torch.device | str | None = None) -> Tensor:
     """(T, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)).
 
-    >>> [round(x, 4) for x in sinusoids(0, 2, 4)[1].tolist()]
-    [0.8415, 0.5403, 0.01, 1.0]
+    >>> [round(x, 3) for x in sinusoids(0, 2, 4)[1].tolist()]
+    [0.841, 0.54, 0.01, 1.0]
     """
     position = torch.arange(start, start + length, device=device, dtype=torch.float32)
     angle = position[:, None] * frequencies(width, device)  # (T, D/2)

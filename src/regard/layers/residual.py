@@ -24,9 +24,7 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        out: Tensor
         if self.post:
-            out = self.norm(x + self.dropout(sublayer(x)))
-        else:
-            out = x + self.dropout(sublayer(self.norm(x)))
-        return out
+            normed: Tensor = self.norm(x + self.dropout(sublayer(x)))
+            return normed
+        return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]

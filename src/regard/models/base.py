@@ -8,8 +8,8 @@
     step(token, state)  → Step                 say one token more: next log-probabilities, new state, attention
     state.select(rows)  → State                widen, reorder and drop rows with one operation
 
-A KV cache, an LSTM cell or a convolution buffer is the model's own affair inside its State. Search never asks which model
-it holds. Modules remember nothing between calls.
+A KV cache, an LSTM cell or a convolution buffer is the model's own affair inside its State. Search never asks which
+model it holds. Modules remember nothing between calls.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size   V vocabulary
 
-One decoder serves both ways of running: teacher forcing gives it all target positions at once under a causal mask, a step
-gives it one position and the keys and values of the past.
+One decoder serves both ways of running: teacher forcing gives it all target positions at once under a causal mask, a
+step gives it one position and the keys and values of the past.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Weights that are means of weights: an exponential moving mean over updates, or a plain mean of the last evaluations.
 
-Both smooth out the noise of the last steps. The raw weights go on being trained; the mean is what is evaluated and kept.
+Both smooth out the noise of the last steps. The raw weights go on being trained; the mean is what is evaluated and
+kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The state of a run in one file, so that going on is exactly going on: weights, moments, means, random state, position.
+"""The state of a run in one file: weights, moments, means, random state, position. Going on is exactly going on.
 
-One file, because one rename is atomic. The checkpoint before it is kept: a damaged one never leaves a run without a way on.
-Every tensor carries a checksum. It is a safetensors file, never a pickle.
+One file, because one rename is atomic. The checkpoint before it is kept: a damaged one never leaves a run without a
+way on. Every tensor carries a checksum. It is a safetensors file, never a pickle.
 """
 
 from __future__ import annotations

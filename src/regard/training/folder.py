@@ -17,6 +17,8 @@ from regard.bundle import write_atomically
 from regard.errors import RunError
 from regard.recipe import Recipe, read_tables, recipe_from_tables
 
+LOCK = ".lock"
+
 
 class RunFolder:
     def __init__(self, path: Path) -> None:
@@ -25,19 +27,21 @@ class RunFolder:
         self.best, self.last = path / "best", path / "last"
         self.metrics = path / "metrics.jsonl"
 
-    def create(self, recipe: Recipe) -> None:
+    def check_free(self) -> None:
         """A new folder, or an empty one; a folder with anything in it is never touched."""
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file; give --out a folder that does not exist yet")
-        if self.path.is_dir() and any(self.path.iterdir()):
+        if self.path.is_dir() and any(p.name != LOCK for p in self.path.iterdir()):
             kind = "a run" if self.recipe_file.exists() else "something"
             way_on = f"go on with it: regard resume {self.path}, or " if self.recipe_file.exists() else ""
             raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder: --out FOLDER")
+
+    def create(self) -> None:
+        self.check_free()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise RunError(f"cannot make the folder {self.path}: {problem.strerror}; choose another --out") from None
-        self.keep_recipe(recipe)
 
     def keep_recipe(self, recipe: Recipe) -> None:
         write_atomically(self.recipe_file, lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
@@ -53,7 +57,7 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """One process at a time. The system itself lets go of the lock when a process dies, however it dies."""
-        with (self.path / ".lock").open("a+") as file:
+        with (self.path / LOCK).open("a+") as file:
             try:
                 _lock(file.fileno())
             except OSError:

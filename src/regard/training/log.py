@@ -1,7 +1,8 @@
 """What a run says while it runs: a live line in a terminal, plain lines elsewhere, `metrics.jsonl` and TensorBoard.
 
-`metrics.jsonl` has one object per line, with "step" and "kind": "train" every `log_every` updates, "dev" per evaluation.
-After a resume the lines past the checkpoint are cut off, so that the file reads as if nothing had happened.
+`metrics.jsonl` has one object per line, with "step" and "kind": "train" every `log_every` updates, "dev" per
+evaluation. After a resume the lines past the checkpoint are cut off, so that the file reads as if nothing had
+happened.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     set the rate → micro-batches: forward, loss, backward → clip → update → mean → log → evaluate → save
 
-Loss is the summed NLL over target tokens ÷ their number over all micro-batches. Everything the next update depends on is in
-the checkpoint, so an interrupted run goes on exactly where it was.
+Loss is the summed NLL over target tokens ÷ their number over all micro-batches. Everything the next update depends on
+is in the checkpoint, so an interrupted run goes on exactly where it was.
 """
 
 from __future__ import annotations
@@ -181,6 +181,6 @@ def describe_bundle(job: Job) -> None:
 def diverged(job: Job, step: int, loss: float, norm: float, rate: float) -> RunError:
     kept = f"the last checkpoint in {job.folder.path} is untouched"
     return RunError(
-        f"training diverged at step {step}: loss {loss}, gradient norm {norm}; {kept}. Try a lower rate than {rate:.2g} or "
-        f"a longer warm-up: regard resume {job.folder.path} --learning-rate {rate / 3:.2g} --override"
+        f"training diverged at step {step}: loss {loss}, gradient norm {norm}; {kept}. Try a lower rate than "
+        f"{rate:.2g} or a longer warm-up: regard resume {job.folder.path} --learning-rate {rate / 3:.2g} --override"
     )

@@ -2,8 +2,8 @@
 
     ℓ = −(1 − ε) log p(y) − ε/V Σ_w log p(w)
 
-`smoothed_nll` is the equation, `smoothed_nll_fused` torch's kernel for it. Both give a sum, not a mean: the loop divides by
-the tokens of all micro-batches together, so that splitting a batch changes nothing.
+`smoothed_nll` is the equation, `smoothed_nll_fused` torch's kernel for it. Both give a sum, not a mean: the loop
+divides by the tokens of all micro-batches together, so that splitting a batch changes nothing.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import regard
 from regard.bundle import Bundle, make_model
 from regard.config import differences
 from regard.data.batching import Batches
-from regard.data.corpus import PairFiles, find_splits, read_pairs
+from regard.data.corpus import PairFiles, Splits, find_splits, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.decode.translate import pick_device
 from regard.errors import RunError
@@ -49,18 +49,32 @@ class Outcome:
     test_bleu: BleuScore | None = None
 
 
+@dataclass(frozen=True)
+class Material:
+    """All text of a run, read and found good."""
+
+    batches: Batches
+    dev: HeldOut | None
+    test: HeldOut | None
+    fingerprint: str  # of the training files
+
+
 def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
     """Train anew in the folder `out`, which must not hold anything yet."""
     console = console or Console(stderr=True)
     folder = RunFolder(out)
-    splits = find_splits(recipe.data)  # bad input is found before anything is written
+    folder.check_free()  # bad input is found before anything is written
+    splits = find_splits(recipe.data)
     device = pick_device(recipe.train.device)
     tokenizer, _ = learn_text(recipe, splits.train, console)
     torch.manual_seed(recipe.train.seed)
-    model = make_model(recipe.architecture, recipe.model, tokenizer).to(device)
-    folder.create(recipe)
+    bundle = new_bundle(recipe, tokenizer, device)
+    material = read_material(recipe, splits, tokenizer, Progress(), console)
+    folder.create()
     with folder.locked():
-        return _run(recipe, folder, Bundle(recipe.architecture, recipe.model, model, tokenizer), None, console)
+        folder.check_free()  # another process may have been faster
+        folder.keep_recipe(recipe)
+        return _run(recipe, folder, bundle, material, None, console)
 
 
 def resume(
@@ -83,13 +97,17 @@ def resume(
                 f"{run} has done its {recipe.train.steps:,} steps; for more: regard resume {run} "
                 f"--steps {2 * checkpoint.progress.step} --override"
             )
-        folder.keep_recipe(recipe)
-        device = pick_device(recipe.train.device)
+        splits = find_splits(recipe.data)
+        if checkpoint.data != splits.train.fingerprint() and not override:
+            raise RunError(
+                f"the training data is not what {run} was trained with; to go on with it all the same: --override"
+            )
         tokenizer = Tokenizer.load(folder.last / "tokenizer.json")
-        model = make_model(recipe.architecture, recipe.model, tokenizer).to(device)
-        bundle = Bundle(recipe.architecture, recipe.model, model, tokenizer)
-        console.print(f"going on with {run} after step {checkpoint.progress.step:,}", highlight=False)
-        return _run(recipe, folder, bundle, checkpoint, console, override)
+        bundle = new_bundle(recipe, tokenizer, pick_device(recipe.train.device))
+        console.print(f"going on with {run} after step {checkpoint.progress.step:,}", highlight=False, markup=False)
+        material = read_material(recipe, splits, tokenizer, checkpoint.progress, console)
+        folder.keep_recipe(recipe)
+        return _run(recipe, folder, bundle, material, checkpoint, console)
 
 
 def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: bool, console: Console) -> None:
@@ -98,7 +116,7 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
     if not changes:
         return
     for name, old, new in changes:
-        console.print(f"  {name}: {old} → {new}", highlight=False)
+        console.print(f"  {name}: {old} → {new}", highlight=False, markup=False)
     stuck = [n for n, _, _ in changes if n.startswith(FIXED) and n not in FREE]
     if stuck:
         raise RunError(f"{', '.join(stuck)} cannot change within a run; start another: regard train … --out FOLDER")
@@ -134,20 +152,12 @@ def _run(
     recipe: Recipe,
     folder: RunFolder,
     bundle: Bundle,
+    material: Material,
     checkpoint: Checkpoint | None,
     console: Console,
-    override: bool = False,
 ) -> Outcome:
-    splits = find_splits(recipe.data)
-    data = splits.train.fingerprint()
-    if checkpoint is not None and checkpoint.data != data and not override:
-        raise RunError(
-            f"the training data is not what {folder.path} was trained with; to go on with it all the same: --override"
-        )
-    dev = read_held_out(splits.dev) if splits.dev else None
     progress = checkpoint.progress if checkpoint else Progress()
-    batches = make_batches(recipe, splits.train, bundle.tokenizer, progress, console)
-    job = _assemble(recipe, folder, bundle, batches, dev, progress, data)
+    job = _assemble(recipe, folder, bundle, material, progress)
     if checkpoint is not None:
         checkpoint.restore(bundle.model, job.optimizer, job.average)
     _introduce(job, console)
@@ -155,8 +165,8 @@ def _run(
     with stop.listening(), RunLog(folder, console, recipe.train.steps, progress.step) as log:
         ending = train_loop(job, log, stop)
     scored = None
-    if ending not in ("interrupted", "out of time") and splits.test is not None:
-        scored = score_test(folder, recipe, read_held_out(splits.test), job.bundle.model.device)
+    if ending not in ("interrupted", "out of time") and material.test is not None:
+        scored = score_test(folder, recipe, material.test, job.bundle.model.device)
     return Outcome(
         folder.path,
         ending,
@@ -168,36 +178,47 @@ def _run(
     )
 
 
-def _assemble(
-    recipe: Recipe,
-    folder: RunFolder,
-    bundle: Bundle,
-    batches: Batches,
-    dev: HeldOut | None,
-    progress: Progress,
-    data: str,
-) -> Job:
+def _assemble(recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Material, progress: Progress) -> Job:
     device = bundle.model.device
     bundle.card |= {
         "regard": regard.__version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "device": str(device),
-        "pairs": dataclasses.asdict(batches.corpus.report),
+        "pairs": dataclasses.asdict(material.batches.corpus.report),
     }
     half = recipe.train.precision == "bfloat16" or (recipe.train.precision == "auto" and device.type == "cuda")
     return Job(
         recipe=recipe,
         folder=folder,
         bundle=bundle,
-        batches=batches,
-        dev=dev,
+        batches=material.batches,
+        dev=material.dev,
         optimizer=make_optimizer(bundle.model, recipe.train),
         average=Average(bundle.model, recipe.train),
         progress=progress,
-        data=data,
+        data=material.fingerprint,
         autocast=torch.autocast(device.type, torch.bfloat16, enabled=half),
     )
+
+
+def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bundle:
+    try:
+        model = make_model(recipe.architecture, recipe.model, tokenizer).to(device)
+    except (MemoryError, RuntimeError) as problem:
+        said = " ".join(str(problem).split())[:150]
+        raise RunError(
+            f"the model is too large for {device}; make it smaller, as with --preset tiny ({said})"
+        ) from None
+    return Bundle(recipe.architecture, recipe.model, model, tokenizer)
+
+
+def read_material(
+    recipe: Recipe, splits: Splits, tokenizer: Tokenizer, progress: Progress, console: Console
+) -> Material:
+    dev, test = (read_held_out(files) if files else None for files in (splits.dev, splits.test))
+    batches = make_batches(recipe, splits.train, tokenizer, progress, console)
+    return Material(batches, dev, test, splits.train.fingerprint())
 
 
 def make_batches(

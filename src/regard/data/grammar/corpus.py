@@ -106,9 +106,9 @@ _MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = (
     (joining.saying, ".", 30),
     (joining.chaining, ".", 25),
     (joining.long_chain, ".", 190),
-    (pronouns.sentence, ".", 130),
+    (pronouns.sentence, ".", 150),
 )
-_POLYSEMY_WEIGHT = 130
+_POLYSEMY_WEIGHT = 240
 _CONSTRUCTIONS = tuple(m[:2] for m in _MIX)
 _CUMULATIVE = tuple(accumulate(m[2] for m in _MIX))
 _POLYSEMY_SHARE = _POLYSEMY_WEIGHT / (_CUMULATIVE[-1] + _POLYSEMY_WEIGHT)
