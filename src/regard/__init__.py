@@ -35,19 +35,20 @@ def load(path: str | PathLike[str], device: str = "auto") -> Translator:
     return Translator.load(Path(path), device)
 
 
-def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str]) -> Outcome:
-    """Train by a recipe (an object, tables as in TOML, or a TOML file) in the new folder `out`."""
+def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str] | None = None) -> Outcome:
+    """Train by a recipe (an object, tables as in TOML, or a TOML file) in the new folder `out`, else in runs/run."""
     from collections.abc import Mapping
     from pathlib import Path
 
     from regard.recipe import Recipe, read_recipe, recipe_from_tables
+    from regard.training.folder import free_folder
     from regard.training.run import train as start
 
     if isinstance(recipe, Mapping):
         recipe = recipe_from_tables(recipe)
     elif not isinstance(recipe, Recipe):
         recipe = read_recipe(Path(recipe))
-    return start(recipe, Path(out))
+    return start(recipe, Path(out) if out is not None else free_folder(Path("runs/run")))
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]], **options: Any) -> BleuScore:

@@ -14,7 +14,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.rule import Rule
-from rich.table import Table
 
 from regard.bundle import write_atomically
 from regard.data.corpus import DataConfig
@@ -28,9 +27,10 @@ from regard.models.transformer import TransformerConfig
 from regard.recipe import Recipe, TrainConfig
 from regard.text.tokenizer import TextConfig
 from regard.text.words import split_words
+from regard.training.folder import free_folder
 from regard.training.run import train
 
-STEPS = 4200  # about four minutes on two cores
+STEPS = 5000  # four to five minutes on two cores
 PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes
 ALIGNED = 100  # sentences on which the attention view is chosen, and as many to measure it on
 
@@ -63,7 +63,7 @@ def demo_recipe(corpus: Path, steps: int) -> Recipe:
 
 def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any]:
     console, began = Console(highlight=False), time.monotonic()
-    home = out or _free(Path("runs/demo"))
+    home = out or free_folder(Path("runs/demo"))
     if home.exists() and any(home.iterdir()):
         raise RunError(f"{home} already holds something; choose another folder: regard demo --out FOLDER")
 
@@ -75,7 +75,11 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
         console.print(f"  {example.src}\n  [cyan]{example.tgt}[/cyan]")
 
     _title(console, "2  Training", "a Transformer with attention, by teacher forcing")
-    train(demo_recipe(home / "corpus", steps or STEPS), home / "run", console)
+    outcome = train(demo_recipe(home / "corpus", steps or STEPS), home / "run", console)
+    if outcome.ending != "finished":
+        raise RunError(
+            f"the demo's training was {outcome.ending}; what it learnt is kept: regard resume {home / 'run'}"
+        )
 
     _title(console, "3  Measuring", "on sentences it has never seen")
     translator = Translator.load(home / "run", "cpu")
@@ -91,7 +95,7 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
     _show_notes(console, translator, figures)
 
     _title(console, "5  Looking", "which English word each French word looked at")
-    figures["attention"] = _show_attention(console, translator, splits)
+    figures["attention"] = _show_attention(console, translator, splits, home)
 
     figures["seconds"] = round(time.monotonic() - began)
     text = json.dumps(figures, indent=2, ensure_ascii=False) + "\n"
@@ -161,7 +165,7 @@ def _show_one(console: Console, source: str, text: str, wanted: str) -> None:
         console.print(f"  [dim]{wanted}[/dim]")
 
 
-def _show_attention(console: Console, translator: Translator, splits: dict[str, Split]) -> dict[str, Any]:
+def _show_attention(console: Console, translator: Translator, splits: dict[str, Split], home: Path) -> dict[str, Any]:
     lines = {
         name: [(e.src, e.tgt, " ".join(f"{i}-{j}" for i, j in e.alignment)) for e in splits[name].examples[:ALIGNED]]
         for name in ("dev", "test")
@@ -170,6 +174,7 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
     view = choice.view
     measured = {"layer": view.layer, "head": view.head, "row": view.row, "aer": aer}
     translator.bundle.card["attention_view"] = measured
+    translator.bundle.save(home / "run" / "best")  # so that `regard translate --attention` looks through it too
     for source, _ in NOTES_EXAMPLES[:1] + NOTES_EXAMPLES[2:4]:
         translation = translator.translate([source])[0]
         seen = look(translator.bundle, source, translation.candidates[0].ids)
@@ -184,24 +189,17 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
 
 def _show_way_on(console: Console, home: Path, seconds: int) -> None:
     _title(console, "6  Your turn", f"all of this took {seconds // 60} min {seconds % 60} s")
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
     run = home / "run"
-    table.add_row(f'regard translate --model {run} "The small cat sees her."', "translate what you like")
-    table.add_row(f'regard translate --model {run} --attention "The cat sleeps."', "and see where it looked")
-    table.add_row("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files")
-    table.add_row(f"regard info {run}", "what the model is made of")
-    console.print(table)
-    console.print("  [dim](regard is in .venv/bin if `make` installed it)[/dim]")
+    for command, what in (
+        ("source .venv/bin/activate", "if make installed regard"),
+        (f'regard translate --model {run} "The small cat sees her."', "translate what you like"),
+        (f'regard translate --model {run} --attention "The cat sleeps."', "and see where it looked"),
+        (f"regard info {run}", "what the model is made of"),
+        ("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files"),
+    ):
+        console.print(f"  [bold]{command}[/bold]  [dim]# {what}[/dim]", soft_wrap=True)
 
 
 def _title(console: Console, name: str, about: str) -> None:
     console.print()
     console.print(Rule(f"[bold]{name}[/bold] · {about}", align="left"))
-
-
-def _free(path: Path) -> Path:
-    number, candidate = 1, path
-    while candidate.exists():
-        number += 1
-        candidate = path.with_name(f"{path.name}-{number}")
-    return candidate

@@ -101,8 +101,7 @@ def test_n_best_lists_are_ordered_distinct_and_rightly_scored(seed: int, beam: i
     model = Chain(seed)
     src, mask = pad_sources([[3], [4]])
     for sentence, hypotheses in zip((3, 4), beam_search(model, src, mask, beam, alpha), strict=True):
-        assert len(hypotheses) == beam
-        assert len({h.ids for h in hypotheses}) == beam
+        assert len({h.ids for h in hypotheses}) == len(hypotheses) <= beam
         assert [h.score for h in hypotheses] == sorted((h.score for h in hypotheses), reverse=True)
         for h in hypotheses:
             said = [*h.ids, EOS][: len(h.log_probs)]

@@ -36,12 +36,13 @@ def train(context: typer.Context) -> None:
         explain_train()
         return
     from regard.recipe import read_recipe
+    from regard.training.folder import free_folder
     from regard.training.run import train as start
 
     if len(words.plain) > 1:
         raise RecipeError(f"train takes one recipe, but got {len(words.plain)} words without a flag: {words.plain}")
     recipe = read_recipe(Path(words.plain[0]) if words.plain else None, words.settings)
-    out = Path(words.options["out"]) if "out" in words.options else next_run(Path("runs"))
+    out = Path(words.options["out"]) if "out" in words.options else free_folder(Path("runs/run"))
     report(start(recipe, out))
 
 
@@ -116,14 +117,6 @@ def _is_switch(name: str) -> bool:
     return any(keys.get(bare) is bool for keys in known_keys({}).values())
 
 
-def next_run(folder: Path) -> Path:
-    """runs/1, runs/2, …: the first that is not there."""
-    number = 1
-    while (folder / str(number)).exists():
-        number += 1
-    return folder / str(number)
-
-
 def report(outcome: Outcome) -> None:
     run = shlex.quote(str(outcome.run))
     if outcome.ending in ("interrupted", "out of time"):
@@ -146,7 +139,7 @@ def explain_train() -> None:
             "regard train recipe.toml --set train.learning_rate=5e-4",
         ],
         [
-            ("--out FOLDER", "where the run goes; it must not hold anything yet (default: runs/1, runs/2, …)"),
+            ("--out FOLDER", "where the run goes; it must not hold anything yet (default: runs/run, runs/run-2, …)"),
             ("--set KEY=VALUE", "any key below, also with its section: train.steps=500"),
         ],
     )

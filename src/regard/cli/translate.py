@@ -24,7 +24,7 @@ def translate(
     text: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TEXT]...",
+            metavar="TEXT",
             help='Sentences to translate; without any, standard input. Write -- before one that starts with "-".',
         ),
     ] = None,
@@ -80,19 +80,19 @@ def translate(
         raise InputError("--attention draws pictures, which are no JSON; give it or --json, not both")
     if batch_tokens < 1:
         raise InputError(f"--batch-tokens must be at least 1, but is {batch_tokens}")
-    if output:
-        check_output(output, input)
+    check_output(output, input)
     lines = iter(text) if text else read_lines(input or STDIN)
     first = next(lines, None)
     if first is None:
         raise InputError("standard input is empty; give sentences, --input FILE, or pipe some text in")
     translator = Translator.load(model, device)
+    size = 1 if not text and not input and sys.stdin.isatty() else CHUNK  # whoever types wants an answer to each line
     done = 0
 
     def write_all(out: TextIO) -> None:
         nonlocal done
         live = input is not None and output is not None and sys.stderr.isatty()
-        for chunk in _chunks(first, lines):
+        for chunk in _chunks(first, lines, size):
             found = translator.translate(
                 chunk, beam=beam, nbest=nbest, length_penalty=length_penalty, batch_tokens=batch_tokens
             )
@@ -109,13 +109,12 @@ def translate(
         if live:
             print(file=sys.stderr)
 
-    if output is None:
-        write_all(sys.stdout)
-    else:
-        write_output(output, write_all)
+    write_output(output, write_all)
 
 
-def check_output(path: Path, input: Path | None) -> None:
+def check_output(path: Path | None, input: Path | None) -> None:
+    if path is None:
+        return
     if path.is_dir():
         raise InputError(f"--output {path} is a folder; name a file")
     if not path.parent.is_dir():
@@ -124,9 +123,13 @@ def check_output(path: Path, input: Path | None) -> None:
         raise InputError(f"--output {path} is the input file; name another")
 
 
-def write_output(path: Path, write_all: Callable[[TextIO], None]) -> None:
+def write_output(path: Path | None, write_all: Callable[[TextIO], None]) -> None:
     from regard.bundle import write_atomically
     from regard.data.corpus import COMPRESSED
+
+    if path is None:
+        write_all(sys.stdout)
+        return
 
     def write(place: Path) -> None:
         with COMPRESSED.get(path.suffix, open)(place, "wt", encoding="utf-8", newline="\n") as file:
@@ -161,11 +164,11 @@ def show_attention(translator: Translator, translation: Translation) -> None:
         Console().print(render(seen.attention, seen.view, aer=seen.aer))
 
 
-def _chunks(first: str, lines: Iterator[str]) -> Iterator[list[str]]:
-    chunk = [first, *islice(lines, CHUNK - 1)]
+def _chunks(first: str, lines: Iterator[str], size: int) -> Iterator[list[str]]:
+    chunk = [first, *islice(lines, size - 1)]
     while chunk:
         yield chunk
-        chunk = list(islice(lines, CHUNK))
+        chunk = list(islice(lines, size))
 
 
 def _warn(line: str) -> None:

@@ -32,8 +32,8 @@ class DecodeConfig:
     def __post_init__(self) -> None:
         require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")
         require(
-            self.length_penalty >= 0,
-            f"decode.length_penalty must not be negative, but is {self.length_penalty}",
+            0 <= self.length_penalty < math.inf,
+            f"decode.length_penalty must be a number from 0 on, but is {self.length_penalty}",
         )
 
 
@@ -81,8 +81,8 @@ class _Beam:
     def done(self) -> bool:
         length = len(self.ids[0]) if self.ids else 0
         if not self.ids or length >= self.limit:
-            for history in zip(self.ids, self.log_probs, strict=True) if len(self.finished) < self.width else ():
-                self.finish(*history)  # cut off at the limit: better than nothing, ranked as it stands
+            for history in zip(self.ids, self.log_probs, strict=True) if not self.finished else ():
+                self.finish(*history)  # cut off at the limit: only where nothing came to its end
             return True
         best_live = max(sum(p) for p in self.log_probs) / length_penalty(length, self.alpha)
         return len(self.finished) >= self.width and best_live <= self.finished[-1].score

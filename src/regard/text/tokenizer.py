@@ -34,10 +34,10 @@ Pairs = Callable[[], Iterator[tuple[str, str]]]
 class TextConfig:
     """Section [text] of a recipe."""
 
-    unit: Literal["bpe", "word"] = key("bpe", "What a token is: a subword (bpe) or a whole word.")
-    vocab_size: int = key(8000, "Entries of the vocabulary, of each one if they are separate.")
-    joint: bool = key(True, "One vocabulary for both languages (needed to tie all embeddings).")
-    bpe_dropout: float = key(0.0, "Chance to overlook a merge in training, so that words are cut in many ways.")
+    unit: Literal["bpe", "word"] = key("bpe", "what a token is: a subword (bpe) or a whole word")
+    vocab_size: int = key(8000, "entries of the vocabulary, of each one if they are separate")
+    joint: bool = key(True, "one vocabulary for both languages (needed to tie all embeddings)")
+    bpe_dropout: float = key(0.0, "chance to overlook a merge in training, so that words are cut in many ways")
 
     def __post_init__(self) -> None:
         least = 300 if self.unit == "bpe" else 10

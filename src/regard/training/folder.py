@@ -32,8 +32,11 @@ class RunFolder:
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path} is a file; give --out a folder that does not exist yet")
         if self.path.is_dir() and any(p.name != LOCK for p in self.path.iterdir()):
-            kind = "a run" if self.recipe_file.exists() else "something"
-            way_on = f"go on with it: regard resume {self.path}, or " if self.recipe_file.exists() else ""
+            kind, way_on = "something", ""
+            if self.recipe_file.exists():
+                saved = any(self.path.glob("training*.safetensors"))
+                kind = "a run" if saved else "a run that stopped before its first checkpoint"
+                way_on = f"go on with it: regard resume {self.path}, or " if saved else "remove it, or "
             raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder: --out FOLDER")
 
     def create(self) -> None:
@@ -76,6 +79,15 @@ def _lock(handle: int) -> None:
         import msvcrt
 
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
+
+def free_folder(first: Path) -> Path:
+    """runs/run, runs/run-2, runs/run-3, …: the first that is not there yet."""
+    number, folder = 1, first
+    while folder.exists():
+        number += 1
+        folder = first.with_name(f"{first.name}-{number}")
+    return folder
 
 
 class StopRequest:

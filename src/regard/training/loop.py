@@ -21,7 +21,7 @@ from regard.decode.beam import DecodeConfig
 from regard.errors import RunError
 from regard.recipe import Recipe
 from regard.training.average import Average
-from regard.training.checkpoint import Progress, save_checkpoint
+from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.log import RunLog
@@ -179,8 +179,11 @@ def describe_bundle(job: Job) -> None:
 
 
 def diverged(job: Job, step: int, loss: float, norm: float, rate: float) -> RunError:
-    kept = f"the last checkpoint in {job.folder.path} is untouched"
+    what = f"training diverged at step {step}: loss {loss}, gradient norm {norm}"
+    flag = f"--learning-rate {rate / 3:.2g}"
+    if not (job.folder.path / CURRENT).exists():
+        return RunError(f"{what}, before the first checkpoint; start again in another folder with a lower rate: {flag}")
     return RunError(
-        f"training diverged at step {step}: loss {loss}, gradient norm {norm}; {kept}. Try a lower rate than "
-        f"{rate:.2g} or a longer warm-up: regard resume {job.folder.path} --learning-rate {rate / 3:.2g} --override"
+        f"{what}; the last checkpoint is untouched. Try a lower rate or a longer warm-up: "
+        f"regard resume {job.folder.path} {flag} --override"
     )

@@ -22,6 +22,7 @@ from regard.errors import InputError
 
 DEFAULT_SIZE = 40_000
 SMALLEST = 1_000
+LARGEST = 1_000_000
 SHORTEST, LONGEST = 3, 50  # words
 _RESERVE = 2_000
 _PATIENCE = 20_000  # draws in a row that bring nothing new
@@ -203,9 +204,10 @@ def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
     >>> sorted(generate(1000)), len(generate(1000)["train"].examples)
     (['compositional', 'dev', 'test', 'train'], 1000)
     """
-    if size < SMALLEST:
+    if not SMALLEST <= size <= LARGEST:
         raise InputError(
-            f"The corpus must have at least {SMALLEST} training pairs, but {size} were asked for: --size {SMALLEST}"
+            f"the corpus has from {SMALLEST:,} to {LARGEST:,} training pairs, but {size:,} were asked for; "
+            f"the usual number: --size {DEFAULT_SIZE}"
         )
     sorter = _Sorter(seed)
     scale = min(1.0, size / 5000)

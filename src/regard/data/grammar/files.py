@@ -24,12 +24,17 @@ compositional holds known words in combinations that no other split contains.
 """
 
 
-def write_corpus(out: Path, splits: Mapping[str, Split]) -> None:
-    """Writes all splits into `out`, which must be new or empty."""
+def check_free(out: Path) -> None:
+    """Nothing that is there may be overwritten."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(
             f"{out} already exists and is not an empty folder; choose another name with --out, or empty it first"
         )
+
+
+def write_corpus(out: Path, splits: Mapping[str, Split]) -> None:
+    """Writes all splits into `out`, which must be new or empty."""
+    check_free(out)
     out.mkdir(parents=True, exist_ok=True)
     _write(out / "README.txt", _README)
     for name, split in splits.items():

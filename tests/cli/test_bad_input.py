@@ -1,0 +1,412 @@
+"""Everything a user can get wrong: one clear line, exit code 2, no traceback, and every file as it was."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import json
+import os
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regard.bundle import PARTS
+from support import LINES, regard, write_lines
+
+SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 320 --max-length 60"
+PACE = "--batch-tokens 120 --steps 4 --save-every 2 --eval-every 4 --device cpu"
+SMALL = f"{SIZES} {PACE} --out out"
+GOOD = f"--src a.en --tgt a.fr {SMALL}"
+BINARY = bytes(range(256)) * 40
+
+
+def files(folder: Path) -> dict[str, bytes | None]:
+    """Everything in a folder, hidden and through links too; None stands for a folder."""
+    found: dict[str, bytes | None] = {}
+    for place, folders, names in os.walk(folder, followlinks=True):
+        found |= {str(Path(place, name)): None for name in folders}
+        found |= {str(Path(place, name)): Path(place, name).read_bytes() for name in names}
+    return found
+
+
+def one_line(code: int, err: str, *says: str) -> str:
+    """The line that explains; progress may stand before it, nothing after it."""
+    assert "Traceback" not in err
+    assert code == 2, err
+    *before, last = err.rstrip("\n").split("\n")
+    assert last.startswith("regard: "), err
+    assert not [line for line in before if line.startswith("regard: ")], err
+    assert len(last) < 400
+    for text in says:
+        assert text in last, last
+    return last
+
+
+@pytest.fixture
+def room(tmp_path: Path, run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a model, good data and every kind of bad data."""
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path)
+    (tmp_path / "model").symlink_to(run_folder)
+    (tmp_path / "five.fr").write_text("un\n" * 5)
+    (tmp_path / "empty.en").write_text("")
+    (tmp_path / "blank.en").write_text("\n" * 32)
+    (tmp_path / "latin.en").write_bytes(b"The cat\ncaf\xe9\n" + b"The dog\n" * 30)
+    (tmp_path / "binary.en").write_bytes(BINARY)
+    (tmp_path / "utf16.en").write_bytes("The cat\n".encode("utf-16"))
+    (tmp_path / "zipped.en").write_bytes(gzip.compress(b"The cat\n"))
+    (tmp_path / "cut.en.gz").write_bytes(gzip.compress(BINARY)[:100])
+    (tmp_path / "plain.en.gz").write_text("The cat\n")
+    (tmp_path / "three.tsv").write_text("a\tb\tc\n")
+    (tmp_path / "keys.jsonl").write_text('{"en": "a", "fr": "b"}\n')
+    (tmp_path / "broken.jsonl").write_text('{"src": "a", "tgt": "b"}\n{"src": \n')
+    (tmp_path / "typo.toml").write_text("[train]\nstpes = 5\n")
+    (tmp_path / "type.toml").write_text('[train]\nsteps = "many"\n')
+    (tmp_path / "size.toml").write_text("[model]\nwidth = 64\nheads = 7\n")
+    (tmp_path / "broken.toml").write_text("[train\nsteps = 5\n")
+    (tmp_path / "section.toml").write_text("[trian]\nsteps = 5\n")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "diary.txt").write_text("mine")
+    return tmp_path
+
+
+TRAIN = {
+    f"--src a.en --tgt five.fr {SMALL}": ["a.en has 32 lines", "five.fr has 5"],
+    f"--src aa.en --tgt a.fr {SMALL}": ["aa.en does not exist", 'did you mean "a.en"?'],
+    f"--src no/where.en --tgt a.fr {SMALL}": ["no/where.en does not exist", "there is no folder no"],
+    f"--src empty.en --tgt a.fr {SMALL}": ["empty.en is empty", "one sentence a line"],
+    f"--src blank.en --tgt a.fr --dev-size 0 {SMALL}": ["nothing is left of blank.en", "32 empty"],
+    f"--src latin.en --tgt a.fr {SMALL}": ["latin.en, line 2 is not UTF-8", "0xE9", "iconv"],
+    f"--src binary.en --tgt a.fr {SMALL}": ["binary.en looks like a binary file"],
+    f"--src utf16.en --tgt a.fr {SMALL}": ["utf16.en is UTF-16", "iconv -f UTF-16"],
+    f"--src zipped.en --tgt a.fr {SMALL}": ["zipped.en is gzip", '".gz"'],
+    f"--src cut.en.gz --tgt a.fr {SMALL}": ["cut.en.gz is damaged"],
+    f"--src plain.en.gz --tgt a.fr {SMALL}": ["plain.en.gz is damaged or not gz"],
+    f"--src taken --tgt a.fr {SMALL}": ["taken is a folder"],
+    f"--src a.en {SMALL}": ["--src a.en was given without --tgt"],
+    SMALL: ["no training data", "--src FILE --tgt FILE"],
+    f"--pairs three.tsv {SMALL}": ["three.tsv, line 1 has 2 tabs"],
+    f"--pairs keys.jsonl {SMALL}": ['has no key "src"', "--src-key"],
+    f"--pairs broken.jsonl {SMALL}": ["broken.jsonl, line 2 is not JSON"],
+    f"--pairs a.en {SMALL}": ["a.en must end in .tsv or .jsonl"],
+    f"--pairs three.tsv --src a.en {SMALL}": ["--pairs and --src/--tgt were both given"],
+    f"{GOOD} --dev-src nix.en --dev-tgt a.fr": ["nix.en does not exist"],
+    f"{GOOD} --test-src nix.en --test-tgt a.fr": ["nix.en does not exist"],  # not after hours of training
+    f"{GOOD} --test-src a.en --test-tgt five.fr": ["a.en has 32 lines", "five.fr has 5"],
+    f"{GOOD} --dev-size 32": ["dev_size is 32", "holds only 32 pairs"],
+    f"{GOOD} --max-length 1": ["nothing is left", "raise --max-length"],
+    "typo.toml": ['unknown key "stpes" in train', 'did you mean "steps"?'],
+    "type.toml": ["train.steps must be a whole number, but is 'many'"],
+    "size.toml": ["model.heads must divide model.width", "64 / 7", "try heads = 4"],
+    "broken.toml": ["broken.toml is not TOML", "line 1"],
+    "section.toml": ['unknown section or key "trian"', 'did you mean "train"?'],
+    "tpyo.toml": ["no recipe at tpyo.toml", 'did you mean "typo.toml"?', "--src FILE --tgt FILE"],
+    "latin.en": ["latin.en is not UTF-8 text", "a TOML file"],
+    "taken": ["taken cannot be read: Is a directory"],
+    "typo.toml size.toml": ["train takes one recipe, but got 2"],
+    f"{GOOD} --stpes 5": ['unknown key "stpes"', 'did you mean "steps"?'],
+    f"{GOOD} --stpes": ['unknown key "stpes"', 'did you mean "steps"?'],
+    f"{GOOD} --qqq 5": ['unknown key "qqq"', "regard train --help lists all keys"],
+    f"{GOOD} --set model.steps=5": ['unknown key "model.steps"', 'did you mean "train.steps"?'],
+    f"{GOOD} --set steps": ['--set takes key=value, as in --set steps=500, but got "steps"'],
+    f"{GOOD} --set": ["--set needs a value"],
+    f"{GOOD} --steps": ["--steps needs a value"],
+    f"--src --tgt a.fr {SMALL}": ["--src needs a value, but --tgt follows it"],
+    f"{GOOD} -x": ["unknown flag -x", "two dashes"],
+    f"{GOOD} --steps five": ['train.steps must be a whole number, but is "five"'],
+    f"{GOOD} --steps 0": ["train.steps must be at least 1, but is 0"],
+    f"{GOOD} --steps -3": ["train.steps must be at least 1, but is -3"],
+    f"{GOOD} --seed -1": ["train.seed must not be negative"],
+    f"{GOOD} --seed 99999999999999999999": ["train.seed must be a whole number"],
+    f"{GOOD} --learning-rate nan": ["train.learning_rate must be positive"],
+    f"{GOOD} --unit words": ['text.unit must be one of bpe, word, but is "words"'],
+    f"{GOOD} --vocab-size 5": ["vocab_size must be at least 300"],
+    f"{GOOD} --heads 3": ["model.heads must divide model.width"],
+    f"{GOOD} --width 1000000000000000 --heads 1": ["the model is too large for cpu", "--preset tiny"],
+    f"{GOOD} --max-length 120": ["data.max_length (120) must be below train.batch_tokens (120)"],
+    f"{GOOD} --device gpu": ["train.device must be one of auto, cuda, mps, cpu", '"gpu"'],
+    f"{GOOD} --dedupe=maybe": ["data.dedupe must be true or false"],
+    f"{GOOD} --src 'caf\udce9.en'": ["data.src must be UTF-8", "rename the file"],
+    f"{GOOD} --out taken": ["taken already holds something", "--out FOLDER"],
+    f"{GOOD} --out model": ["model already holds a run", "regard resume model", "--out FOLDER"],
+    f"{GOOD} --out a.en": ["a.en is a file", "--out a folder"],
+    f"{GOOD} --out a.en/run": ["cannot make the folder a.en/run", "Not a directory"],
+}
+
+RESUME = {
+    "": ["resume takes one run, but got 0", "regard resume FOLDER"],
+    "model taken": ["resume takes one run, but got 2"],
+    "nix": ["no run in nix"],
+    "taken": ["no run in taken"],
+    "a.en": ["no run in a.en"],
+    "model": ["has done its 120 steps", "--override"],
+    "model --stpes 5": ['unknown key "stpes"'],
+    "model --steps 130 --dev-src nix.en --override": ["nix.en does not exist"],
+}
+
+TRANSLATE = {
+    "--model model --input five.en": ["five.en does not exist", 'did you mean "five.fr"?'],
+    "--model model --input empty.en": ["empty.en is empty"],
+    "--model model --input latin.en --output new.fr": ["latin.en, line 2 is not UTF-8"],
+    "--model model --input binary.en": ["binary.en looks like a binary file"],
+    "--model model --input taken": ["taken is a folder"],
+    "--model model 'caf\udce9'": ["UTF-8"],
+    "--model model --input a.en --output a.en": ["--output a.en is the input file"],
+    "--model model --input a.en --output ./taken/../a.en": ["is the input file"],
+    "--model model --input a.en --output taken": ["--output taken is a folder; name a file"],
+    "--model model --input a.en --output no/out.fr": ["--output no/out.fr", "no is not a folder"],
+    "--model model --input a.en --output a.fr/out.fr": ["--output a.fr/out.fr", "a.fr is not a folder"],
+    "--model model hello --input a.en": ["both sentences and --input", "one or the other"],
+    "--model model hello --json --attention": ["--attention", "--json"],
+    "--model model hello --nbest 9": ["nbest must be between 1 and the beam (4), but is 9", "wider beam"],
+    "--model model hello --nbest 3 --beam 2 --output new.fr": ["between 1 and the beam (2)"],
+    "--model model hello --nbest 0": ["nbest must be between 1"],
+    "--model model hello --beam 0": ["beam must be at least 1, but is 0"],
+    "--model model hello --beam -2": ["beam must be at least 1, but is -2"],
+    "--model model hello --beam x": ['--beam must be a whole number, but is "x"'],
+    "--model model hello --beam": ["--beam", "requires an argument", "regard translate --help"],
+    "--model model hello --bem 3": ["no such option", "--bem", "--beam", "regard translate --help"],
+    "--model model hello --length-penalty -1": ["length_penalty must not be negative"],
+    "--model model hello --length-penalty x": ['--length-penalty must be a number, but is "x"'],
+    "--model model hello --batch-tokens 0": ["--batch-tokens must be at least 1, but is 0"],
+    "--model model hello --device gpu": ['device "gpu" is not available here', "cpu"],
+    "--model model hello --device cpu:9": ['device "cpu:9" is not available here'],
+    "hello": ["missing option", "--model", "regard translate --help"],
+    "--model nix hello": ["no model at nix"],
+    "--model a.en hello": ["no model at a.en", "a model is a folder"],
+    "--model taken hello": ["no model in taken", "config.json"],
+}
+
+OTHERS = {
+    "bleu": ["missing argument", "HYP", "regard bleu --help"],
+    "bleu a.fr": ["missing option", "--ref"],
+    "bleu a.fr --ref five.fr": ["a.fr has 32 lines", "five.fr has 5"],
+    "bleu a.fr --ref a.fr --ref five.fr": ["a.fr has 32 lines", "five.fr has 5"],
+    "bleu nix --ref a.fr": ["nix does not exist"],
+    "bleu empty.en --ref a.fr": ["empty.en is empty"],
+    "bleu - --ref -": ["standard input", "once"],
+    "bleu a.fr --ref a.fr --tokenize 14a": ['unknown tokeniser "14a"', 'did you mean "13a"?'],
+    "bleu a.fr --ref a.fr --smooth flor": ['unknown smoothing "flor"', 'did you mean "floor"?'],
+    "corpus": ["missing option", "--out"],
+    "corpus --out taken --size 1000": ["taken already exists", "--out"],
+    "corpus --out a.en --size 1000": ["a.en already exists"],
+    "corpus --out a.en/new --size 1000": ["a.en/new", "Not a directory"],
+    "corpus --out new --size 999": ["from 1,000 to 1,000,000", "--size 40000"],
+    "corpus --out new --size 99999999999": ["from 1,000 to 1,000,000"],
+    "corpus --out new --size many": ["--size must be a whole number"],
+    "info": ["missing argument", "MODEL", "regard info --help"],
+    "info nix": ["no model at nix"],
+    "info taken": ["no model in taken"],
+    "demo --out taken": ["taken already holds something", "--out FOLDER"],
+    "demo --out a.en": ["a.en is a file"],
+    "demo --steps 0": ["--steps must be at least 1, but is 0"],
+    "demo extra": ["extra", "regard demo --help"],
+    "trnslate hello": ["trnslate", "Did you mean 'translate'?", "regard --help"],
+    "--verson": ["no such option", "--verson"],
+}
+
+MISTAKES = (
+    [(f"train {words}", says) for words, says in TRAIN.items()]
+    + [(f"resume {words}", says) for words, says in RESUME.items()]
+    + [(f"translate {words}", says) for words, says in TRANSLATE.items()]
+    + list(OTHERS.items())
+)
+
+
+def named(words: str) -> str:
+    return words.replace(SMALL, "...").encode("ascii", "replace").decode()
+
+
+@pytest.mark.parametrize(("words", "says"), MISTAKES, ids=[named(words) for words, _ in MISTAKES])
+def test_a_mistake_is_one_line_and_changes_nothing(room: Path, call: Any, words: str, says: list[str]) -> None:
+    before = files(room)
+    code, out, err = call(*shlex.split(words))
+    one_line(code, err, *says)
+    assert out == ""
+    assert files(room) == before
+
+
+@pytest.mark.parametrize(
+    "words", ["train --src a.en --tgt five.fr", "translate hello", "bleu a.fr --ref five.fr", "nix"]
+)
+def test_a_process_says_it_the_same_way(room: Path, call: Any, words: str) -> None:
+    done = regard(*words.split())
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", call(*words.split()).err)
+
+
+# ------------------------------------------------------------------------------------------------ text that is only odd
+
+
+def test_lines_end_at_newlines_only(room: Path, call: Any) -> None:
+    """NUL, U+2028, U+0085, form feed and a lone "\\r" are text: pairs stay pairs, and each line has its translation."""
+    odd = "The\0 cat\u2028sleeps\x85\x0b\x0c\r."
+    sources, targets = [s for s, _ in LINES * 4], [t for _, t in LINES * 4]
+    sources[3], targets[5] = odd, "Le\u2029chat\0 dort\r."
+    (room / "odd.en").write_bytes("".join(f"{s}\n" for s in sources).encode())
+    (room / "odd.fr").write_bytes("".join(f"{t}\n" for t in targets).encode())
+    words = f"train --src odd.en --tgt odd.fr --dev-src odd.en --dev-tgt odd.fr --dedupe {SMALL}"
+    code, _, err = call(*words.split())
+    assert code == 0, err
+    assert json.loads((room / "out" / "last" / "card.json").read_text(encoding="utf-8"))["pairs"]["kept"] == 10
+
+    code, _, err = call("translate", "--model", "model", "--input", "odd.en", "--output", "odd.out")
+    assert (code, err) == (0, "")
+    found = (room / "odd.out").read_bytes().decode().split("\n")
+    assert len(found) == len(sources) + 1
+    assert [t for n, t in enumerate(found[:-1]) if n != 3] == [t for n, (_, t) in enumerate(LINES * 4) if n != 3]
+
+
+def test_a_line_of_a_megabyte(room: Path, call: Any) -> None:
+    """Training leaves it out and says so; translating cuts it into parts and gives one line back."""
+    huge, count = "The cat sleeps. " * 65_536, len(LINES) * 4
+    (room / "huge.en").write_text("".join(f"{s}\n" for s, _ in LINES * 4) + huge + "\n", encoding="utf-8")
+    (room / "huge.fr").write_text("".join(f"{t}\n" for _, t in LINES * 4) + "Le chat dort.\n", encoding="utf-8")
+    code, _, err = call(*f"train --src huge.en --tgt huge.fr --dev-size 0 {SMALL}".split())
+    assert code == 0, err
+    assert f"kept {count} of {count + 1} pairs; dropped 1 too long" in err
+
+    (room / "one.en").write_text(huge, encoding="utf-8")
+    code, out, err = call("translate", "--model", "model", "--input", "one.en", "--beam", "1")
+    assert code == 0, err
+    assert out.count("\n") == 1
+    assert out.startswith("Le chat dort. Le chat dort. ")
+    assert "regard: line 1 is long; it was translated in" in err
+
+
+def test_nothing_on_standard_input(room: Path) -> None:
+    for words in ("translate --model model", "translate --model model --input -"):
+        done = regard(*words.split(), input=b"")
+        one_line(done.returncode, done.stderr.decode(), "standard input is empty", "--input FILE")
+    done = regard("bleu", "-", "--ref", "a.fr", input=b"")
+    one_line(done.returncode, done.stderr.decode(), "no hypotheses")
+
+
+def test_bad_text_on_standard_input(room: Path) -> None:
+    done = regard("translate", "--model", "model", "--output", "new.fr", input=b"The cat\ncaf\xe9\n")
+    one_line(done.returncode, done.stderr.decode(), "standard input, line 2 is not UTF-8")
+    assert not (room / "new.fr").exists()
+
+
+# ------------------------------------------------------------------------------------------------ models
+
+
+@pytest.fixture
+def model(room: Path, run_folder: Path) -> Path:
+    shutil.copytree(run_folder / "best", room / "copy")
+    return room / "copy"
+
+
+@pytest.mark.parametrize("command", ["translate --model copy hello", "info copy"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_model_with_a_part_missing_or_cut_short(model: Path, call: Any, part: str, command: str) -> None:
+    whole = (model / part).read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"", BINARY):
+        (model / part).write_bytes(damaged)
+        code, out, err = call(*command.split())
+        one_line(code, err, f"copy/{part}")
+        assert out == ""
+    (model / part).unlink()
+    code, out, err = call(*command.split())
+    one_line(code, err, f"copy is missing {part}", "a bundle holds")
+
+
+def test_a_model_of_other_sizes_or_of_another_time(model: Path, call: Any) -> None:
+    config = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    for changes, says in (
+        ({"format": 99}, "format 99"),
+        ({"architecture": "transfomer"}, 'did you mean "transformer"?'),
+        ({"config": {**config["config"], "width": 64}}, "does not fit its config.json"),
+        ({"config": {**config["config"], "heads": 5}}, "must divide"),
+        ({"config": {**config["config"], "speed": 5}}, 'unknown key "speed"'),
+        ({"config": 5}, "cannot be read"),
+    ):
+        (model / "config.json").write_text(json.dumps({**config, **changes}), encoding="utf-8")
+        code, _, err = call("translate", "--model", "copy", "hello")
+        one_line(code, err, "copy", says)
+
+
+# ------------------------------------------------------------------------------------------------ no room, not alone
+
+
+def cramped(limit: int, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A process in which no file may grow beyond `limit` bytes."""
+    return subprocess.run(
+        [sys.executable, "-m", "regard", *words],
+        capture_output=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, **environment},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+
+
+def test_no_room_for_translations_keeps_the_old_ones(room: Path) -> None:
+    (room / "out.fr").write_text("what was there\n")
+    before = files(room)
+    done = cramped(100, "translate", "--model", "model", "--input", "a.en", "--output", "out.fr")
+    one_line(done.returncode, done.stderr.decode(), "cannot write", "out.fr", "File too large")
+    assert files(room) == before
+
+
+def test_no_room_for_encoded_data_or_for_the_run(room: Path) -> None:
+    before = files(room)
+    done = cramped(200, *f"train {GOOD}".split(), REGARD_CACHE=str(room / "cache"))
+    one_line(done.returncode, done.stderr.decode(), "cannot write encoded data", "--cache DIR")
+    assert list((room / "cache").iterdir()) == []
+    (room / "cache").rmdir()
+    assert files(room) == before
+
+
+def test_no_room_behind_a_pipe(room: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "regard", "bleu", "a.fr", "--ref", "a.fr"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    line = one_line(done.returncode, done.stderr.decode(), "No space left on device")
+    assert done.stderr.decode() == line + "\n"
+
+
+def test_a_folder_that_another_process_has_just_begun(room: Path, call: Any) -> None:
+    (room / "out").mkdir()
+    with (room / "out" / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        code, _, err = call(*f"train {GOOD}".split())
+    one_line(code, err, "another process is training in out", "--out")
+    assert files(room / "out") == {str(room / "out" / ".lock"): b""}
+
+
+def test_a_run_without_a_checkpoint_is_not_sent_to_resume(room: Path, call: Any) -> None:
+    (room / "out").mkdir()
+    (room / "out" / "recipe.toml").write_text("")
+    code, _, err = call("train", *GOOD.split())
+    assert "regard resume" not in one_line(
+        code, err, "out already holds a run that stopped", "remove it", "--out FOLDER"
+    )
+
+
+def test_a_bug_is_called_one(room: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("two\nlines")
+
+    monkeypatch.setattr("regard.metrics.bleu.score", broken)
+    code, _, err = call("bleu", "a.fr", "--ref", "a.fr")
+    assert (code, err.count("\n")) == (1, 1)
+    assert err.startswith("regard: unexpected ZeroDivisionError: two lines (a bug of regard's; REGARD_TRACEBACK=1")
+
+
+def test_ctrl_c_leaves_without_a_word(room: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("regard.metrics.bleu.score", stopped)
+    assert call("bleu", "a.fr", "--ref", "a.fr") == (130, "", "")

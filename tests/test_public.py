@@ -1,0 +1,105 @@
+"""The public surface: what `import regard` gives and costs, and what `--help` says and how soon."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+import regard
+from regard.cli import app, main
+from regard.data.grammar import DEFAULT_SIZE
+from regard.recipe import known_keys
+
+FLAGS = {
+    "train": ["--out", "--set", "--help"],
+    "resume": ["--override", "--previous", "--set", "--help"],
+    "translate": [
+        *("--model", "--input", "--output", "--beam", "--nbest", "--length-penalty", "--batch-tokens"),
+        *("--attention", "--json", "--device", "--help"),
+    ],
+    "bleu": ["--ref", "--tokenize", "--lowercase", "--smooth", "--json", "--help"],
+    "corpus": ["--out", "--size", "--seed", "--help"],
+    "info": ["--json", "--help"],
+    "demo": ["--out", "--steps", "--help"],
+}
+
+
+def python(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True, timeout=60)
+
+
+def test_exactly_these_names_are_public() -> None:
+    assert sorted(regard.__all__) == ["RegardError", "__version__", "bleu", "load", "train"]
+    for name in regard.__all__:
+        assert getattr(importlib.import_module("regard"), name) is not None
+
+
+def test_importing_everything_changes_no_name() -> None:
+    """A module called like a function would take its place in the package as soon as it is imported."""
+    for module in ("regard.bundle", "regard.cli", "regard.demo", "regard.metrics.bleu", "regard.training.run"):
+        importlib.import_module(module)
+    assert all(callable(getattr(regard, name)) for name in ("bleu", "load", "train"))
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    heavy = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu", "rich", "typer")
+    loaded = python("-c", "import sys, regard; print(*sys.modules)").stdout.split()
+    assert not {name.partition(".")[0] for name in loaded}.intersection(heavy)
+    times = python("-X", "importtime", "-c", "import regard").stderr
+    assert "| regard\n" in times
+    assert "torch" not in times
+
+
+def test_help_answers_at_once() -> None:
+    """Under 0.3 s with the processor to itself; the best of a few tries, since it may not be."""
+    took = []
+    for _ in range(8):
+        began = time.perf_counter()
+        assert "translate" in python("-m", "regard", "--help").stdout
+        took.append(time.perf_counter() - began)
+        if len(took) >= 5 and min(took) < 0.3:
+            break
+    assert min(took) < 0.3
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    assert left.value.code == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    return out
+
+
+def test_every_command_is_listed_here() -> None:
+    names: list[Any] = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    assert sorted(names) == sorted(FLAGS)
+
+
+@pytest.mark.parametrize("command", FLAGS)
+def test_help_names_every_flag(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    text = said(capsys, command, "--help")
+    assert f"Usage: regard {command}" in text
+    for flag in FLAGS[command]:
+        assert f"{flag} " in text or f"{flag}\n" in text, flag
+    assert said(capsys, command, "-h") == text
+
+
+def test_train_help_is_the_recipe(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, "train", "--help")
+    assert said(capsys, "train") == text
+    for section, keys in known_keys({}).items():
+        assert f"[{section}]" in text
+        for key in keys:
+            assert f"  --{key.replace('_', '-')} " in text
+    for choice in ("inverse-sqrt, cosine, wsd, constant", "tiny, small, base, big", "post, pre"):
+        assert choice in " ".join(text.split())
+
+
+def test_the_default_that_help_names_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"[default: {DEFAULT_SIZE}]" in said(capsys, "corpus", "--help")
