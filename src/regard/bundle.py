@@ -90,14 +90,18 @@ def find_bundle(folder: Path) -> Path:
     if not folder.is_dir():
         hint = "; a model is a folder" if folder.exists() else ""
         raise BundleError(f"no model at {folder}{hint}; give a bundle or a run folder made by regard train")
-    for candidate in (folder, folder / "best", folder / "last"):
-        there = [part for part in PARTS if (candidate / part).is_file()]
-        if len(there) == len(PARTS):
-            return candidate
-        if there and candidate != folder / "best":
-            missing = ", ".join(part for part in PARTS if part not in there)
-            raise BundleError(f"{candidate} is missing {missing}; a bundle holds {', '.join(PARTS)}")
-    raise BundleError(f"no model in {folder}; a bundle holds {', '.join(PARTS)}, a run holds best/ or last/")
+    run = (folder / "recipe.toml").is_file()
+    places = [folder / "best", folder / "last"] if run else [folder]
+    missing = {place: [part for part in PARTS if not (place / part).is_file()] for place in places}
+    for place, parts in missing.items():
+        if not parts:
+            return place
+    if run:
+        raise BundleError(f"the run {folder} has no model yet; it gets one at its first checkpoint")
+    if len(missing[folder]) < len(PARTS):
+        parts_missing = ", ".join(missing[folder])
+        raise BundleError(f"{folder} is missing {parts_missing}; a bundle holds {', '.join(PARTS)}")
+    raise BundleError(f"no model in {folder}; a bundle holds {', '.join(PARTS)}, and a run holds best/ or last/")
 
 
 def unique_tensors(model: Model) -> dict[str, torch.Tensor]:

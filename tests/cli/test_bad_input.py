@@ -172,7 +172,7 @@ TRANSLATE = {
     "--model model hello --beam x": ['--beam must be a whole number, but is "x"'],
     "--model model hello --beam": ["--beam", "requires an argument", "regard translate --help"],
     "--model model hello --bem 3": ["no such option", "--bem", "--beam", "regard translate --help"],
-    "--model model hello --length-penalty -1": ["length_penalty must not be negative"],
+    "--model model hello --length-penalty -1": ["length_penalty must be a number from 0 on"],
     "--model model hello --length-penalty x": ['--length-penalty must be a number, but is "x"'],
     "--model model hello --batch-tokens 0": ["--batch-tokens must be at least 1, but is 0"],
     "--model model hello --device gpu": ['device "gpu" is not available here', "cpu"],

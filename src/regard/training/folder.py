@@ -1,6 +1,6 @@
 """A run's folder: what lies where, one process at a time, and a stop that never loses anything.
 
-recipe.toml  best/  last/  training.safetensors  metrics.jsonl  tensorboard/
+recipe.toml  tokenizer.json  best/  last/  training.safetensors  metrics.jsonl  tensorboard/
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from regard.bundle import write_atomically
 from regard.errors import RunError
 from regard.recipe import Recipe, read_tables, recipe_from_tables
+from regard.text.tokenizer import Tokenizer
 
 LOCK = ".lock"
 
@@ -24,6 +25,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.recipe_file = path / "recipe.toml"
+        self.tokenizer_file = path / "tokenizer.json"
         self.best, self.last = path / "best", path / "last"
         self.metrics = path / "metrics.jsonl"
 
@@ -48,6 +50,9 @@ class RunFolder:
 
     def keep_recipe(self, recipe: Recipe) -> None:
         write_atomically(self.recipe_file, lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
+
+    def keep_tokenizer(self, tokenizer: Tokenizer) -> None:
+        write_atomically(self.tokenizer_file, tokenizer.save)
 
     def tables(self) -> dict[str, Any]:
         if not self.recipe_file.is_file():

@@ -66,7 +66,7 @@ def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
     folder.check_free()  # bad input is found before anything is written
     splits = find_splits(recipe.data)
     device = pick_device(recipe.train.device)
-    tokenizer, _ = learn_text(recipe, splits.train, console)
+    tokenizer = learn_text(recipe, splits.train, console)
     torch.manual_seed(recipe.train.seed)
     bundle = new_bundle(recipe, tokenizer, device)
     material = read_material(recipe, splits, tokenizer, Progress(), console)
@@ -74,6 +74,7 @@ def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
     with folder.locked():
         folder.check_free()  # another process may have been faster
         folder.keep_recipe(recipe)
+        folder.keep_tokenizer(tokenizer)
         return _run(recipe, folder, bundle, material, None, console)
 
 
@@ -102,7 +103,7 @@ def resume(
             raise RunError(
                 f"the training data is not what {run} was trained with; to go on with it all the same: --override"
             )
-        tokenizer = Tokenizer.load(folder.last / "tokenizer.json")
+        tokenizer = Tokenizer.load(folder.tokenizer_file)
         bundle = new_bundle(recipe, tokenizer, pick_device(recipe.train.device))
         console.print(f"going on with {run} after step {checkpoint.progress.step:,}", highlight=False, markup=False)
         material = read_material(recipe, splits, tokenizer, checkpoint.progress, console)
@@ -127,7 +128,7 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
         )
 
 
-def learn_text(recipe: Recipe, files: PairFiles, console: Console) -> tuple[Tokenizer, int]:
+def learn_text(recipe: Recipe, files: PairFiles, console: Console) -> Tokenizer:
     with counting(console, "reading pairs") as told:
         count = 0
 
@@ -145,7 +146,7 @@ def learn_text(recipe: Recipe, files: PairFiles, console: Console) -> tuple[Toke
         f"{tokenizer.target_size:,}" if recipe.text.joint else f"{tokenizer.source_size:,} + {tokenizer.target_size:,}"
     )
     console.print(f"vocabulary  {sizes} {recipe.text.unit} pieces, {kind}, from {count:,} pairs", highlight=False)
-    return tokenizer, count
+    return tokenizer
 
 
 def _run(
