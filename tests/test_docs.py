@@ -5,12 +5,14 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
 
 import regard
 
+DOCS = Path(__file__).parent.parent / "docs"
 PAGES = ["notes.md"]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(regard.__path__, "regard.") if not m.name.endswith("__main__"))
 
@@ -22,7 +24,40 @@ def test_examples_of_a_module(name: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_of_a_page(page: str) -> None:
-    path = Path(__file__).parent.parent / "docs" / page
+    path = DOCS / page
     result = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
     assert result.attempted > 0
     assert result.failed == 0
+
+
+def test_the_tree_of_the_design_is_true() -> None:
+    """Every file that docs/design.md draws is there, and every file of the package is drawn."""
+    text = (DOCS / "design.md").read_text(encoding="utf-8")
+    tree = re.search(r"```\nsrc/regard/\n(.*?)```", text, re.DOTALL)
+    assert tree is not None
+    drawn, folder = set(), ""
+    for line in tree[1].splitlines():
+        for word in re.sub(r"\([^)]*\)", "", line).split():
+            if word.endswith("/") and not word.startswith("render"):
+                folder = word
+            elif word.endswith(".py"):
+                top = line.startswith("  ") and line.split()[0].endswith(".py")
+                drawn.add(word if top else folder + word)
+    package = Path(regard.__file__).parent
+    there = {str(path.relative_to(package)) for path in package.rglob("*.py")}
+    there = {p for p in there if "__" not in p and not p.startswith(("cli/", "data/grammar/"))}
+    assert drawn == there
+
+
+def test_commands_of_the_readme_exist() -> None:
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    from regard.cli import app
+
+    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    named = set(re.findall(r"^regard (\w+)", text, re.MULTILINE)) | set(re.findall(r"`regard (\w+)", text))
+    assert named == known
+    makefile = (DOCS.parent / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)", text, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    for link in re.findall(r"\]\(([^)h][^)]*)\)", text):
+        assert (DOCS.parent / link).exists(), link

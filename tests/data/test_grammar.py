@@ -146,7 +146,7 @@ def test_withheld_combinations_are_in_no_other_split(monkeypatch: pytest.MonkeyP
 
 
 def test_a_size_too_small_is_refused() -> None:
-    with pytest.raises(InputError, match="1000"):
+    with pytest.raises(InputError, match="from 1,000 to 1,000,000"):
         generate(999)
 
 
@@ -238,7 +238,7 @@ def test_phenomena_are_all_there(splits: dict[str, Split]) -> None:
             "agreement": 0.2, "adjective-order": 0.1, "clitic": 0.03, "negation": 0.15,
             "elision": 0.2, "contraction": 0.05, "pronoun": 0.06, "polysemy": 0.06,
             "relative": 0.05, "coordination": 0.05, "past": 0.3, "future": 0.08,
-            "question": 0.03, "reflexive": 0.02, "there-is": 0.01, "comparison": 0.01, "idiom": 0.005, "modal": 0.01,
+            "question": 0.02, "reflexive": 0.02, "there-is": 0.01, "comparison": 0.01, "idiom": 0.005, "modal": 0.01,
             "genitive": 0.04, "subordinate": 0.1, "time": 0.03,
         }.items():  # fmt: skip
             assert counts[tag] >= share * len(examples), (name, tag, counts[tag])
