@@ -86,6 +86,7 @@ class TorchTranslator(nn.Module):
             config.inner,
             config.dropout,
             batch_first=True,
+            norm_first=config.norm == "pre",
         )
 
     def forward(self, batch: Batch) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from regard.errors import RunError
 from regard.explain.look import look, measure_view
 from regard.explain.render.terminal import render
 from regard.metrics.bleu import BleuScore, bleu
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer import PRESETS
 from regard.recipe import Recipe, TrainConfig
 from regard.text.tokenizer import TextConfig
 from regard.text.words import split_words
@@ -46,9 +47,7 @@ def demo_recipe(corpus: Path, steps: int) -> Recipe:
             max_length=128,
         ),
         text=TextConfig(vocab_size=3200),
-        model=TransformerConfig(
-            width=128, heads=4, inner=512, encoder_layers=2, decoder_layers=2, dropout=0.0, norm="pre"
-        ),
+        model=replace(PRESETS["tiny"], dropout=0.0),
         train=TrainConfig(
             steps=steps,
             batch_tokens=512,

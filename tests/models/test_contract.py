@@ -16,7 +16,7 @@ from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
 
 V = 23
-SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, dropout=0.1)
+SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, norm="post")
 MODELS: dict[str, Callable[[], Model]] = {
     "transformer": lambda: Transformer(SMALL, V, V, True),
     "transformer-pre": lambda: Transformer(replace(SMALL, norm="pre", activation="swiglu"), V, V, True),

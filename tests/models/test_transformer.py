@@ -123,6 +123,10 @@ def test_tying_all_needs_a_joint_vocabulary() -> None:
     assert Transformer(config, 10, 10, True).source_embedding.weight.shape == (10, 8)
 
 
+def test_without_a_preset_it_is_small() -> None:
+    assert TransformerConfig() == PRESETS["small"]
+
+
 @pytest.mark.parametrize(("tie", "matrices"), [("auto", 1), ("all", 1), ("target", 2), ("none", 3)])
 def test_how_many_embedding_matrices_there_are(tie: str, matrices: int) -> None:
     config = TransformerConfig(width=8, heads=2, inner=8, tie=tie)  # type: ignore[arg-type]
