@@ -75,10 +75,9 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
 
     _title(console, "2  Training", "a Transformer with attention, by teacher forcing")
     outcome = train(demo_recipe(home / "corpus", steps or STEPS), home / "run", console)
-    if outcome.ending != "finished":
-        raise RunError(
-            f"the demo's training was {outcome.ending}; what it learnt is kept: regard resume {home / 'run'}"
-        )
+    if outcome.ending == "interrupted":
+        console.print(f"interrupted, saved; to go on training: regard resume {home / 'run'}", markup=False)
+        raise KeyboardInterrupt
 
     _title(console, "3  Measuring", "on sentences it has never seen")
     translator = Translator.load(home / "run", "cpu")

@@ -104,10 +104,10 @@ def save_checkpoint(
         fresh.replace(folder / CURRENT)
     except (BundleError, OSError) as problem:
         fresh.unlink(missing_ok=True)
-        raise RunError(
-            f"the checkpoint of step {progress.step} could not be written ({problem}); "
-            f"the one before it is whole. Make room, then: regard resume {folder}"
-        ) from None
+        way_on = f"the one before it is whole. Make room, then: regard resume {folder}"
+        if not any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
+            way_on = "it would have been the first. Make room, then start again in another folder"
+        raise RunError(f"the checkpoint of step {progress.step} could not be written ({problem}); {way_on}") from None
 
 
 def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
