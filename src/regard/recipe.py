@@ -29,7 +29,7 @@ from regard.text.tokenizer import TextConfig
 class TrainConfig:
     steps: int = key(10_000, "updates of the weights")
     minutes: float | None = key(None, "stop, resumably, after this much time even if steps are left")
-    batch_tokens: int = key(4096, "most tokens of a batch on either side, padding included")
+    batch_tokens: int = key(3072, "most tokens of a batch on either side, padding included")
     accumulate: int = key(1, "batches per update")
     learning_rate: float = key(1e-3, "the schedule's peak")
     schedule: Literal["inverse-sqrt", "cosine", "wsd", "constant"] = key("inverse-sqrt", "how the rate moves")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from regard.batch import Batch, pack
 from regard.models.transformer import Transformer, TransformerConfig
@@ -11,16 +12,34 @@ from regard.training.loss import smoothed_nll, smoothed_nll_fused
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
-def test_the_equation_equals_its_fused_twin(smoothing: float) -> None:
+def test_the_equation_its_fused_twin_and_torch_agree(smoothing: float) -> None:
     generator = torch.Generator().manual_seed(0)
-    logits = torch.randn(3, 5, 11, generator=generator)
+    logits = torch.randn(3, 5, 11, generator=generator) * 3
     targets = torch.randint(0, 11, (3, 5), generator=generator)
     mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0], [1, 1, 1, 1, 0]]).bool()
-    a, b = smoothed_nll(logits, targets, mask, smoothing), smoothed_nll_fused(logits, targets, mask, smoothing)
-    torch.testing.assert_close(a, b)
-    if smoothing == 0:
-        expected = sum(-logits[i, j].log_softmax(-1)[targets[i, j]] for i, j in mask.nonzero().tolist())
-        torch.testing.assert_close(a, expected)
+
+    def torchs(logits: torch.Tensor, targets: torch.Tensor, mask: torch.Tensor, smoothing: float) -> torch.Tensor:
+        return F.cross_entropy(logits[mask], targets[mask], label_smoothing=smoothing, reduction="sum")
+
+    losses, gradients = [], []
+    for loss in (torchs, smoothed_nll, smoothed_nll_fused):
+        leaf = logits.clone().requires_grad_()
+        value = loss(leaf, targets, mask, smoothing)
+        (value / 7).backward()
+        losses.append(value.detach())
+        gradients.append(leaf.grad)
+    for value, gradient in zip(losses[1:], gradients[1:], strict=True):
+        torch.testing.assert_close(value, losses[0])
+        torch.testing.assert_close(gradient, gradients[0])
+
+
+def test_a_constant_added_to_all_logits_changes_nothing() -> None:
+    logits = torch.randn(1, 3, 5).requires_grad_()
+    targets, mask = torch.tensor([[1, 4, 0]]), torch.tensor([[True, True, False]])
+    smoothed_nll_fused(logits, targets, mask, 0.1).backward()
+    assert logits.grad is not None
+    assert (logits.grad[0, 2] == 0).all()
+    torch.testing.assert_close(logits.grad.sum(-1), torch.zeros(1, 3), atol=1e-6, rtol=0)  # softmax sees no constant
 
 
 def test_gradients_of_parts_add_up_to_the_whole(batch: Batch) -> None:

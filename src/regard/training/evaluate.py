@@ -13,7 +13,7 @@ from regard.bundle import Bundle
 from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator, budgeted
 from regard.metrics.bleu import BleuScore, bleu
-from regard.training.loss import smoothed_nll_fused
+from regard.training.loss import smoothed_nll
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,6 @@ def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) 
     for group in budgeted([max(len(s), len(t)) for s, t in fitting], batch_tokens):
         packed = pack([fitting[i][0] for i in group], [fitting[i][1] for i in group])
         batch = packed.pad().to(bundle.model.device)
-        total += float(smoothed_nll_fused(bundle.model(batch), batch.tgt_out, batch.tgt_mask, 0.0))
+        total += float(smoothed_nll(bundle.model(batch), batch.tgt_out, batch.tgt_mask, 0.0))
         tokens += batch.target_tokens
     return total / tokens if tokens else math.nan

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from torch import Tensor
 
+from regard.batch import Batch
 from regard.bundle import Bundle
 from regard.data.batching import Batches
 from regard.decode.beam import DecodeConfig
@@ -61,9 +63,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
         tokens = sum(batch.target_tokens for batch in micro)
         loss = 0.0
         for batch in micro:
-            with job.autocast:
-                logits = model(batch)
-            part = smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, config.label_smoothing) / tokens
+            part = batch_loss(job, batch) / tokens
             part.backward()
             loss += float(part.detach())
         norm = clip_gradient(model, config.clip)
@@ -102,6 +102,13 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
         if ending:
             return ending
     return "finished"
+
+
+def batch_loss(job: Job, batch: Batch) -> Tensor:
+    """Summed over the batch's target tokens. A function of its own, so that the logits do not outlive it."""
+    with job.autocast:
+        logits = job.bundle.model(batch)
+    return smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, job.recipe.train.label_smoothing)
 
 
 def ends(job: Job, stop: StopRequest) -> Ending | None:
