@@ -31,7 +31,7 @@ from regard.text.words import split_words
 from regard.training.folder import free_folder
 from regard.training.run import train
 
-STEPS = 5000  # four to five minutes on two cores
+STEPS = 3800  # three to four minutes on two quiet cores
 PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes
 ALIGNED = 100  # sentences on which the attention view is chosen, and as many to measure it on
 

@@ -109,7 +109,7 @@ _MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = (
     (joining.long_chain, ".", 190),
     (pronouns.sentence, ".", 150),
 )
-_POLYSEMY_WEIGHT = 240
+_POLYSEMY_WEIGHT = 340
 _CONSTRUCTIONS = tuple(m[:2] for m in _MIX)
 _CUMULATIVE = tuple(accumulate(m[2] for m in _MIX))
 _POLYSEMY_SHARE = _POLYSEMY_WEIGHT / (_CUMULATIVE[-1] + _POLYSEMY_WEIGHT)
