@@ -107,7 +107,7 @@ _MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = (
     (joining.saying, ".", 30),
     (joining.chaining, ".", 25),
     (joining.long_chain, ".", 190),
-    (pronouns.sentence, ".", 150),
+    (pronouns.sentence, ".", 220),
 )
 _POLYSEMY_WEIGHT = 340
 _CONSTRUCTIONS = tuple(m[:2] for m in _MIX)
