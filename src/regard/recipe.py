@@ -31,6 +31,7 @@ class TrainConfig:
     minutes: float | None = key(None, "stop, resumably, after this much time even if steps are left")
     batch_tokens: int = key(3072, "most tokens of a batch on either side, padding included")
     accumulate: int = key(1, "batches per update")
+    optimizer: Literal["adamw", "muon"] = key("adamw", "muon makes updates of matrices orthogonal")
     learning_rate: float = key(1e-3, "the schedule's peak")
     schedule: Literal["inverse-sqrt", "cosine", "wsd", "constant"] = key("inverse-sqrt", "how the rate moves")
     warmup: int = key(1000, "updates of linear warm-up")

@@ -22,7 +22,7 @@ from support import regard, write_lines
 FLAGS = {
     "plain": "--dropout 0.1",
     "everything": "--dropout 0.1 --average ema --accumulate 2 --bpe-dropout 0.1 --schedule wsd --decay 5",
-    "snapshots": "--average last --average-last 2",
+    "snapshots": "--average last --average-last 2 --optimizer muon --weight-decay 0.01",
 }
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --batch-tokens 120"
 PACE = "--max-length 60 --steps 20 --save-every 10 --eval-every 4 --warmup 5 --log-every 1 --device cpu"
