@@ -10,7 +10,7 @@ learning rate, one schedule and one checkpoint serve both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -34,15 +34,16 @@ def orthogonalised(matrices: Tensor) -> Tensor:
     for a, b, c in QUINTICS:
         square = x @ x.mT
         x = a * x + (b * square + c * square @ square) @ x
-    return x.mT if tall else x
+    found: Tensor = x.mT if tall else x
+    return found
 
 
 class Muon(torch.optim.Optimizer):
     """Muon for `matrices`, AdamW for the groups of `rest`."""
 
-    def __init__(self, matrices: list[Tensor], rest: list[dict[str, Any]], lr: float, weight_decay: float) -> None:
-        groups = [{"params": matrices, "weight_decay": weight_decay, "muon": True}, *rest]
-        super().__init__(groups, {"lr": lr, "muon": False})
+    def __init__(self, matrices: Sequence[Tensor], rest: list[dict[str, Any]], lr: float, weight_decay: float) -> None:
+        groups = [{"params": list(matrices), "weight_decay": weight_decay}, *rest]
+        super().__init__(groups, {"lr": lr})
         # The same group dictionaries and the same state: whoever sets a rate or saves the state does it for both.
         self.adam = torch.optim.AdamW(self.param_groups[1:], betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.adam.state = self.state
@@ -57,7 +58,7 @@ class Muon(torch.optim.Optimizer):
             if matrix.grad is not None:
                 by_shape.setdefault(matrix.shape, []).append(matrix)
         for shape, matrices in by_shape.items():
-            gradients = [m.grad for m in matrices]
+            gradients = [m.grad for m in matrices if m.grad is not None]
             momenta = [self.state[m].setdefault("momentum", torch.zeros_like(m)) for m in matrices]
             torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
             ahead = torch._foreach_lerp(gradients, momenta, MOMENTUM)  # Nesterov: a look one step further
