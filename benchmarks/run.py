@@ -26,7 +26,7 @@ from regard.data.grammar import generate
 from regard.layers.masks import causal_mask
 from regard.layers.positions import sinusoids
 from regard.metrics.bleu import bleu
-from regard.metrics.lines import tokenizer
+from regard.metrics.tokens import tokenizer
 from regard.models.transformer import PRESETS, Transformer, TransformerConfig
 from regard.training.loss import smoothed_nll_fused
 

@@ -398,7 +398,7 @@ def test_a_bug_is_called_one(room: Path, call: Any, monkeypatch: pytest.MonkeyPa
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("two\nlines")
 
-    monkeypatch.setattr("regard.metrics.bleu.score", broken)
+    monkeypatch.setattr("regard.metrics.bleu.Bleu.score", broken)
     code, _, err = call("bleu", "a.fr", "--ref", "a.fr")
     assert (code, err.count("\n")) == (1, 1)
     assert err.startswith("regard: unexpected ZeroDivisionError: two lines (a bug of regard's; REGARD_TRACEBACK=1")
@@ -408,5 +408,5 @@ def test_ctrl_c_leaves_without_a_word(room: Path, call: Any, monkeypatch: pytest
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("regard.metrics.bleu.score", stopped)
+    monkeypatch.setattr("regard.metrics.bleu.Bleu.score", stopped)
     assert call("bleu", "a.fr", "--ref", "a.fr") == (130, "", "")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from regard.errors import InputError
-from regard.metrics.bleu import SMOOTHING, bleu, bleu_stats, brevity_penalty, closest_length, score
+from regard.metrics.bleu import SMOOTHING, Bleu, bleu, brevity_penalty, effective_length
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17, MULTEVAL = DATA / "wmt17-en-de-systems", DATA / "multeval-example"
@@ -149,8 +149,8 @@ def test_clipping_takes_the_largest_count_of_any_one_reference():
 
 
 def test_closest_reference_length_and_penalty():
-    assert closest_length(5, [4, 6]) == 4  # equally near: the shorter
-    assert closest_length(5, [9, 6, 1]) == 6
+    assert effective_length(5, [4, 6]) == 4  # equally near: the shorter
+    assert effective_length(5, [9, 6, 1]) == 6
     assert brevity_penalty(6, 6) == brevity_penalty(7, 6) == 1
     assert brevity_penalty(0, 6) == 0
     assert brevity_penalty(3, 6) == pytest.approx(math.exp(-1))
@@ -158,14 +158,14 @@ def test_closest_reference_length_and_penalty():
 
 def test_statistics_add_up():
     hypotheses, references = ["a b c d", "a b", "", "d c b a"], ["a b c d", "a c", "x", "d c b"]
-    stats = bleu_stats(hypotheses, references)
+    metric = Bleu()
+    stats = metric.stats(hypotheses, references)
     assert stats.rows.shape == (4, 10)
     assert len(stats) == 4
-    assert stats.order == 4
-    assert score(stats.sum()) == score(stats) == bleu(hypotheses, references)
-    assert score(stats[[0, 3]]) == bleu(["a b c d", "d c b a"], ["a b c d", "d c b"])
-    assert score(stats[1]) == bleu(["a b"], ["a c"])
-    assert np.array_equal(stats[[0, 0]].sum().rows, 2 * stats[0].rows)
+    assert metric.score(stats) == bleu(hypotheses, references)
+    assert metric.score(stats[[0, 3]]) == bleu(["a b c d", "d c b a"], ["a b c d", "d c b"])
+    assert metric.score(stats[1]) == bleu(["a b"], ["a c"])
+    assert np.array_equal(stats[[0, 0]].total(), 2 * stats[0].total())
 
 
 def test_printed_and_as_json():

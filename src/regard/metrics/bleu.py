@@ -1,35 +1,36 @@
-"""Corpus BLEU, with the formula in sight (Papineni et al., 2002, "BLEU: a Method for Automatic Evaluation of
-Machine Translation"; smoothing as in Chen and Cherry, 2014).
+"""BLEU, with the formula in sight (Papineni et al., 2002, "BLEU: a Method for Automatic Evaluation of Machine
+Translation"; smoothing as in Chen and Cherry, 2014).
 
-    BLEU = BP · exp( 1/N · Σ log p_n )      p_n = clipped matches of n-grams / n-grams in the hypotheses
+    BLEU = BP · exp( Σ w_n log p_n )      p_n = clipped matches of n-grams / n-grams in the hypotheses
 
-The way is tokens → statistics of each line → their sum → score. Statistics are whole numbers that add up: a
-subset or a resample of a corpus is a sum of rows. The number is sacreBLEU's, and so is its signature.
+The first part of this file is the definition, one small function for each thing in the formula. `Bleu` uses fast twins
+of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests hold each to its
+definition. The number is sacreBLEU's, and so is its signature.
 
-This file does not tokenise (`lines.py` fetches sacreBLEU's tokenisers) and reads no file.
+This file does not tokenise (`tokens.py` has sacreBLEU's tokenisers) and reads no file.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.lines import checked_lines, tokenizer, unknown
+from regard.metrics.base import References, Score, Stats, signed
+from regard.metrics.lines import Stream, checked_lines, reference_count, unknown
+from regard.metrics.ngrams import Numbers, matching
+from regard.metrics.tokens import Encoder, tokenizer
 
 MAX_ORDER = 4
-SMOOTHING: dict[str, float | None] = {
-    "exp": None,
-    "floor": 0.1,
-    "add-k": 1.0,
-    "none": None,
-}  # name → its default value
+SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}  # name → default value
+REFERENCE_LENGTHS = ("closest", "shortest", "average")
+CHUNK = 2048  # lines counted at a time: memory stays flat, and the sorts stay in the cache
 
 NGrams = Counter[tuple[str, ...]]
 
@@ -58,12 +59,17 @@ def clipped_matches(hypothesis: NGrams, most: NGrams) -> int:
     return sum(min(count, most[ngram]) for ngram, count in hypothesis.items() if ngram in most)
 
 
-def closest_length(hyp_len: int, ref_lens: Sequence[int]) -> int:
-    """The reference length nearest to the hypothesis; of two equally near, the shorter."""
+def effective_length(hyp_len: int, ref_lens: Sequence[int], which: str = "closest") -> float:
+    """What a hypothesis' length is held against: the reference length nearest to it (of two equally near, the
+    shorter), the shortest, or the average."""
+    if which == "average":
+        return sum(ref_lens) / len(ref_lens)
+    if which == "shortest":
+        return min(ref_lens)
     return min(ref_lens, key=lambda ref_len: (abs(ref_len - hyp_len), ref_len))
 
 
-def brevity_penalty(hyp_len: int, ref_len: int) -> float:
+def brevity_penalty(hyp_len: float, ref_len: float) -> float:
     """1 where the hypotheses are long enough, else e^(1 − r/c)."""
     if hyp_len >= ref_len:
         return 1.0
@@ -94,44 +100,20 @@ def smoothed_precisions(correct: Sequence[int], total: Sequence[int], smooth: st
     return precisions
 
 
-def geometric_mean(precisions: Sequence[float]) -> float:
-    if not precisions or min(precisions) == 0:
+def geometric_mean(precisions: Sequence[float], weights: Sequence[float] | None = None) -> float:
+    """exp(Σ w_n log p_n / Σ w_n), 0 if any p_n with a weight is 0. Equal weights unless given."""
+    if weights is None:
+        weights = [1.0] * len(precisions)
+    weighed = [(p, w) for p, w in zip(precisions, weights, strict=False) if w > 0]
+    if not weighed or min(p for p, _ in weighed) == 0:
         return 0.0
-    return math.exp(sum(math.log(p) for p in precisions) / len(precisions))
+    return math.exp(sum(w * math.log(p) for p, w in weighed) / sum(w for _, w in weighed))
 
 
-# ------------------------------------------------------------------------------------------------ statistics
-
-
-@dataclass(frozen=True)
-class BleuStats:
-    """What was counted, one row a line, and how: everything a score and its signature need."""
-
-    rows: NDArray[np.int64]  # (lines, 2 + 2N): hyp_len, ref_len, correct 1…N, total 1…N
-    tokenize: str = "13a"
-    lowercase: bool = False
-    references: int = 1
-
-    @property
-    def order(self) -> int:
-        return int(self.rows.shape[1] - 2) // 2
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, lines: Any) -> BleuStats:
-        """The statistics of some lines, by whatever numpy indexes rows with; a repeated line counts again."""
-        rows = self.rows[lines].reshape(-1, self.rows.shape[1])
-        return BleuStats(rows, self.tokenize, self.lowercase, self.references)
-
-    def sum(self) -> BleuStats:
-        """The whole corpus as one row."""
-        rows = self.rows.sum(axis=0, keepdims=True)
-        return BleuStats(rows, self.tokenize, self.lowercase, self.references)
-
-
-def line_stats(hypothesis: Sequence[str], references: Sequence[Sequence[str]], order: int) -> list[int]:
-    """One row of `BleuStats` from tokens.
+def line_stats(
+    hypothesis: Sequence[str], references: Sequence[Sequence[str]], order: int, ref_length: str = "closest"
+) -> list[float]:
+    """What is counted in one line: hyp_len, ref_len, matches of orders 1 … N, n-grams of orders 1 … N.
 
     >>> line_stats("the the the the the the".split(), ["the cat is on the mat".split()], 2)
     [6, 6, 2, 0, 6, 5]
@@ -142,127 +124,194 @@ def line_stats(hypothesis: Sequence[str], references: Sequence[Sequence[str]], o
         most = most_in_one_reference(ngram_counts(reference, n) for reference in references)
         correct.append(clipped_matches(counts, most))
         total.append(max(0, len(hypothesis) - n + 1))
-    ref_len = closest_length(len(hypothesis), [len(reference) for reference in references])
+    ref_len = effective_length(len(hypothesis), [len(reference) for reference in references], ref_length)
     return [len(hypothesis), ref_len, *correct, *total]
 
 
-def bleu_stats(
-    hypotheses: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
-    *,
-    tokenize: str = "13a",
-    lowercase: bool = False,
-    max_order: int = MAX_ORDER,
-) -> BleuStats:
-    """Statistics line by line. `references` is one list of lines, or several such lists (streams)."""
-    lines, streams = checked_lines(hypotheses, references)
-    if max_order < 1:
-        raise InputError(f"max_order must be 1 or more, but is {max_order}")
-    split = tokenizer(tokenize)
-
-    def tokens(line: str) -> list[str]:
-        words: list[str] = split((line.lower() if lowercase else line).rstrip()).split()
-        return words
-
-    rows = [
-        line_stats(tokens(line), [tokens(reference) for reference in refs], max_order)
-        for line, *refs in zip(lines, *streams, strict=True)
-    ]
-    return BleuStats(np.array(rows, dtype=np.int64), tokenize, lowercase, len(streams))
-
-
-# ------------------------------------------------------------------------------------------------ scores
+# ------------------------------------------------------------------------------------------------ the metric
 
 
 @dataclass(frozen=True)
-class BleuScore:
-    """A score, its parts and its provenance. Score and precisions are 0–100; counts are before smoothing."""
+class BleuScore(Score):
+    """Score and precisions are 0–100; counts are before smoothing."""
 
-    score: float
     precisions: tuple[float, ...]
     bp: float
     hyp_len: int
-    ref_len: int
+    ref_len: float
     correct: tuple[int, ...]
     total: tuple[int, ...]
-    signature: str
 
     @property
     def ratio(self) -> float:
         return self.hyp_len / self.ref_len if self.ref_len else 0.0
 
-    def __str__(self) -> str:
+    def text(self, width: int = 2) -> str:
         precisions = "/".join(f"{p:.1f}" for p in self.precisions)
-        lengths = f"ratio = {self.ratio:.3f} hyp_len = {self.hyp_len} ref_len = {self.ref_len}"
-        return f"BLEU = {self.score:.2f} {precisions} (BP = {self.bp:.3f} {lengths})"
+        lengths = f"ratio = {self.ratio:.3f} hyp_len = {self.hyp_len} ref_len = {self.ref_len:.10g}"
+        return f"BLEU = {self.score:.{width}f} {precisions} (BP = {self.bp:.3f} {lengths})"
+
+    def __str__(self) -> str:
+        return self.text()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        fields = {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
-        return {"name": "BLEU", **fields, "ratio": self.ratio}
+        return {**super().to_dict(), "ratio": self.ratio}
 
 
-def score(
-    stats: BleuStats, *, smooth: str = "exp", smooth_value: float | None = None, effective_order: bool = False
-) -> BleuScore:
-    """The BLEU of all lines in `stats`. `effective_order` leaves out orders longer than every hypothesis."""
-    if smooth not in SMOOTHING:
-        raise unknown("smoothing", smooth, SMOOTHING)
-    value = SMOOTHING[smooth] if smooth_value is None else smooth_value
-    if value is not None and not (math.isfinite(value) and value >= 0):
-        raise InputError(f"smooth_value must be 0 or more, but is {value}")
-    hyp_len, ref_len, *counts = stats.rows.sum(axis=0).tolist()
-    correct, total = counts[: stats.order], counts[stats.order :]
-    precisions = smoothed_precisions(correct, total, smooth, value)
-    bp = brevity_penalty(hyp_len, ref_len)
-    counted = precisions
-    if effective_order:
-        counted = [p for p, ngrams in zip(precisions, total, strict=True) if ngrams > 0 or p > 0]
-    return BleuScore(
-        score=bp * geometric_mean(counted),
-        precisions=tuple(precisions),
-        bp=bp,
-        hyp_len=hyp_len,
-        ref_len=ref_len,
-        correct=tuple(correct),
-        total=tuple(total),
-        signature=signature(stats, smooth=smooth, smooth_value=value, effective_order=effective_order),
-    )
+@dataclass(frozen=True)
+class Bleu:
+    """BLEU with its options chosen. A row of its statistics is that of `line_stats`."""
+
+    tokenize: str = "13a"
+    lowercase: bool = False
+    smooth: str = "exp"
+    smooth_value: float | None = None
+    max_order: int = MAX_ORDER
+    weights: tuple[float, ...] | None = None  # w_1 … w_N; 1/N each unless given
+    ref_length: str = "closest"
+    effective_order: bool = False  # leave out orders longer than every hypothesis
+
+    name = "BLEU"
+    higher_is_better = True
+
+    def __post_init__(self) -> None:
+        tokenizer(self.tokenize)
+        if self.smooth not in SMOOTHING:
+            raise unknown("smoothing", self.smooth, SMOOTHING)
+        if self.ref_length not in REFERENCE_LENGTHS:
+            raise unknown("reference length", self.ref_length, REFERENCE_LENGTHS)
+        if self.max_order < 1:
+            raise InputError(f"max_order must be 1 or more, but is {self.max_order}")
+        if self.value is not None and not (math.isfinite(self.value) and self.value >= 0):
+            raise InputError(f"smooth_value must be 0 or more, but is {self.value}")
+        if self.weights is not None:
+            check_weights(self.weights, self.max_order)
+
+    @property
+    def value(self) -> float | None:
+        return SMOOTHING[self.smooth] if self.smooth_value is None else self.smooth_value
+
+    def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
+        """Counts line by line; `references` is one list of lines, or several such lists (streams)."""
+        lines, streams = checked_lines(hypotheses, references)
+        encoder = Encoder(self.tokenize, self.lowercase)
+        rows = [
+            self._rows(encoder, lines[i : i + CHUNK], [stream[i : i + CHUNK] for stream in streams])
+            for i in range(0, len(lines), CHUNK)
+        ]
+        return Stats(np.concatenate(rows), reference_count(streams))
+
+    def _rows(self, encoder: Encoder, lines: Sequence[str], streams: Sequence[Stream]) -> NDArray[Any]:
+        """`line_stats` of many lines at once: (lines, 2 + 2N)."""
+        hypotheses = encoder.encode(lines)
+        references = [encoder.encode([line or "" for line in stream]) for stream in streams]
+        there = np.array([[line is not None for line in stream] for stream in streams])  # (streams, lines)
+        ref_lens = np.stack([reference.lengths for reference in references])
+        ref_len = effective_lengths(hypotheses.lengths, ref_lens, there, self.ref_length)
+        orders = np.arange(self.max_order)
+        total = np.maximum(0, hypotheses.lengths[:, None] - orders)  # (lines, N)
+        correct = matching(hypotheses, references, self.max_order)
+        return np.column_stack([hypotheses.lengths, ref_len, correct, total])
+
+    def score(self, stats: Stats) -> BleuScore:
+        counts = stats.total().tolist()
+        correct, total = counts[2 : 2 + self.max_order], counts[2 + self.max_order :]
+        precisions = smoothed_precisions(correct, total, self.smooth, self.value)
+        bp = brevity_penalty(counts[0], counts[1])
+        counted: Sequence[float] = precisions
+        if self.effective_order:  # orders that no hypothesis reaches are the last ones
+            counted = [p for p, ngrams in zip(precisions, total, strict=True) if ngrams > 0 or p > 0]
+        return BleuScore(
+            name=self.name,
+            score=bp * geometric_mean(counted, self.weights),
+            signature=self.signature(stats.references),
+            precisions=tuple(precisions),
+            bp=bp,
+            hyp_len=int(counts[0]),
+            ref_len=counts[1],
+            correct=tuple(map(int, correct)),
+            total=tuple(map(int, total)),
+        )
+
+    def scores(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """(…, 2 + 2N) → (…): `score(…).score` of many sums at once."""
+        n = self.max_order
+        hyp_len, ref_len, correct, total = sums[..., 0], sums[..., 1], sums[..., 2 : 2 + n], sums[..., 2 + n :]
+        k = np.zeros(n)
+        if self.smooth == "add-k":
+            k[1:] = self.value
+        matches, ngrams = correct + k, total + k  # (…, N)
+        reached = np.cumprod(ngrams > 0, axis=-1).astype(bool)  # no order after one without n-grams
+        missing = reached & (matches == 0)
+        if self.smooth == "exp":
+            matches = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
+        elif self.smooth == "floor" and self.value is not None:
+            matches = np.where(missing, self.value, matches)
+        weights = np.full(n, 1 / n) if self.weights is None else np.array(self.weights)
+        weighed = np.where(reached if self.effective_order else True, weights, 0.0)  # (…, N)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(weighed > 0, np.log(np.where(reached, 100 * matches / ngrams, 0.0)), 0.0)
+            mean = np.exp((weighed * logs).sum(axis=-1) / weighed.sum(axis=-1))
+            penalty = np.where(hyp_len < ref_len, np.exp(1 - ref_len / hyp_len), 1.0)
+        anything = (correct > 0).any(axis=-1) & (hyp_len > 0) & (weighed.sum(axis=-1) > 0)
+        found: NDArray[np.float64] = np.where(anything, penalty * mean, 0.0)
+        return found
+
+    def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
+        """sacreBLEU's own string, to be read and compared as such. What sacreBLEU has no name for is only said where
+        it is not the usual: order (if not 4), weights, reflen."""
+        return signed(
+            references,
+            test,
+            {
+                "case": "lc" if self.lowercase else "mixed",
+                "eff": "yes" if self.effective_order else "no",
+                "tok": tokenizer(self.tokenize).signature(),
+                "smooth": self.smooth if SMOOTHING[self.smooth] is None else f"{self.smooth}[{self.value:.2f}]",
+                **({"order": self.max_order} if self.max_order != MAX_ORDER else {}),
+                **({"weights": ",".join(f"{w:g}" for w in self.weights)} if self.weights else {}),
+                **({"reflen": self.ref_length} if self.ref_length != "closest" else {}),
+            },
+        )
 
 
-def signature(stats: BleuStats, *, smooth: str, smooth_value: float | None, effective_order: bool) -> str:
-    """sacreBLEU's own string, to be read and compared as such; the version is that of the sacreBLEU whose
-    tokeniser split the lines. Where N is not 4, which sacreBLEU leaves unsaid, `order` says so."""
-    from sacrebleu import __version__
-
-    named = smooth if SMOOTHING[smooth] is None else f"{smooth}[{smooth_value:.2f}]"
-    parts = {
-        "nrefs": stats.references,
-        "case": "lc" if stats.lowercase else "mixed",
-        "eff": "yes" if effective_order else "no",
-        "tok": tokenizer(stats.tokenize).signature(),
-        "smooth": named,
-        **({"order": stats.order} if stats.order != MAX_ORDER else {}),
-        "version": __version__,
-    }
-    return "|".join(f"{name}:{part}" for name, part in parts.items())
+def effective_lengths(hyp_len: Numbers, ref_lens: Numbers, there: NDArray[np.bool_], which: str) -> NDArray[Any]:
+    """`effective_length` of many lines: hyp_len (lines,), ref_lens and which of them are there (streams, lines)."""
+    if which == "average":
+        average: NDArray[Any] = np.where(there, ref_lens, 0).sum(axis=0) / there.sum(axis=0)
+        return average
+    far = int(ref_lens.max(initial=0)) + int(hyp_len.max(initial=0)) + 1
+    badness = ref_lens if which == "shortest" else np.abs(ref_lens - hyp_len) * far + ref_lens
+    best = np.where(there, badness, far * far).argmin(axis=0)
+    chosen: NDArray[Any] = np.take_along_axis(ref_lens, best[None], axis=0)[0]
+    return chosen
 
 
-def bleu(
-    hypotheses: Sequence[str],
-    references: Sequence[str] | Sequence[Sequence[str]],
-    *,
-    tokenize: str = "13a",
-    lowercase: bool = False,
-    smooth: str = "exp",
-    smooth_value: float | None = None,
-    max_order: int = MAX_ORDER,
-    effective_order: bool = False,
-) -> BleuScore:
-    """Corpus BLEU of `hypotheses` against one list of references, or several lists as long as the hypotheses.
+def check_weights(weights: Sequence[float], order: int) -> None:
+    said = ",".join(f"{w:g}" for w in weights)
+    if len(weights) != order:
+        raise InputError(f"{len(weights)} weights ({said}) for {order} orders of n-grams; give one for each")
+    if not all(math.isfinite(w) and w >= 0 for w in weights):
+        raise InputError(f"weights must not be negative, but are {said}")
+    if abs(sum(weights) - 1) > 1e-6:
+        raise InputError(f"weights must sum to 1, but {said} sum to {sum(weights):g}")
+
+
+# ------------------------------------------------------------------------------------------------ in one call
+
+
+def bleu(hypotheses: Sequence[str], references: References, **options: Any) -> BleuScore:
+    """Corpus BLEU of `hypotheses` against one list of references, or several lists as long; options as of `Bleu`.
 
     >>> print(bleu(["the cat is on the mat"], ["the cat is on the mat"]))
     BLEU = 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
     """
-    stats = bleu_stats(hypotheses, references, tokenize=tokenize, lowercase=lowercase, max_order=max_order)
-    return score(stats, smooth=smooth, smooth_value=smooth_value, effective_order=effective_order)
+    metric = Bleu(**options)
+    return metric.score(metric.stats(hypotheses, references))
+
+
+def sentence_bleu(hypothesis: str, references: Sequence[str], **options: Any) -> BleuScore:
+    """BLEU of one sentence against its references; orders longer than the sentence are left out unless
+    `effective_order=False`, as sacreBLEU's `sentence_bleu` does. One sentence is too little text for a firm number."""
+    metric = Bleu(**{"effective_order": True, **options})
+    return metric.score(metric.stats([hypothesis], [[reference] for reference in references]))
