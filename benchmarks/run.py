@@ -12,12 +12,14 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import sacrebleu
+import scoring
 import torch
 from torch import Tensor, nn
 
@@ -25,8 +27,6 @@ from regard.batch import Batch, pack
 from regard.data.grammar import generate
 from regard.layers.masks import causal_mask
 from regard.layers.positions import sinusoids
-from regard.metrics.bleu import bleu
-from regard.metrics.tokens import tokenizer
 from regard.models.transformer import PRESETS, Transformer, TransformerConfig
 from regard.training.loss import smoothed_nll_fused
 
@@ -35,34 +35,32 @@ from regard.training.loss import smoothed_nll_fused
 class Row:
     what: str
     peer: str
-    ours: float  # seconds
+    ours: float
     theirs: float
     spread: tuple[float, float]
+    unit: str = "ms"
+
+    @staticmethod
+    def of(what: str, peer: str, measured: list[tuple[float, float]], unit: str = "ms") -> Row:
+        """Medians of (ours, theirs), in seconds or MB; printed at once."""
+        ratios = sorted(b / a for a, b in measured)
+        factor = 1000 if unit == "ms" else 1
+        ours, theirs = (factor * statistics.median(pair[i] for pair in measured) for i in (0, 1))
+        row = Row(what, peer, ours, theirs, (ratios[0], ratios[-1]), unit)
+        print(row.markdown(), flush=True)
+        return row
 
     def markdown(self) -> str:
-        ratio = self.theirs / self.ours
         low, high = self.spread
         return (
-            f"| {self.what} | {self.peer} | {1000 * self.ours:,.0f} ms | {1000 * self.theirs:,.0f} ms "
-            f"| {ratio:.2f}× ({low:.2f}–{high:.2f}) |"
+            f"| {self.what} | {self.peer} | {self.ours:,.0f} {self.unit} | {self.theirs:,.0f} {self.unit} "
+            f"| {self.theirs / self.ours:.2f}× ({low:.2f}–{high:.2f}) |"
         )
 
 
 def race(what: str, peer: str, ours: Callable[[], object], theirs: Callable[[], object], rounds: int = 7) -> Row:
     ours(), theirs()  # warm
-    times: list[tuple[float, float]] = []
-    for _ in range(rounds):
-        times.append((clock(ours), clock(theirs)))
-    ratios = sorted(b / a for a, b in times)
-    row = Row(
-        what,
-        peer,
-        statistics.median(a for a, _ in times),
-        statistics.median(b for _, b in times),
-        (ratios[0], ratios[-1]),
-    )
-    print(row.markdown(), flush=True)
-    return row
+    return Row.of(what, peer, [(clock(ours), clock(theirs)) for _ in range(rounds)])
 
 
 def clock(work: Callable[[], object]) -> float:
@@ -128,26 +126,35 @@ def training(preset: str, tokens: int, size: int) -> Row:
     return race(what, "torch.nn.Transformer", training_step(ours, batch), training_step(theirs, batch))
 
 
-def scoring(lines: int) -> Row:
-    references = [e.tgt for e in generate(max(1000, lines))["train"].examples][:lines]
-    words = [r.split() for r in references]
-    hypotheses = [" ".join(w[:-1] if i % 3 else w[::-1]) for i, w in enumerate(words)]
-    scorer = sacrebleu.BLEU()
-    ours = bleu(hypotheses, references).score
-    theirs = scorer.corpus_score(hypotheses, [references]).score
-    assert abs(ours - theirs) < 1e-9, (ours, theirs)
+def scoring_rows(folder: Path, text: str, systems: str, rounds: int) -> list[Row]:
+    """Each rival in a process of its own, in turns: seconds, and at the end peak memory."""
+    lines, counted = _count(folder / "ref"), _count(folder / "system-ref")
+    outputs = len(list(folder.glob("system-[0-9]*")))
+    sacre = f"sacreBLEU {sacrebleu.__version__}"
+    rows = []
+    for what, name, parts in (
+        (f"corpus BLEU, {lines:,} lines of {text}", "corpus", ("seconds", "peak_mb")),
+        (f"chrF, {min(10_000, lines):,} lines of {text}", "chrf", ("seconds",)),
+        (f"paired bootstrap, {outputs} {systems} × {counted:,} lines", "paired", ("seconds", "resampling", "peak_mb")),
+    ):
+        reports = [
+            (scoring.run(f"{name}_regard", folder), scoring.run(f"{name}_sacrebleu", folder)) for _ in range(rounds)
+        ]
+        answers = [abs(x - y) for a, b in reports for x, y in zip(*(_list(r["answer"]) for r in (a, b)), strict=True)]
+        assert max(answers) < 1e-9, (name, max(answers))
+        for part in parts:
+            times = [(a[part], b[part]) for a, b in reports]
+            said = {"seconds": what, "resampling": f"{what}: resampling alone", "peak_mb": f"{what}: peak memory"}[part]
+            rows.append(Row.of(said, sacre, times, "MB" if part == "peak_mb" else "ms"))
+    return rows
 
-    def ours_afresh() -> object:
-        tokenizer.cache_clear()  # lines already cut in the last round would be remembered
-        return bleu(hypotheses, references)
 
-    return race(
-        f"corpus BLEU, {lines:,} lines",
-        f"sacreBLEU {sacrebleu.__version__}",
-        ours_afresh,
-        lambda: sacrebleu.BLEU().corpus_score(hypotheses, [references]),
-        rounds=3,
-    )
+def _list(answer: float | list[float]) -> list[float]:
+    return answer if isinstance(answer, list) else [answer]
+
+
+def _count(path: Path) -> int:
+    return path.read_bytes().count(b"\n")
 
 
 def starting() -> Row:
@@ -159,8 +166,10 @@ def starting() -> Row:
 
 HEADER = """# Benchmarks
 
-Printed by `make bench`. Each ratio is the peer's time over ours on the same work in the same run: above 1 is faster
-than the peer; in brackets the lowest and highest of the rounds.
+Printed by `make bench`. Each ratio is the peer's time (or memory) over ours on the same work in the same run: above 1
+is better than the peer; in brackets the lowest and highest of the rounds. Scoring is done by each rival in a process of
+its own, on one core, from text files to the same answer (checked to 1e-9); importing is not counted, reading is. The
+hypotheses for corpus scores are the references with words left out, swapped and repeated.
 
 | what | peer | regard | peer | peer / regard |
 |---|---|---|---|---|
@@ -170,15 +179,32 @@ than the peer; in brackets the lowest and highest of the rounds.
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="smaller work, nothing written")
-    quick = options.parse_args().quick
+    options.add_argument("--only", choices=("training", "scoring", "starting"), help="one part, nothing written")
+    options.add_argument("--text", type=Path, help="score this text instead of the embedded corpus")
+    options.add_argument("--systems", type=Path, nargs="*", default=[], help="real systems' outputs for paired tests")
+    options.add_argument("--reference", type=Path, help="of the systems")
+    given = options.parse_args()
     about = f"{platform.machine()}, {torch.get_num_threads()} threads, Python {platform.python_version()}"
     about += f", torch {torch.__version__.partition('+')[0]}"
     print(HEADER + about)
-    rows = [training("tiny", 512 if quick else 2048, 3200)]
-    if not quick:
-        rows.append(training("small", 4096, 8000))
-    rows += [scoring(1000 if quick else 10_000), starting()]
-    if not quick:
+    rows = []
+    if given.only in (None, "training"):
+        rows.append(training("tiny", 512 if given.quick else 2048, 3200))
+        if not given.quick:
+            rows.append(training("small", 4096, 8000))
+    if given.only in (None, "scoring"):
+        lines, counted = (2000, 500) if given.quick else (100_000, 3004)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            text = scoring.read(given.text) if given.text else [e.tgt for e in generate(lines)["train"].examples]
+            scoring.prepare(folder, text, lines, 0 if given.systems else 16, counted)
+            if given.systems:
+                scoring.prepare_systems(folder, given.systems, given.reference)
+            called = given.text.name if given.text else "the embedded corpus"
+            rows += scoring_rows(folder, called, "systems", 1 if given.quick else 3)
+    if given.only in (None, "starting"):
+        rows.append(starting())
+    if not (given.quick or given.only):
         text = HEADER + "\n".join(row.markdown() for row in rows) + f"\n\nMeasured on {about}.\n"
         Path("docs/benchmarks.md").write_text(text, encoding="utf-8")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle import PARTS, Bundle, find_bundle, write_atomically
+from regard.bundle import PARTS, Bundle, find_bundle
 from regard.errors import BundleError
+from regard.files import write_atomically
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def test_the_tree_of_the_design_is_true() -> None:
             if word.endswith("/") and not word.startswith("render"):
                 folder = word
             elif word.endswith(".py"):
-                top = line.startswith("  ") and line.split()[0].endswith(".py")
+                top = re.match(r"  \S+\.py", line)  # a line that begins further right goes on with the folder
                 drawn.add(word if top else folder + word)
     package = Path(regard.__file__).parent
     there = {str(path.relative_to(package)) for path in package.rglob("*.py")}

@@ -6,11 +6,8 @@ The card says where the model comes from: data, scores with their signatures, ve
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import json
-import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +18,7 @@ from safetensors.torch import load_file, save_file
 
 from regard.config import build, nearest
 from regard.errors import BundleError, RecipeError
+from regard.files import write_atomically
 from regard.models.base import Model
 from regard.models.transformer import PRESETS, Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
@@ -127,34 +125,6 @@ def load_weights(model: Model, path: Path) -> None:
     with torch.no_grad():
         for name, tensor in wanted.items():
             tensor.copy_(stored[name])
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, sync it, then rename it over `path`. A failure leaves `path` as it was."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as problem:
-        raise BundleError(f"cannot write {path}: {problem.strerror or problem}") from None
-    except SafetensorError as problem:  # how safetensors reports a full disk
-        raise BundleError(f"cannot write {path}: {problem}") from None
-    finally:
-        with contextlib.suppress(OSError):  # where nothing could be written, nothing is left to remove
-            temporary.unlink()
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a rename survive a power cut, where the system lets a folder be synced."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _write_json(path: Path, value: object) -> None:

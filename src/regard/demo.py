@@ -18,13 +18,13 @@ from rich.console import Console
 from rich.rule import Rule
 
 from regard.batch import pack
-from regard.bundle import write_atomically
 from regard.data.corpus import DataConfig
 from regard.data.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
 from regard.decode.translate import Translation, Translator
 from regard.errors import RunError
 from regard.explain.look import look, measure_view
 from regard.explain.render.terminal import render
+from regard.files import write_atomically
 from regard.metrics.bleu import BleuScore, bleu
 from regard.models.transformer import PRESETS, Transformer
 from regard.recipe import Recipe, TrainConfig

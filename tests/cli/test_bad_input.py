@@ -58,6 +58,9 @@ def room(tmp_path: Path, run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> P
     (tmp_path / "empty.en").write_text("")
     (tmp_path / "blank.en").write_text("\n" * 32)
     (tmp_path / "latin.en").write_bytes(b"The cat\ncaf\xe9\n" + b"The dog\n" * 30)
+    (tmp_path / "latin.fr").write_bytes(b"caf\xe9\n" * 32)
+    (tmp_path / "other.fr").write_text("un\n" * 32)
+    (tmp_path / "gap.tsv").write_text("un\tdeux\n" + "\t\n" * 31)
     (tmp_path / "binary.en").write_bytes(BINARY)
     (tmp_path / "utf16.en").write_bytes("The cat\n".encode("utf-16"))
     (tmp_path / "zipped.en").write_bytes(gzip.compress(b"The cat\n"))
@@ -192,7 +195,38 @@ OTHERS = {
     "bleu empty.en --ref a.fr": ["empty.en is empty"],
     "bleu - --ref -": ["standard input", "once"],
     "bleu a.fr --ref a.fr --tokenize 14a": ['unknown tokeniser "14a"', 'did you mean "13a"?'],
+    "bleu a.fr --ref a.fr --tokenize klingon": ['unknown tokeniser "klingon"', "known: 13a, char, "],
     "bleu a.fr --ref a.fr --smooth flor": ['unknown smoothing "flor"', 'did you mean "floor"?'],
+    "bleu a.fr --ref a.fr --smooth-value x": ['--smooth-value must be a number, but is "x"'],
+    "bleu a.fr --ref a.fr --max-order 0": ["max_order must be 1 or more, but is 0"],
+    "bleu a.fr --ref a.fr --weights 0.5,0.6,-0.1": ["weights must not be negative, but are 0.5,0.6,-0.1"],
+    "bleu a.fr --ref a.fr --weights 0.5,0.6": ["weights must sum to 1, but 0.5,0.6 sum to 1.1"],
+    "bleu a.fr --ref a.fr --weights 0.5,0.5 --max-order 3": ["2 weights (0.5,0.5) for 3 orders"],
+    "bleu a.fr --ref a.fr --weights half": ['--weights must be numbers with commas between them, but is "half"'],
+    "bleu a.fr --ref a.fr --ref-length longest": ['unknown reference length "longest"', "closest, shortest, average"],
+    "bleu a.fr --ref a.fr -m bleu rouge": ["rouge does not exist"],
+    "bleu a.fr --ref a.fr -m rouge": ['unknown metric "rouge"', "bleu, chrf, ter"],
+    "bleu a.fr --ref a.fr --width -1": ["--width must be 0 or more, but is -1"],
+    "bleu a.fr a.fr --ref a.fr": ["a.fr is named twice"],
+    "bleu a.fr five.fr --ref a.fr": ["five.fr has 5 lines but a.fr has 32"],
+    "bleu latin.fr --ref a.fr": ["latin.fr, line 1 is not UTF-8"],
+    "bleu a.fr --ref gap.tsv": ["line 2 has no reference in any of 2 streams"],
+    "bleu a.fr --ref a.fr --paired bootstrap": ["--paired compares systems", "only one was given"],
+    "bleu a.fr --ref a.fr --paired bootstrp": ['unknown paired test "bootstrp"', 'did you mean "bootstrap"?'],
+    "bleu a.fr --ref a.fr --confidence --samples 0": ["samples must be 1 to 1,000,000, but are 0"],
+    "bleu a.fr --ref a.fr --explain --line 33": ["there is no line 33", "32 lines"],
+    "bleu a.fr --ref a.fr --explain --line 0": ["there is no line 0"],
+    "bleu a.fr other.fr --ref a.fr --explain": ["--explain shows one system, but 2 were given"],
+    "bleu a.fr --ref a.fr -m chrf --explain": ["--explain shows BLEU", "-m bleu"],
+    "bleu a.fr --ref a.fr --by colour": ['unknown bucket "colour"', "reference-length, source-length"],
+    "bleu a.fr --ref a.fr --by tags": ["--by tags needs the tags", "--tags FILE"],
+    "bleu a.fr --ref a.fr --by tags --tags five.fr": ["five.fr has 5 lines but a.fr has 32"],
+    "bleu a.fr --ref a.fr --by source-length": ["needs the source text", "--src FILE"],
+    "bleu a.fr --ref a.fr --by reference-length --edges 3,2": ["edges must be whole numbers", "3,2"],
+    "bleu a.fr --ref a.fr --by reference-length --edges x": ["--edges must be whole numbers with commas"],
+    "bleu a.fr --ref a.fr --differences 3": ["--differences compares two systems, but was given 1"],
+    "bleu a.fr --ref a.fr --html page.html": ["--html writes what --explain, --by or --differences show"],
+    "bleu a.fr --ref a.fr --explain --html nowhere/page.html": ["nowhere/page.html"],
     "corpus": ["missing option", "--out"],
     "corpus --out taken --size 1000": ["taken already exists", "--out"],
     "corpus --out a.en --size 1000": ["a.en already exists"],

@@ -19,7 +19,17 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from regard.errors import InputError
-from regard.metrics.bleu import SMOOTHING, Bleu, bleu, brevity_penalty, effective_length
+from regard.metrics.bleu import (
+    REFERENCE_LENGTHS,
+    SMOOTHING,
+    Bleu,
+    bleu,
+    brevity_penalty,
+    effective_length,
+    line_stats,
+    sentence_bleu,
+)
+from regard.metrics.tokens import tokens_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17, MULTEVAL = DATA / "wmt17-en-de-systems", DATA / "multeval-example"
@@ -213,6 +223,81 @@ def test_lines_that_cannot_be_scored(hypotheses, references, message):
 def test_options_that_do_not_exist(options, message):
     with pytest.raises(InputError, match=re.escape(message)):
         bleu(["a"], ["a"], **options)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    corpora(), st.sampled_from(["13a", "intl", "zh", "char", "none"]), st.sampled_from(sorted(SMOOTHING)), st.booleans()
+)
+def test_many_scores_at_once_equal_single_ones(corpus, tokenize, smooth, effective):
+    hypotheses, references = corpus
+    metric = Bleu(tokenize, smooth=smooth, effective_order=effective)
+    stats = metric.stats(hypotheses, references)
+    sums = np.concatenate([stats.rows, stats.total()[None]])
+    singles = [metric.score(stats[i]).score for i in range(len(stats))]
+    assert metric.scores(sums) == pytest.approx([*singles, metric.score(stats).score], abs=1e-9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(corpora(), st.sampled_from(REFERENCE_LENGTHS), st.integers(1, 5), st.data())
+def test_fast_counts_equal_the_definition(corpus, ref_length, order, data):
+    """With gaps among the references, and every way to choose the reference length."""
+    hypotheses, references = corpus
+    for i in range(len(hypotheses)):
+        for stream in data.draw(st.sets(st.sampled_from(range(len(references))), max_size=len(references) - 1)):
+            references[stream][i] = None
+    metric = Bleu(max_order=order, ref_length=ref_length)
+    expected = [
+        line_stats(tokens_of(line, "13a"), [tokens_of(r, "13a") for r in refs if r is not None], order, ref_length)
+        for line, *refs in zip(hypotheses, *references, strict=True)
+    ]
+    assert metric.stats(hypotheses, references).rows.tolist() == expected
+    if ref_length == "closest":
+        theirs = BLEU(max_ngram_order=order)
+        assert metric.score(metric.stats(hypotheses, references)).score == pytest.approx(
+            theirs.corpus_score(hypotheses, references).score, abs=1e-9
+        )
+        assert re.sub(r"order:\d\|", "", metric.score(metric.stats(hypotheses, references)).signature) == str(
+            theirs.get_signature()
+        )
+
+
+def test_weights():
+    """BP · exp(Σ w_n log p_n), by hand; an order with weight 0 does not count, even without a match."""
+    hypothesis, reference = ["a b c d e"], ["a b c x e"]
+    ours = bleu(hypothesis, reference, max_order=2, weights=(0.75, 0.25))
+    assert ours.score == pytest.approx(100 * (4 / 5) ** 0.75 * (2 / 4) ** 0.25)
+    assert "|order:2|weights:0.75,0.25|" in ours.signature
+    assert bleu(["a x"], ["a b"], weights=(1, 0), max_order=2, smooth="none").score == pytest.approx(50)
+    equal = bleu(hypothesis, reference, weights=(0.25,) * 4)
+    assert equal.score == pytest.approx(bleu(hypothesis, reference).score)
+    metric = Bleu(max_order=2, weights=(0.75, 0.25))
+    assert metric.scores(metric.stats(hypothesis, reference).rows) == pytest.approx([ours.score])
+
+
+def test_shortest_and_average_reference_length():
+    hypothesis, references = ["a b c d"], [["a b c d e f"], ["a b c"], ["a b c d e"]]
+    assert bleu(hypothesis, references).ref_len == 3  # 3 and 5 are equally near
+    assert bleu(hypothesis, references, ref_length="shortest").ref_len == 3
+    average = bleu(hypothesis, references, ref_length="average")
+    assert average.ref_len == pytest.approx(14 / 3)
+    assert average.bp == pytest.approx(math.exp(1 - 14 / 3 / 4))
+    assert average.signature.endswith(f"|reflen:average|version:{sacrebleu.__version__}")
+
+
+@pytest.mark.parametrize("smooth", SMOOTHING)
+def test_one_sentence_as_sacrebleu_scores_it(smooth):
+    for hypothesis in ("the cat", "the cat sat on a mat", "", "nothing"):
+        references = ["the cat is on the mat", "there is a cat on the mat"]
+        theirs = sacrebleu.sentence_bleu(hypothesis, references, smooth_method=smooth)
+        assert sentence_bleu(hypothesis, references, smooth=smooth).score == pytest.approx(theirs.score, abs=1e-9)
+    with pytest.raises(InputError, match="references must be a list of texts, but is a single string"):
+        sentence_bleu("a", "a")
+
+
+def test_a_line_without_any_reference():
+    with pytest.raises(InputError, match=r"line 2 has no reference in any of 2 streams"):
+        bleu(["a", "b"], [["a", None], ["a", None]])
 
 
 def test_import_is_cheap():

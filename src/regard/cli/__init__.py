@@ -17,7 +17,7 @@ import typer
 from regard.cli.corpus import corpus
 from regard.cli.demo import demo
 from regard.cli.info import info
-from regard.cli.score import bleu
+from regard.cli.score import ScoreCommand, bleu
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
 from regard.errors import RegardError
@@ -40,7 +40,7 @@ WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}  # these two 
 app.command(context_settings=WORDS, add_help_option=False)(train)
 app.command(context_settings=WORDS, add_help_option=False)(resume)
 app.command()(translate)
-app.command()(bleu)
+app.command(cls=ScoreCommand)(bleu)
 app.command()(corpus)
 app.command()(info)
 app.command()(demo)

@@ -13,16 +13,16 @@ from regard.errors import InputError
 STDIN = Path("-")
 
 
-def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a file; of standard input, where "-" stands for a file."""
+def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
+    """The lines of a file; of standard input, where "-" stands for a file. To a score a BOM is a letter like others."""
     from regard.data.corpus import decode_lines
     from regard.data.corpus import read_lines as read_file
 
     if path != STDIN:
-        return read_file(path)
+        return read_file(path, keep_bom)
     if sys.stdin.isatty():
         print("regard: reading lines from the terminal; end with Ctrl-D", file=sys.stderr)
-    return decode_lines(sys.stdin.buffer, "standard input")
+    return decode_lines(sys.stdin.buffer, "standard input", keep_bom)
 
 
 def number(flag: str, kind: type) -> Callable[[Any], Any]:

@@ -124,8 +124,8 @@ def check_output(path: Path | None, input: Path | None) -> None:
 
 
 def write_output(path: Path | None, write_all: Callable[[TextIO], None]) -> None:
-    from regard.bundle import write_atomically
     from regard.data.corpus import COMPRESSED
+    from regard.files import write_atomically
 
     if path is None:
         write_all(sys.stdout)

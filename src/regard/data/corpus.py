@@ -225,12 +225,12 @@ def _field(row: Any, name: str, option: str, where: str) -> str:
     return found
 
 
-def read_lines(path: Path) -> Iterator[str]:
+def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
     """The lines of a text file, decompressed by suffix; "\\n" or "\\r\\n" and a leading BOM are taken off."""
     empty = True
     with _opened(path) as file:
         try:
-            for line in decode_lines(file, str(path)):
+            for line in decode_lines(file, str(path), keep_bom):
                 empty = False
                 yield line
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
@@ -243,10 +243,10 @@ def read_lines(path: Path) -> Iterator[str]:
         raise InputError(f"{path} is empty; it must hold one sentence a line")
 
 
-def decode_lines(stream: Iterable[bytes], name: str) -> Iterator[str]:
+def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False) -> Iterator[str]:
     """The lines of an open stream, which an error calls by `name`."""
     for number, raw in enumerate(stream, start=1):
-        line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+        line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_bom else raw
         try:
             yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:

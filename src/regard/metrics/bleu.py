@@ -25,7 +25,7 @@ from regard.errors import InputError
 from regard.metrics.base import References, Score, Stats, signed
 from regard.metrics.lines import Stream, checked_lines, reference_count, unknown
 from regard.metrics.ngrams import Numbers, matching
-from regard.metrics.tokens import Encoder, tokenizer
+from regard.metrics.tokens import Encoder, encoder_for, tokenizer
 
 MAX_ORDER = 4
 SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}  # name → default value
@@ -194,7 +194,7 @@ class Bleu:
     def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
         """Counts line by line; `references` is one list of lines, or several such lists (streams)."""
         lines, streams = checked_lines(hypotheses, references)
-        encoder = Encoder(self.tokenize, self.lowercase)
+        encoder = encoder_for(self.tokenize, self.lowercase)
         rows = [
             self._rows(encoder, lines[i : i + CHUNK], [stream[i : i + CHUNK] for stream in streams])
             for i in range(0, len(lines), CHUNK)
@@ -313,5 +313,7 @@ def bleu(hypotheses: Sequence[str], references: References, **options: Any) -> B
 def sentence_bleu(hypothesis: str, references: Sequence[str], **options: Any) -> BleuScore:
     """BLEU of one sentence against its references; orders longer than the sentence are left out unless
     `effective_order=False`, as sacreBLEU's `sentence_bleu` does. One sentence is too little text for a firm number."""
+    if isinstance(references, str):
+        raise InputError(f"references must be a list of texts, but is a single string; write [{references[:30]!r}]")
     metric = Bleu(**{"effective_order": True, **options})
     return metric.score(metric.stats([hypothesis], [[reference] for reference in references]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -23,6 +23,7 @@ _WORD_BY_WORD = {"13a", "char", "none"}
 _KNOW_THE_EDGE = {"intl", "zh"}  # a mark at the very beginning or end of a line may stay on its word
 _EDGE = "\n"  # marks a word at the edge; no word of a split line holds it
 _FENCE = "\ue000"  # stands between words that are cut together: for private use, so no tokeniser has a rule for it
+MOST_WORDS = 500_000  # remembered from one text to the next: some 100 MB
 
 
 @cache
@@ -43,6 +44,20 @@ def tokens_of(line: str, tokenize: str, lowercase: bool = False) -> list[str]:
     """One line, cut as a whole: what `Encoder` must agree with."""
     cut: str = tokenizer(tokenize)((line.lower() if lowercase else line).rstrip())
     return cut.split()
+
+
+@lru_cache(maxsize=2)
+def _remembered(tokenize: str, lowercase: bool) -> Encoder:
+    return Encoder(tokenize, lowercase)
+
+
+def encoder_for(tokenize: str, lowercase: bool) -> Encoder:
+    """An encoder that still knows the words of the last text: the next one, of another system, has most of them too."""
+    encoder = _remembered(tokenize, lowercase)
+    if len(encoder) > MOST_WORDS:
+        _remembered.cache_clear()
+        encoder = _remembered(tokenize, lowercase)
+    return encoder
 
 
 class Encoder(dict[str, int]):

@@ -18,8 +18,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from regard.bundle import unique_tensors, write_atomically
+from regard.bundle import unique_tensors
 from regard.errors import BundleError, RunError
+from regard.files import write_atomically
 from regard.models.base import Model
 from regard.training.average import Average
 

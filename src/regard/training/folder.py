@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from regard.bundle import write_atomically
 from regard.errors import RunError
+from regard.files import write_atomically
 from regard.recipe import Recipe, read_tables, recipe_from_tables
 from regard.text.tokenizer import Tokenizer
 

@@ -1,0 +1,284 @@
+"""What `regard bleu` does: read files, score them, and put the parts of the answer together.
+
+Every part knows itself as text, as data and as HTML; the flags decide which of the three is printed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from regard.cli.lines import read_lines
+from regard.config import describe, parse
+from regard.errors import InputError
+from regard.metrics.base import Metric, Stats
+from regard.metrics.bleu import Bleu
+from regard.metrics.lines import Stream, looks_tokenised, unknown
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of the answer, in its three forms."""
+
+    name: str
+    text: str
+    data: Any
+    html: str = ""
+
+
+@dataclass
+class Job:
+    """What was given, and what has been counted so far."""
+
+    systems: dict[str, list[str]]  # name → lines
+    streams: list[Stream]  # of references
+    metrics: Sequence[Any]
+    width: int
+    counted: dict[tuple[str, str], Stats] = field(default_factory=dict)  # (metric, system) → counts
+
+    def stats(self, metric: Metric, system: str) -> Stats:
+        """Counted once, then remembered."""
+        key = (metric.name, system)
+        if key not in self.counted:
+            self.counted[key] = metric.stats(self.systems[system], self.streams)
+        return self.counted[key]
+
+    def bleu(self, flag: str) -> Bleu:
+        for metric in self.metrics:
+            if isinstance(metric, Bleu):
+                return metric
+        raise InputError(f"{flag} shows BLEU, but only {self.metrics[0].name} was asked for; add: -m bleu")
+
+
+def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], width: int) -> Job:
+    if width < 0:
+        raise InputError(f"--width must be 0 or more, but is {width}")
+    systems: dict[str, list[str]] = {}
+    for path in hypotheses:
+        if str(path) in systems:
+            raise InputError(f"{path} is named twice; name each system once")
+        systems[str(path)] = list(read_lines(path, keep_bom=True))
+        if not systems[str(path)]:
+            raise InputError(f"{_called(path)} is empty; it must hold one translation a line")
+    streams: list[Stream] = []
+    for path in references:
+        found = read_references(path)
+        for system, lines in systems.items():
+            if len(found[0]) != len(lines):
+                raise InputError(
+                    f"{_called(Path(system))} has {len(lines):,} lines but {_called(path)} has {len(found[0]):,}; "
+                    "each line needs its reference"
+                )
+        streams += found
+    return Job(systems, streams, metrics, width)
+
+
+def read_references(path: Path) -> list[Stream]:
+    """One stream; from a .tsv (.tsv.gz, .tsv.xz) a stream a column, where an empty cell means no reference."""
+    lines = list(read_lines(path, keep_bom=True))
+    if not path.name.removesuffix(".gz").removesuffix(".xz").endswith(".tsv"):
+        return [list(lines)]
+    rows = [[cell or None for cell in line.split("\t")] for line in lines]
+    columns = max(map(len, rows))
+    return [[row[i] if i < len(row) else None for row in rows] for i in range(columns)]
+
+
+def lines_beside(path: Path, flag: str, job: Job) -> list[str]:
+    """A file that goes with the translations line by line."""
+    lines = list(read_lines(path))
+    system, others = next(iter(job.systems.items()))
+    if len(lines) != len(others):
+        raise InputError(f"{flag} {path} has {len(lines):,} lines but {system} has {len(others):,}; they go together")
+    return lines
+
+
+def numbers(flag: str, words: str, kind: type) -> tuple[Any, ...]:
+    """ "0.5,0.5" → (0.5, 0.5)"""
+    try:
+        return tuple(parse(word.strip(), kind) for word in words.split(","))
+    except ValueError:
+        what = describe(kind).removeprefix("a ")
+        raise InputError(f'{flag} must be {what}s with commas between them, but is "{words}"') from None
+
+
+def warn(job: Job) -> None:
+    """What a score may suffer from, said on standard error."""
+    for system, lines in job.systems.items():
+        bleu = [m for m in job.metrics if isinstance(m, Bleu)]
+        if bleu and bleu[0].tokenize != "none" and looks_tokenised(lines):
+            _say(
+                f'{system}: 100 or more lines end in " ."; the text looks tokenised, and that changes scores. Put '
+                "words and marks together again, or score it as it is: --tokenize none"
+            )
+        empty = [n for n, line in enumerate(lines, start=1) if not line.strip()]
+        if empty:
+            _say(f"{system}: {len(empty):,} of {len(lines):,} lines are empty, the first is line {empty[0]:,}")
+        for metric in bleu:
+            longest = int(job.stats(metric, system).rows[:, 0].max())
+            if longest < metric.max_order and not metric.effective_order:
+                _say(
+                    f"{system}: no line has {metric.max_order} tokens (the longest has {longest}), so BLEU with "
+                    f"{metric.max_order}-grams is 0; use --effective-order or --max-order {max(1, longest)}"
+                )
+
+
+def whole(job: Job, confidence: bool, paired: str | None, samples: int | None, seed: int) -> Part:
+    """Every system by every metric, with intervals or a paired test if asked for."""
+    from regard.metrics.show.scores import show_scores
+    from regard.metrics.significance import TESTS, Compared, bootstrap
+    from regard.metrics.significance import paired as paired_test
+
+    if paired is not None and paired not in TESTS:
+        raise unknown("paired test", paired, TESTS)
+    if paired is not None and len(job.systems) < 2:
+        raise InputError("--paired compares systems with the first, but only one was given; name two files or more")
+    table: dict[str, list[Compared]] = {}
+    for metric in job.metrics:
+        stats = [job.stats(metric, system) for system in job.systems]
+        if paired is not None:
+            table[metric.name] = paired_test(metric, stats, paired, samples, seed)
+        elif confidence:
+            found = [
+                bootstrap(metric, some, TESTS["bootstrap"][1] if samples is None else samples, seed) for some in stats
+            ]
+            table[metric.name] = [Compared(score, interval) for score, interval in found]
+        else:
+            table[metric.name] = [Compared(metric.score(some)) for some in stats]
+    text = show_scores(list(job.systems), table, job.width)
+    entries = [
+        {"system": system, **found[i].to_dict()} for found in table.values() for i, system in enumerate(job.systems)
+    ]
+    data = entries[0] if len(entries) == 1 else entries
+    return Part("scores", text, data)
+
+
+def each_line(job: Job) -> Part:
+    """One score a line; several metrics or systems stand side by side, with a first line that names them."""
+    columns = {
+        " ".join([*([system] if len(job.systems) > 1 else []), metric.name]): metric.scores(
+            job.stats(metric, system).rows
+        ).tolist()
+        for system in job.systems
+        for metric in job.metrics
+    }
+    head = ["\t".join(columns)] if len(columns) > 1 else []
+    rows = ["\t".join(f"{score:.{job.width}f}" for score in some) for some in zip(*columns.values(), strict=True)]
+    return Part("lines", "\n".join(head + rows), columns)
+
+
+def explain(job: Job, line: int | None) -> Part:
+    from regard.metrics.show.working import render_html, render_text
+    from regard.metrics.working import explain_bleu
+
+    if len(job.systems) > 1:
+        raise InputError(f"--explain shows one system, but {len(job.systems)} were given; name one file")
+    (lines,) = job.systems.values()
+    working = explain_bleu(job.bleu("--explain"), lines, job.streams, line)
+    return Part("explain", render_text(working), working.to_dict(), render_html(working))
+
+
+BUCKETS = ("source-length", "reference-length", "frequency", "tags")
+
+
+def buckets(job: Job, by: str, *, src: Path | None, tags: Path | None, counts: Path | None, edges: str | None) -> Part:
+    from regard.metrics.buckets import bucket_scores, by_length, by_tags
+    from regard.metrics.show.buckets import bucket_html, bucket_text
+
+    at = numbers("--edges", edges, int) if edges is not None else None
+    if by == "frequency":
+        return frequency(job, counts, at)
+    if by == "tags":
+        if tags is None:
+            raise InputError("--by tags needs the tags, a line each; give --tags FILE")
+        kinds = by_tags(lines_beside(tags, "--tags", job))
+    elif by == "source-length":
+        if src is None:
+            raise InputError("--by source-length needs the source text; give --src FILE")
+        kinds = by_length(lines_beside(src, "--src", job), at, "source length")
+    elif by == "reference-length":
+        first = [next(line for line in some if line is not None) for some in zip(*job.streams, strict=True)]
+        kinds = by_length(first, at, "reference length")
+    else:
+        raise unknown("bucket", by, BUCKETS)
+    tables = [
+        bucket_scores(metric, {system: job.stats(metric, system) for system in job.systems}, kinds)
+        for metric in job.metrics
+    ]
+    return Part(
+        "buckets",
+        "\n\n".join(bucket_text(table, job.width) for table in tables),
+        [table.to_dict() for table in tables],
+        "\n".join(bucket_html(table, job.width) for table in tables),
+    )
+
+
+def frequency(job: Job, counts: Path | None, edges: tuple[int, ...] | None) -> Part:
+    from regard.metrics.buckets import word_frequency
+    from regard.metrics.show.buckets import frequency_html, frequency_text
+
+    bleu = next((m for m in job.metrics if isinstance(m, Bleu)), Bleu())
+    table = word_frequency(
+        job.systems,
+        job.streams,
+        read_lines(counts) if counts is not None else None,
+        edges,
+        bleu.tokenize,
+        bleu.lowercase,
+        str(counts) if counts is not None else None,
+    )
+    return Part("buckets", frequency_text(table, job.width), table.to_dict(), frequency_html(table, job.width))
+
+
+def differences(job: Job, most: int, src: Path | None) -> Part:
+    from regard.metrics.differences import differences as differing
+    from regard.metrics.show.buckets import differences_html, differences_text
+
+    if len(job.systems) != 2:
+        raise InputError(f"--differences compares two systems, but was given {len(job.systems)}; name two files")
+    one, other = job.systems
+    metric = job.metrics[0]
+    bleu = next((m for m in job.metrics if isinstance(m, Bleu)), Bleu())
+    found = differing(
+        metric,
+        (one, other),
+        (job.systems[one], job.systems[other]),
+        (job.stats(metric, one), job.stats(metric, other)),
+        job.streams,
+        lines_beside(src, "--src", job) if src is not None else None,
+        most,
+        bleu.tokenize,
+        bleu.lowercase,
+    )
+    return Part("differences", differences_text(found, job.width), found.to_dict(), differences_html(found, job.width))
+
+
+def publish(parts: Sequence[Part], as_json: bool, html: Path | None) -> None:
+    if html is not None:
+        from regard.files import write_atomically
+        from regard.metrics.show.page import page
+
+        if not any(part.html for part in parts):
+            raise InputError("--html writes what --explain, --by or --differences show; ask for one of them")
+        whole_page = parts[0].html or page("Systems compared", "\n".join(part.html for part in parts[1:]))
+        write_atomically(html, lambda path: path.write_text(whole_page, encoding="utf-8"))
+    if as_json:
+        data = parts[0].data if len(parts) == 1 else {part.name: part.data for part in parts}
+        typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n\n".join(part.text for part in parts))
+    if html is not None:
+        _say(f"wrote {html}")
+
+
+def _called(path: Path) -> str:
+    return "standard input" if str(path) == "-" else str(path)
+
+
+def _say(line: str) -> None:
+    print(f"regard: {line}", file=sys.stderr)

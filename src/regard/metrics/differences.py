@@ -1,0 +1,277 @@
+"""Two systems side by side: the lines and the n-grams in which they differ most (after Neubig et al., 2019,
+"compare-mt: A Tool for Holistic Comparison of Language Generation Systems").
+
+    line by line   the score of each line for both; who is better how often, and where by most
+    n-grams        how often each system has them where a reference has them too; those with the largest ratio
+                   (matches of one + 1) / (matches of the other + 1)
+
+Nothing here says whether a difference is more than chance: `significance.py` does. `show/buckets.py` prints it all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.metrics.base import Metric, References, Stats
+from regard.metrics.bleu import MAX_ORDER, Bleu, NGrams, most_in_one_reference, ngram_counts
+from regard.metrics.lines import Stream, checked_lines
+from regard.metrics.ngrams import Numbers, Ragged
+from regard.metrics.tokens import Encoder, tokens_of
+
+DIGITS = 9  # of a score that count: what the last bits say makes neither a winner nor an order
+FAR = 12  # letters: a token that is not found so near is not looked for further on
+ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # what the tokeniser 13a reads as marks
+Spans = tuple[tuple[int, int], ...]  # begin and end of pieces of a text
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class DifferentLine:
+    number: int  # counted from 1
+    source: str | None
+    references: tuple[str, ...]
+    hypotheses: Pair
+    scores: tuple[float, float]
+    matched: tuple[Spans, Spans]  # the words of each hypothesis that are in a reference
+
+
+@dataclass(frozen=True)
+class DifferentNGram:
+    words: str
+    matches: tuple[int, int]  # of each system
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Of `lines` and `ngrams` the first part is where the first system is better, the second where the second is."""
+
+    systems: Pair
+    metric: str
+    signature: str  # of the scores of lines
+    higher_is_better: bool
+    wins: int  # of the first system, over all lines
+    ties: int
+    losses: int
+    lines: tuple[tuple[DifferentLine, ...], tuple[DifferentLine, ...]]
+    ngrams: tuple[tuple[DifferentNGram, ...], tuple[DifferentNGram, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def differences(
+    metric: Metric,
+    names: Pair,
+    hypotheses: tuple[Sequence[str], Sequence[str]],
+    stats: tuple[Stats, Stats],
+    references: References,
+    source: Sequence[str] | None = None,
+    most: int = 10,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> Differences:
+    """The `most` lines and n-grams that speak most for each of two systems, whose `stats` were counted by `metric`.
+
+    Lines that differ equally stay in the order of the text. `tokenize` and `lowercase` make the words of n-grams and
+    of `DifferentLine.matched`; the scores are the metric's own.
+    """
+    if most < 0:
+        raise InputError(f"the number of differences to show must be 0 or more, but is {most}")
+    (first, streams), (second, _) = (checked_lines(lines, references) for lines in hypotheses)
+    counted = [(f'"{name}" as it was counted', len(some)) for name, some in zip(names, stats, strict=True)]
+    for what, length in [*counted, *([] if source is None else [("the source", len(source))])]:
+        if length != len(first):
+            raise InputError(
+                f'{what} has {length:,} lines, but "{names[0]}" has {len(first):,}; '
+                "give files that belong together line by line"
+            )
+    one_line = per_line(metric)
+    scores = tuple(one_line.scores(some.rows) for some in stats)
+    lead = np.round(scores[0] - scores[1], DIGITS) * (1 if metric.higher_is_better else -1)
+
+    def line(at: int) -> DifferentLine:
+        there = tuple(stream[at] for stream in streams)
+        present = tuple(reference for reference in there if reference is not None)
+        pair = (first[at], second[at])
+        one, other = (matched_spans(text, present, tokenize, lowercase) for text in pair)
+        numbers = (float(scores[0][at]), float(scores[1][at]))
+        return DifferentLine(at + 1, None if source is None else source[at], present, pair, numbers, (one, other))
+
+    ahead, behind = (tuple(map(line, largest(gap, most))) for gap in (lead, -lead))
+    return Differences(
+        systems=names,
+        metric=metric.name,
+        signature=one_line.signature(stats[0].references),
+        higher_is_better=metric.higher_is_better,
+        wins=int((lead > 0).sum()),
+        ties=int((lead == 0).sum()),
+        losses=int((lead < 0).sum()),
+        lines=(ahead, behind),
+        ngrams=different_ngrams((first, second), streams, most, tokenize, lowercase),
+    )
+
+
+def per_line(metric: Metric) -> Metric:
+    """The metric for single lines. BLEU leaves out the orders that a line is too short for, as sacreBLEU does."""
+    return replace(metric, effective_order=True) if isinstance(metric, Bleu) else metric
+
+
+def largest(gaps: NDArray[np.float64], most: int) -> list[int]:
+    """Where the largest gaps are, those over 0 only; equal ones in order.
+
+    >>> largest(np.array([1.0, 0.0, 5.0, -2.0, 1.0]), 3)
+    [2, 0, 4]
+    """
+    order = np.argsort(-gaps, kind="stable")[:most]
+    best: list[int] = order[gaps[order] > 0].tolist()
+    return best
+
+
+def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", lowercase: bool = False) -> Spans:
+    """Where the words of `line` stand that are in a reference, each as often as one reference has it, from the left.
+
+    Tokenisers may change what they cut, so a token that is not found again in the line is left out. This is for the
+    eye only.
+
+    >>> matched_spans("a cat, a cat", ["the cat."])
+    ((2, 5),)
+    """
+    left = most_in_one_reference(ngram_counts(tokens_of(some, tokenize, lowercase), 1) for some in references)
+    lowered = line.lower()
+    text = lowered if lowercase and len(lowered) == len(line) else line  # a few letters have a longer lower case
+    marks = text
+    for entity, mark in ENTITIES.items():
+        marks = marks.replace(entity, mark.ljust(len(entity), "\0"))  # all else keeps its place
+    spans: list[tuple[int, int]] = []
+    end = 0
+    for token in tokens_of(line, tokenize, lowercase):
+        word = token.lstrip("▁") or token  # sentence pieces mark a word's beginning so
+        begin = next((at for at in (marks.find(word, end), text.find(word, end)) if at >= 0), -1)
+        if begin < 0 or len(text[end:begin].strip()) > FAR:
+            continue
+        end = begin + len(word)
+        while marks[end : end + 1] == "\0":
+            end += 1
+        if left[(token,)] > 0:
+            left[(token,)] -= 1
+            touching = bool(spans) and spans[-1][1] == begin
+            begin = spans.pop()[0] if touching else begin
+            spans.append((begin, end))
+    return tuple(spans)
+
+
+# ------------------------------------------------------------------------------------------------ n-grams
+
+
+def ngram_matches(
+    hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[Sequence[str]]], order: int = MAX_ORDER
+) -> NGrams:
+    """The definition, for one system: how often each n-gram matches, summed over lines. In each line it counts as
+    often as the hypothesis has it, and at most as often as the one reference that has it most often. `hypotheses` are
+    tokens line by line, `references` the same stream by stream.
+
+    >>> ngram_matches([["a", "a", "b"], ["a"]], [[["a", "b"], ["a", "c"]]], order=2)
+    Counter({('a',): 2, ('b',): 1, ('a', 'b'): 1})
+    """
+    found: NGrams = Counter()
+    for hypothesis, *some in zip(hypotheses, *references, strict=True):
+        for n in range(1, order + 1):
+            found.update(ngram_counts(hypothesis, n) & most_in_one_reference(ngram_counts(one, n) for one in some))
+    return found
+
+
+def different_ngrams(
+    hypotheses: tuple[Sequence[str], Sequence[str]],
+    streams: Sequence[Stream],
+    most: int,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> tuple[tuple[DifferentNGram, ...], tuple[DifferentNGram, ...]]:
+    """The n-grams of 1 … 4 words that match more often in one system than in the other: by the ratio of their matches
+    with 1 added to each, then by the difference, then short before long, then in alphabetical order."""
+    encoder = Encoder(tokenize, lowercase)
+    references = [["" if line is None else line for line in stream] for stream in streams]
+    encoded = [encoder.encode(lines) for lines in (*references, *hypotheses)]
+    sizes, places, matches = _all_matches(encoded[-2:], encoded[:-2], MAX_ORDER)
+    texts = _Words([line for lines in references for line in lines], encoded[:-2], tokenize, lowercase)
+
+    def best(ours: Numbers, theirs: Numbers) -> list[int]:
+        more = np.flatnonzero(ours > theirs)
+        ratio, gap = (ours[more] + 1) / (theirs[more] + 1), ours[more] - theirs[more]
+        ordered = np.lexsort((-gap, -ratio))[:most]
+        if not len(ordered):
+            return []
+        last = ordered[-1]  # everything as good as it is in play until the words decide
+        good = np.flatnonzero((ratio > ratio[last]) | ((ratio == ratio[last]) & (gap >= gap[last])))
+        words = {at: texts.at(int(places[more[at]]), int(sizes[more[at]])) for at in good.tolist()}
+        chosen = sorted(words, key=lambda at: (-ratio[at], -gap[at], len(words[at]), words[at]))[:most]
+        return [int(more[at]) for at in chosen]
+
+    def shown(at: int) -> DifferentNGram:
+        words = texts.at(int(places[at]), int(sizes[at]))
+        return DifferentNGram(" ".join(words), (int(matches[0, at]), int(matches[1, at])))
+
+    ahead, behind = best(matches[0], matches[1]), best(matches[1], matches[0])
+    return tuple(map(shown, ahead)), tuple(map(shown, behind))
+
+
+def _all_matches(
+    systems: Sequence[Ragged], references: Sequence[Ragged], order: int
+) -> tuple[Numbers, Numbers, NDArray[np.int64]]:
+    """`ngram_matches` of many lines and several systems at once. Of each n-gram that matches anywhere: its n, a place
+    in the references (all streams one after the other) where it begins, and its matches (systems, n-grams).
+
+    As in `ngrams.matching` an (n+1)-gram is a pair of overlapping n-grams and matches only where both do; here
+    n-grams also keep their number from line to line."""
+    streams = (*references, *systems)  # references come first, so that the first place of what matches is in one
+    lines = len(streams[0])
+    tokens = np.concatenate([some.flat for some in streams]).astype(np.int64)
+    line = np.concatenate([np.repeat(np.arange(lines), some.lengths) for some in streams])
+    stream = np.repeat(np.arange(len(streams)), [len(some.flat) for some in streams])
+    same_line = (line[1:] == line[:-1]) & (stream[1:] == stream[:-1])  # as the token before
+
+    found: list[tuple[Numbers, Numbers, NDArray[Any]]] = []
+    place, gram = np.arange(len(tokens)), tokens  # where the n-grams in play begin, and a number for each
+    for n in range(1, order + 1):
+        grams, first, number = np.unique(gram, return_index=True, return_inverse=True)
+        in_line, which = np.unique(number * lines + line[place], return_inverse=True)  # each n-gram of each line
+        owner = stream[place]
+        counts = [np.bincount(which[owner == s], minlength=len(in_line)) for s in range(len(streams))]
+        limit = np.maximum.reduce(counts[: len(references)])
+        clipped: NDArray[np.int64] = np.minimum(counts[len(references) :], limit)  # (systems, n-grams of lines)
+        matches = np.stack([np.bincount(in_line // lines, weights=some, minlength=len(grams)) for some in clipped])
+        matching = matches.max(axis=0) > 0
+        found.append((np.full(matching.sum(), n), place[first[matching]], matches[:, matching]))
+
+        in_play = (clipped.max(axis=0) > 0)[which]
+        number_at = np.full(len(tokens), -1)
+        number_at[place[in_play]] = number[in_play]
+        place = np.flatnonzero(same_line & (number_at[1:] >= 0) & (number_at[:-1] >= 0))
+        gram = number_at[place] * len(grams) + number_at[place + 1]
+    sizes, places, all_matches = zip(*found, strict=True)
+    return np.concatenate(sizes), np.concatenate(places), np.concatenate(all_matches, axis=1).astype(np.int64)
+
+
+class _Words:
+    """The words at a place among all tokens of some lines; each line is cut when it is first asked for."""
+
+    def __init__(self, lines: Sequence[str], encoded: Sequence[Ragged], tokenize: str, lowercase: bool) -> None:
+        self._lines, self._tokenize, self._lowercase = lines, tokenize, lowercase
+        self._ends = np.cumsum(np.concatenate([some.lengths for some in encoded]))
+        self._cut: dict[int, list[str]] = {}
+
+    def at(self, place: int, n: int) -> tuple[str, ...]:
+        line = int(np.searchsorted(self._ends, place, side="right"))
+        if line not in self._cut:
+            self._cut[line] = tokens_of(self._lines[line], self._tokenize, self._lowercase)
+        tokens = self._cut[line]
+        begin = place - (int(self._ends[line]) - len(tokens))
+        return tuple(tokens[begin : begin + n])

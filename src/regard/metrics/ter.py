@@ -1,0 +1,100 @@
+"""TER, the translation edit rate (Snover et al., 2006, "A Study of Translation Edit Rate with Targeted Human
+Annotation"): the edits that turn a hypothesis into its reference, for each word of the reference.
+
+    TER = 100 · edits / words in the references      an edit puts in, takes out or changes a word, or moves some words
+
+Which moves are worth trying is a long list of habits of the first program for it (Tercom), and a rate is only
+comparable if it keeps all of them. So sacreBLEU finds the edits; this file does not, and it cuts no words. It keeps
+what sacreBLEU counts for each line, so that TER adds up and resamples like every other metric here. It is slow: seconds
+for a thousand lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.metrics.base import References, Score, Stats, signed
+from regard.metrics.lines import checked_lines, reference_count
+
+
+def rate(edits: float, ref_len: float) -> float:
+    """Edits for 100 words of the reference. If it has no word, 100 for any edit at all; more than 100 is possible.
+
+    >>> rate(3, 12), rate(0, 0), rate(2, 0), rate(6, 4)
+    (25.0, 0.0, 100.0, 150.0)
+    """
+    if ref_len > 0:
+        return 100 * (edits / ref_len)
+    return 100.0 if edits > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class TerScore(Score):
+    edits: int
+    ref_len: float  # words of the references; of a line with several references, their average
+
+
+@dataclass(frozen=True)
+class Ter:
+    """TER with its options chosen. A row of its statistics is the edits of a line (towards the reference that needs
+    fewest) and the length of its reference (the average, if there are several)."""
+
+    normalized: bool = False  # cut marks off words as Tercom does
+    no_punct: bool = False  # take marks out
+    asian_support: bool = False  # with `normalized`, cut Chinese and Japanese; with `no_punct`, take out their marks
+    case_sensitive: bool = False
+
+    name = "TER"
+    higher_is_better = False
+
+    def stats(self, hypotheses: Sequence[str], references: References) -> Stats:
+        """Counts line by line; `references` is one list of lines, or several such lists (streams)."""
+        from sacrebleu.metrics.ter import TER
+
+        lines, streams = checked_lines(hypotheses, references)
+        metric = TER(**asdict(self))
+        rows = np.zeros((len(lines), 2))
+        for row, line, some in zip(rows, lines, zip(*streams, strict=True), strict=True):
+            found = metric.sentence_score(line, [reference for reference in some if reference is not None])
+            row[:] = found.num_edits, found.ref_length
+        return Stats(rows, reference_count(streams))
+
+    def score(self, stats: Stats) -> TerScore:
+        edits, ref_len = stats.total().tolist()
+        return TerScore(self.name, rate(edits, ref_len), self.signature(stats.references), int(edits), ref_len)
+
+    def scores(self, sums: NDArray[Any]) -> NDArray[np.float64]:
+        """(…, 2) → (…): `score(…).score` of many sums at once."""
+        edits, ref_len = sums[..., 0], sums[..., 1]
+        no_words = np.where(edits > 0, 1.0, 0.0)
+        found: NDArray[np.float64] = 100 * np.divide(edits, ref_len, out=no_words, where=ref_len > 0)
+        return found
+
+    def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
+        """sacreBLEU's own string."""
+        return signed(
+            references,
+            test,
+            {
+                "case": "mixed" if self.case_sensitive else "lc",
+                "tok": "tercom",
+                "norm": "yes" if self.normalized else "no",
+                "punct": "no" if self.no_punct else "yes",
+                "asian": "yes" if self.asian_support else "no",
+            },
+        )
+
+
+def ter(hypotheses: Sequence[str], references: References, **options: Any) -> TerScore:
+    """Corpus TER of `hypotheses` against one list of references, or several lists as long; options as of `Ter`.
+
+    >>> print(ter(["on the mat the cat sat"], ["the cat sat on the mat"]))
+    TER = 16.67
+    """
+    metric = Ter(**options)
+    return metric.score(metric.stats(hypotheses, references))
