@@ -9,7 +9,7 @@ help:
 	@echo "make demo     train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test     run the tests"
 	@echo "make check    formatting, lint, types, layers"
-	@echo "make bench    slow measurements, written to docs/benchmarks.md"
+	@echo "make bench    slow measurements, written to docs/benchmarks.md (BENCH=--help: what else)"
 	@echo "make install  put regard into .venv"
 	@echo "make clean    remove .venv, runs and caches"
 
@@ -44,7 +44,7 @@ check: install-dev
 	$(BIN)/lint-imports
 
 bench: install-dev
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,43 +1,40 @@
 """docs/bleu.md is run: its examples are doctests, and its blocks are what the package prints.
 
-A block that begins with `$ cat` says what files hold; one that begins with `$ regard bleu --explain` holds what the
+A block that begins with `$ cat` says what files hold; one that begins with `$ regard bleu` holds what the
 command prints for the files as they were last shown. `REGARD_WRITE_DOCS=1 pytest tests/test_bleu_page.py` writes the
 blocks anew.
 """
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import doctest
+import io
 import os
 import re
 import shlex
+import tempfile
 from pathlib import Path
 
-from regard.metrics.bleu import MAX_ORDER, Bleu
-from regard.metrics.show.working import render_text
-from regard.metrics.working import explain_bleu
+import pytest
+
+from regard.cli import main
 
 PAGE = Path(__file__).parent.parent / "docs" / "bleu.md"
 BLOCK = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = "$ regard bleu --explain "
+COMMAND = "$ regard bleu "
 
 
 def explained(command: str, files: dict[str, list[str]]) -> str:
-    """What the command prints: its words as options of `Bleu`."""
-    parser = argparse.ArgumentParser(exit_on_error=False, allow_abbrev=False)
-    parser.add_argument("hypothesis")
-    parser.add_argument("--ref", action="append", required=True)
-    parser.add_argument("--line", type=int)
-    parser.add_argument("--tokenize", default="13a")
-    parser.add_argument("--smooth", default="exp")
-    parser.add_argument("--max-order", type=int, default=MAX_ORDER)
-    parser.add_argument("--lowercase", action="store_true")
-    parser.add_argument("--effective-order", action="store_true")
-    words = vars(parser.parse_args(shlex.split(command.removeprefix(COMMAND))))
-    hypotheses, references = files[words.pop("hypothesis")], [files[name] for name in words.pop("ref")]
-    line = words.pop("line")
-    return render_text(explain_bleu(Bleu(**words), hypotheses, references, line=line))
+    """What the command line prints for the files as they are shown."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name, lines in files.items():
+            Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as left:
+            main([*shlex.split(command.removeprefix("$ regard ")), "--quiet"])
+        assert left.value.code == 0
+    return out.getvalue().rstrip("\n")
 
 
 def shown_files(block: str) -> dict[str, list[str]]:

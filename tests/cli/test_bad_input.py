@@ -318,7 +318,7 @@ def test_nothing_on_standard_input(room: Path) -> None:
         done = regard(*words.split(), input=b"")
         one_line(done.returncode, done.stderr.decode(), "standard input is empty", "--input FILE")
     done = regard("bleu", "-", "--ref", "a.fr", input=b"")
-    one_line(done.returncode, done.stderr.decode(), "no hypotheses")
+    one_line(done.returncode, done.stderr.decode(), "standard input is empty")
 
 
 def test_bad_text_on_standard_input(room: Path) -> None:
