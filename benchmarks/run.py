@@ -76,6 +76,8 @@ class TorchTranslator(nn.Module):
         super().__init__()
         self.width = config.width
         self.embedding = nn.Embedding(size, config.width)
+        # As ours: with torch's own start the logits are so large that the softmax drowns in denormal numbers.
+        nn.init.normal_(self.embedding.weight, std=config.width**-0.5)
         self.layers = nn.Transformer(
             config.width,
             config.heads,
