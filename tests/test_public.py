@@ -22,7 +22,17 @@ FLAGS = {
         *("--model", "--input", "--output", "--beam", "--nbest", "--length-penalty", "--batch-tokens"),
         *("--attention", "--json", "--device", "--help"),
     ],
-    "bleu": ["--ref", "--tokenize", "--lowercase", "--smooth", "--json", "--help"],
+    "bleu": [
+        *("--ref", "--metrics", "--tokenize", "--lowercase", "--smooth", "--smooth-value", "--max-order", "--weights"),
+        *("--ref-length", "--effective-order", "--char-order", "--word-order", "--beta", "--sentence-level"),
+        *("--confidence", "--paired", "--samples", "--seed", "--explain", "--line", "--by", "--src", "--tags"),
+        *("--counts", "--edges", "--differences", "--html", "--json", "--width", "--quiet", "--help"),
+    ],
+    "compare": ["--models", "--seeds", "--budget", "--tokenize", "--out", "--help"],
+    "complexity": [
+        *("--quick", "--device", "--threads", "--lengths", "--widths", "--kernel", "--window"),
+        *("--json", "--html", "--markdown", "--help"),
+    ],
     "corpus": ["--out", "--size", "--seed", "--help"],
     "info": ["--json", "--help"],
     "demo": ["--out", "--steps", "--help"],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,16 +20,25 @@ from safetensors.torch import load_file, save_file
 from regard.config import build, nearest
 from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
+from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer
 from regard.models.base import Model
-from regard.models.transformer import PRESETS, Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
 PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
 
 # Architecture → its configuration, its presets, its class: a literal table, so that a reader finds them all here.
-ARCHITECTURES = {"transformer": (TransformerConfig, PRESETS, Transformer)}
-ModelConfig = TransformerConfig
+ARCHITECTURES: dict[str, tuple[type, dict[str, Any], Callable[..., Model]]] = {
+    "rnn": (rnn.RnnConfig, rnn.PRESETS, rnn.Rnn),
+    "rnn-attention": (rnn_attention.RnnAttentionConfig, rnn_attention.PRESETS, rnn_attention.RnnAttention),
+    "gnmt": (gnmt.GNMTConfig, gnmt.PRESETS, gnmt.GNMT),
+    "deep-att": (deep_att.DeepAttConfig, deep_att.PRESETS, deep_att.DeepAtt),
+    "bytenet": (bytenet.ByteNetConfig, bytenet.PRESETS, bytenet.ByteNet),
+    "convs2s": (convs2s.ConvS2SConfig, convs2s.PRESETS, convs2s.ConvS2S),
+    "moe": (moe.MoeConfig, moe.PRESETS, moe.Moe),
+    "transformer": (transformer.TransformerConfig, transformer.PRESETS, transformer.Transformer),
+}
+ModelConfig = Any  # one of the first column
 
 
 def make_model(architecture: str, config: ModelConfig, tokenizer: Tokenizer) -> Model:
@@ -72,7 +82,7 @@ class Bundle:
         try:
             check_architecture(str(about.get("architecture")))
             section, _, _ = ARCHITECTURES[about["architecture"]]
-            config = build(section, about["config"], "config")
+            config: ModelConfig = build(section, about["config"], "config")
             tokenizer = Tokenizer.load(folder / "tokenizer.json")
         except BundleError:
             raise

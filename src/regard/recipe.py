@@ -29,6 +29,7 @@ from regard.text.tokenizer import TextConfig
 class TrainConfig:
     steps: int = key(10_000, "updates of the weights")
     minutes: float | None = key(None, "stop, resumably, after this much time even if steps are left")
+    flops: float | None = key(None, "stop, resumably, after this many floating-point operations")
     batch_tokens: int = key(3072, "most tokens of a batch on either side, padding included")
     accumulate: int = key(1, "batches per update")
     optimizer: Literal["adamw", "muon"] = key("adamw", "muon makes updates of matrices orthogonal")
@@ -67,7 +68,9 @@ class TrainConfig:
         for name in ("label_smoothing", "ema_decay"):
             value = getattr(self, name)
             require(0 <= value < 1, f"train.{name} must be at least 0 and below 1, but is {value}")
-        require(self.minutes is None or self.minutes > 0, f"train.minutes must be positive, but is {self.minutes}")
+        for name in ("minutes", "flops"):
+            value = getattr(self, name)
+            require(value is None or value > 0, f"train.{name} must be positive, but is {value}")
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,8 @@ def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
 def with_settings(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Lay (key, word) pairs over the tables; a key is `steps` or `train.steps`, dashes and underscores alike."""
     merged = {name: dict(t) if isinstance(t, Mapping) else t for name, t in tables.items()}
-    for name, word in settings:
+    # The architecture first, wherever it stands: it decides which other keys there are.
+    for name, word in sorted(settings, key=lambda setting: setting[0] not in ("architecture", "model.architecture")):
         home, bare = find_key(name, merged)
         kind = known_keys(merged)[home][bare]
         try:

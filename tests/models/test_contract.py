@@ -10,19 +10,47 @@ import pytest
 import torch
 
 from regard.batch import BOS, PAD, Batch, pack
-from regard.bundle import Bundle, make_model
+from regard.bundle import ARCHITECTURES, Bundle, make_model
 from regard.models.base import Model
+from regard.models.bytenet import ByteNet, ByteNetConfig
+from regard.models.convs2s import ConvS2S, ConvS2SConfig
+from regard.models.deep_att import DeepAtt, DeepAttConfig
+from regard.models.ensemble import Ensemble
+from regard.models.gnmt import GNMT, GNMTConfig
+from regard.models.moe import Moe, MoeConfig
+from regard.models.rnn import Rnn, RnnConfig
+from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
 
 V = 23
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, norm="post")
+RNN = RnnConfig(width=12, layers=2, embedding=10)
+LOOKING = RnnAttentionConfig(width=12, encoder_width=6, embedding=10, alignment=8)
+GATED = MoeConfig(width=12, cells=12, inner=16, experts=3)
 MODELS: dict[str, Callable[[], Model]] = {
     "transformer": lambda: Transformer(SMALL, V, V, True),
     "transformer-pre": lambda: Transformer(replace(SMALL, norm="pre", activation="swiglu"), V, V, True),
     "transformer-rotary": lambda: Transformer(replace(SMALL, positions="rotary", activation="gelu"), V, V, True),
     "transformer-learned": lambda: Transformer(replace(SMALL, positions="learned", tie="none"), V, V, False),
+    "transformer-experts": lambda: Transformer(replace(SMALL, experts=3), V, V, True),
+    "rnn": lambda: Rnn(RNN, V, V, True),
+    "rnn-gru-every": lambda: Rnn(replace(RNN, cell="gru", context="every", reverse_source=True), V, V, False),
+    "rnn-attention": lambda: RnnAttention(LOOKING, V, V, True),
+    "rnn-attention-before": lambda: RnnAttention(replace(LOOKING, attend="before", cell="gru"), V, V, True),
+    "rnn-attention-feeding": lambda: RnnAttention(replace(LOOKING, input_feeding=True, coverage=True), V, V, False),
+    "gnmt": lambda: GNMT(GNMTConfig(width=12, layers=3), V, V, True),
+    "deep-att": lambda: DeepAtt(DeepAttConfig(width=8, embedding=10, encoder_layers=3, decoder_layers=2), V, V, True),
+    "bytenet": lambda: ByteNet(ByteNetConfig(width=16, encoder_layers=3, decoder_layers=3), V, V, True),
+    "convs2s": lambda: ConvS2S(ConvS2SConfig(width=12, embedding=10, encoder_layers=2, decoder_layers=2), V, V, True),
+    "moe": lambda: Moe(GATED, V, V, True),
+    "ensemble": lambda: Ensemble([Transformer(SMALL, V, V, True), Rnn(RNN, V, V, True)]),
 }
+WITHOUT_ATTENTION = {"rnn", "rnn-gru-every", "bytenet"}
+
+
+def test_every_architecture_is_here() -> None:
+    assert set(ARCHITECTURES) <= set(MODELS)
 
 
 @pytest.fixture(params=MODELS)
@@ -110,13 +138,18 @@ def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) 
 
 
 @torch.inference_mode()
-def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batch) -> None:
+def test_attention_is_given_when_asked_and_sums_to_one(
+    model: Model, batch: Batch, request: pytest.FixtureRequest
+) -> None:
     maps = model.attention(batch)
+    named = request.node.callspec.params["model"]
+    assert bool(maps.cross) == (named not in WITHOUT_ATTENTION)
+    if "transformer" in named:
+        assert maps.encoder
+        assert maps.decoder
     keys = {"encoder": batch.src.shape[1], "decoder": batch.tgt_in.shape[1], "cross": batch.src.shape[1]}
     for name, size in keys.items():
-        layers = getattr(maps, name)
-        assert layers, name
-        for weights in layers:
+        for weights in getattr(maps, name):
             assert weights.shape[0] == len(batch)
             assert weights.shape[-1] == size
             close(weights.sum(-1), torch.ones(weights.shape[:-1]))
@@ -127,6 +160,9 @@ def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batc
     _, untraced = stepwise(model, batch)
     assert untraced == [None] * batch.tgt_in.shape[1]
     _, traced = stepwise(model, batch, trace=True)
+    if not maps.cross:
+        assert traced == untraced
+        return
     stepped = torch.stack([a for a in traced if a is not None], dim=3)  # (B, L, H, T, S)
     forced = torch.stack(maps.cross, dim=1)
     mask = batch.tgt_mask[:, None, None].expand(forced.shape[:-1])
@@ -145,17 +181,35 @@ def test_every_parameter_learns(model: Model, batch: Batch) -> None:
     model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
     silent = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     # A key's bias moves all scores of a row alike, and softmax does not see that: it may rest at zero but for rounding.
-    assert [n for n in silent if not n.endswith("key.bias")] == []
+    # An expert that no token of this batch has chosen rests too.
+    assert [n for n in silent if not n.endswith("key.bias") and ".experts." not in n] == []
 
 
-def test_a_bundle_round_trip_changes_nothing(tmp_path: Path, tokenizer: Tokenizer) -> None:
+def test_operations_grow_with_the_sentence(model: Model) -> None:
+    assert 0 < model.flops(5, 5) < model.flops(10, 5) < model.flops(10, 10)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_bundle_round_trip_changes_nothing(tmp_path: Path, tokenizer: Tokenizer, architecture: str) -> None:
     torch.manual_seed(3)
-    model = make_model("transformer", SMALL, tokenizer).eval()
-    Bundle("transformer", SMALL, model, tokenizer, {"note": "é"}).save(tmp_path / "b")
+    config = ARCHITECTURES[architecture][1]["tiny"]
+    model = make_model(architecture, config, tokenizer).eval()
+    Bundle(architecture, config, model, tokenizer, {"note": "é"}).save(tmp_path / "b")
     again = Bundle.load(tmp_path / "b")
     assert again.card == {"note": "é"}
-    assert again.config == SMALL
+    assert again.config == config
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.model.parameters(), strict=True))
     batch = pack(tokenizer.encode_source(["The cat sleeps."]), tokenizer.encode_target(["Le chat dort."])).pad()
     with torch.inference_mode():
         assert torch.equal(model(batch), again.model(batch))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_presets_can_be_made(architecture: str) -> None:
+    section, presets, constructor = ARCHITECTURES[architecture]
+    assert {"tiny", "small"} < set(presets)
+    for config in presets.values():
+        assert isinstance(config, section)
+        with torch.device("meta"):
+            model = constructor(config, 3200, 3200, True)
+        assert model.flops(20, 20) > 0

@@ -14,6 +14,8 @@ from typing import NoReturn
 
 import typer
 
+from regard.cli.compare import compare
+from regard.cli.complexity import complexity
 from regard.cli.corpus import corpus
 from regard.cli.demo import demo
 from regard.cli.info import info
@@ -36,11 +38,13 @@ app = typer.Typer(
     '  regard translate --model runs/mine "A sentence."',
 )
 
-WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}  # these two read their own words
+WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}  # these read their own words
 app.command(context_settings=WORDS, add_help_option=False)(train)
 app.command(context_settings=WORDS, add_help_option=False)(resume)
 app.command()(translate)
 app.command(cls=ScoreCommand)(bleu)
+app.command(context_settings=WORDS, add_help_option=False)(compare)
+app.command()(complexity)
 app.command()(corpus)
 app.command()(info)
 app.command()(demo)

@@ -33,6 +33,7 @@ def info(
         "vocabulary": f"{bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",
         "trained": f"{card.get('step', 0):,} steps, {card.get('target_tokens', 0):,} target tokens, "
         f"{card.get('training_seconds', 0):,.0f} s on {card.get('device', '?')}",
+        "cost": f"{card['training_flops']:.3g} FLOPs" if "training_flops" in card else "not counted",
         "pairs": f"{card.get('pairs', {}).get('kept', '?')} to learn from",
         "made with": f"regard {card.get('regard', '?')}, torch {card.get('torch', '?')}",
     }

@@ -33,3 +33,8 @@ class FeedForward(nn.Module):
             hidden = F.relu(self.expand(x))
         out: Tensor = self.contract(hidden)
         return out
+
+    def flops(self, tokens: int) -> float:
+        """Two matrices, three with a gate."""
+        matrices = 3 if self.gate is not None else 2
+        return 2.0 * tokens * matrices * self.expand.in_features * self.expand.out_features

@@ -48,7 +48,8 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """Every attention of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1.
+    """Every attention of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1. What a
+    model does not have is an empty list.
 
     Row t of `cross` and `decoder` is the query of the position that reads tgt_in[t] and predicts tgt_out[t].
     """
@@ -77,6 +78,12 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def attention(self, batch: Batch) -> AttentionMaps: ...
+
+    @abstractmethod
+    def flops(self, source: int, target: int) -> float:
+        """Operations of a forward pass over one sentence pair of so many tokens (EOS counted), a multiplication and an
+        addition being two. Matrix products only, as the papers count; training costs three times this."""
+        ...
 
     @property
     def device(self) -> torch.device:

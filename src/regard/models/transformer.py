@@ -1,4 +1,5 @@
-"""The Transformer (Vaswani et al. 2017), post-norm as in the notes or pre-norm, with three kinds of positions.
+"""The Transformer (Vaswani et al. 2017), post-norm as in the notes or pre-norm, with three kinds of positions and,
+if asked for, a mixture of experts in place of every second feed-forward layer (Lepikhin et al. 2020).
 
     B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size   V vocabulary
 
@@ -9,7 +10,9 @@ step gives it one position and the keys and values of the past.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import torch
@@ -21,6 +24,7 @@ from regard.layers import positions
 from regard.layers.attention import KeyValue, MultiHeadAttention
 from regard.layers.feedforward import Activation, FeedForward
 from regard.layers.masks import padding_mask
+from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.positions import Rotation
 from regard.layers.residual import Norm, Residual
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
@@ -43,6 +47,9 @@ class TransformerConfig:
         "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
     )
     max_positions: int = key(1024, "learned positions there are; other kinds have no limit")
+    experts: int = key(0, "experts in every second layer, the last one among them (0: ordinary layers throughout)")
+    expert_choice: int = key(2, "experts that serve a token")
+    balance: float = key(0.01, "weight of the loss that keeps experts evenly loaded, per mixture")
 
     def __post_init__(self) -> None:
         for name in ("width", "heads", "inner", "encoder_layers", "decoder_layers", "max_positions"):
@@ -61,6 +68,9 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout"):
             value = getattr(self, name)
             require(0 <= value < 1, f"model.{name} must be at least 0 and below 1, but is {value}")
+        require(self.experts == 0 or self.experts >= 2, f"model.experts must be 0 or at least 2, but is {self.experts}")
+        if self.experts:
+            check_experts(self.experts, self.expert_choice, self.balance)
 
 
 # base and big are the paper's, post-norm; the small ones are pre-norm, which learnt faster here (docs/log.md).
@@ -74,13 +84,26 @@ PRESETS = {
 }
 
 
+def make_feed_forward(config: TransformerConfig, index: int, layers: int) -> FeedForward | MixtureOfExperts:
+    """Every second layer, counted from the last, has a mixture of experts, so that a stack of one has it too."""
+    if config.experts and (layers - 1 - index) % 2 == 0:
+        shape = (config.width, config.inner, config.activation)
+        return MixtureOfExperts(*shape, config.experts, config.expert_choice, config.balance)
+    return FeedForward(config.width, config.inner, config.activation)
+
+
+def feed(layer: FeedForward | MixtureOfExperts, real: Tensor | None) -> Callable[[Tensor], Tensor]:
+    """The sublayer as a function of its input alone; a mixture is told which positions are real tokens."""
+    return partial(layer, real=real) if isinstance(layer, MixtureOfExperts) else layer
+
+
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig, index: int) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
-        self.feed_forward = FeedForward(config.width, config.inner, config.activation)
+        self.feed_forward = make_feed_forward(config, index, config.encoder_layers)
         self.around_attention = Residual(config.width, config.norm, config.dropout)
         self.around_feed_forward = Residual(config.width, config.norm, config.dropout)
 
@@ -91,18 +114,18 @@ class EncoderLayer(nn.Module):
             return out
 
         x = self.around_attention(x, look)
-        out: Tensor = self.around_feed_forward(x, self.feed_forward)
+        out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, mask[:, 0, 0]))  # (B, 1, 1, S) → (B, S)
         return out
 
 
 class DecoderLayer(nn.Module):
     """Masked self-attention, attention over the source, feed-forward."""
 
-    def __init__(self, config: TransformerConfig) -> None:
+    def __init__(self, config: TransformerConfig, index: int) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
         self.cross = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
-        self.feed_forward = FeedForward(config.width, config.inner, config.activation)
+        self.feed_forward = make_feed_forward(config, index, config.decoder_layers)
         self.around_attention = Residual(config.width, config.norm, config.dropout)
         self.around_cross = Residual(config.width, config.norm, config.dropout)
         self.around_feed_forward = Residual(config.width, config.norm, config.dropout)
@@ -116,6 +139,7 @@ class DecoderLayer(nn.Module):
         turn: Rotation | None,
         self_record: list[Tensor] | None,
         cross_record: list[Tensor] | None,
+        real: Tensor | None,  # (N, T), or None where every position is a token
     ) -> tuple[Tensor, KeyValue]:
         present: list[KeyValue] = []
 
@@ -132,7 +156,7 @@ class DecoderLayer(nn.Module):
 
         x = self.around_attention(x, look_back)
         x = self.around_cross(x, look_across)
-        return self.around_feed_forward(x, self.feed_forward), present[0]
+        return self.around_feed_forward(x, feed(self.feed_forward, real)), present[0]
 
 
 class Decoded(NamedTuple):
@@ -169,8 +193,8 @@ class Transformer(Model):
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         self.source_embedding = nn.Embedding(source_size, config.width)
         self.target_embedding = nn.Embedding(target_size, config.width)
-        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.encoder = nn.ModuleList(EncoderLayer(config, i) for i in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config, i) for i in range(config.decoder_layers))
         pre = config.norm == "pre"
         self.encoder_norm = nn.LayerNorm(config.width) if pre else nn.Identity()
         self.decoder_norm = nn.LayerNorm(config.width) if pre else nn.Identity()
@@ -199,7 +223,7 @@ class Transformer(Model):
 
     def forward(self, batch: Batch) -> Tensor:
         memory = self.encode(batch.src, batch.src_mask)
-        decoded = self._decode(batch.tgt_in, self._begin(memory))
+        decoded = self._decode(batch.tgt_in, self._begin(memory), real=batch.tgt_mask)
         logits: Tensor = self.output(decoded.states)  # (B, T, V)
         return logits
 
@@ -223,6 +247,21 @@ class Transformer(Model):
         self._decode(batch.tgt_in, self._begin(memory), maps.decoder, maps.cross)
         return maps
 
+    def flops(self, source: int, target: int) -> float:
+        """Embeddings are lookups and cost nothing; masked scores count in full, as the plain equation has them."""
+        width = self.config.width
+
+        def attention(queries: int, keys: int) -> float:
+            projections = 2 * width * width * (2 * queries + 2 * keys)  # query and output, key and value
+            return projections + 2 * 2 * queries * keys * width  # QKᵀ and the mean of the values, all heads together
+
+        total = 2.0 * target * width * self.target_size  # the output projection
+        for encoder in self._encoder_layers():
+            total += attention(source, source) + encoder.feed_forward.flops(source)
+        for decoder in self._decoder_layers():
+            total += attention(target, target) + attention(target, source) + decoder.feed_forward.flops(target)
+        return total
+
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _encode(self, src: Tensor, mask: Tensor, record: list[Tensor] | None = None) -> Memory:
@@ -243,12 +282,13 @@ class Transformer(Model):
         state: TransformerState,
         self_record: list[Tensor] | None = None,
         cross_record: list[Tensor] | None = None,
+        real: Tensor | None = None,
     ) -> Decoded:
         x = self._embed(tokens, self.target_embedding, "target", state.length)
         turn = self._turn(state.length, tokens)
         present: list[KeyValue] = []
         for layer, past, source in zip(self._decoder_layers(), state.past, state.source, strict=True):
-            x, kv = layer(x, past, source, state.source_mask, turn, self_record, cross_record)
+            x, kv = layer(x, past, source, state.source_mask, turn, self_record, cross_record, real)
             present.append(kv)
         return Decoded(self.decoder_norm(x), tuple(present))
 
@@ -268,6 +308,9 @@ class Transformer(Model):
         if self.config.positions != "rotary":
             return None
         return positions.rotation(start, tokens.shape[1], self.config.width // self.config.heads, tokens.device)
+
+    def _encoder_layers(self) -> list[EncoderLayer]:
+        return [layer for layer in self.encoder if isinstance(layer, EncoderLayer)]
 
     def _decoder_layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.decoder if isinstance(layer, DecoderLayer)]

@@ -35,6 +35,7 @@ class Progress:
     epoch: int = 0
     index: int = 0  # batches of this epoch already used
     tokens: int = 0  # target tokens learnt from
+    flops: float = 0.0  # that it took, forward and backward
     seconds: float = 0.0  # spent in the loop
     loss: float | None = None  # of training, smoothed over some twenty updates
     best_bleu: float = -1.0

@@ -24,6 +24,7 @@ from regard.errors import RunError
 from regard.recipe import Recipe
 from regard.training.average import Average
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
+from regard.training.cost import Cost, peak_bytes
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.log import RunLog
@@ -31,7 +32,7 @@ from regard.training.loss import smoothed_nll_fused
 from regard.training.optim import clip_gradient, set_rate
 from regard.training.schedule import learning_rate
 
-Ending = Literal["finished", "no improvement", "out of time", "interrupted"]
+Ending = Literal["finished", "no improvement", "out of time", "out of operations", "interrupted"]
 
 
 @dataclass
@@ -52,6 +53,7 @@ class Job:
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
     config, progress, model = job.recipe.train, job.progress, job.bundle.model
+    cost = Cost(model)
     model.train()
     while progress.step < config.steps:
         began = time.monotonic()
@@ -59,7 +61,8 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
         rate = learning_rate(step, config)
         set_rate(job.optimizer, rate)
 
-        micro = [next(job.batches).pad().to(model.device) for _ in range(config.accumulate)]
+        packed = [next(job.batches) for _ in range(config.accumulate)]
+        micro = [batch.pad().to(model.device) for batch in packed]
         tokens = sum(batch.target_tokens for batch in micro)
         loss = 0.0
         for batch in micro:
@@ -79,6 +82,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
             progress.tokens + tokens,
             progress.seconds + seconds,
         )
+        progress.flops += sum(cost.of(batch) for batch in packed)
         progress.epoch, progress.index = job.batches.epoch, job.batches.index
         progress.loss = loss if progress.loss is None else 0.95 * progress.loss + 0.05 * loss
         log.update(step, progress.loss, rate, tokens / seconds)
@@ -89,6 +93,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
                 rate=rate,
                 norm=norm,
                 tokens=progress.tokens,
+                flops=progress.flops,
                 tokens_per_second=tokens / seconds,
             )
 
@@ -117,6 +122,8 @@ def ends(job: Job, stop: StopRequest) -> Ending | None:
         return "interrupted"
     if config.minutes is not None and progress.seconds > 60 * config.minutes:
         return "out of time"
+    if config.flops is not None and progress.flops >= config.flops:
+        return "out of operations"
     if config.patience and progress.stale >= config.patience:
         return "no improvement"
     return None
@@ -174,8 +181,10 @@ def describe_bundle(job: Job) -> None:
         "data": job.data,
         "step": progress.step,
         "target_tokens": progress.tokens,
+        "training_flops": progress.flops,
         "training_seconds": round(progress.seconds, 1),
         "parameters": job.bundle.model.parameter_count(),
+        "peak_bytes": peak_bytes(job.bundle.model.device),
     }
     if progress.best_step:
         job.bundle.card["dev_bleu"] = {

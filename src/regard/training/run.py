@@ -166,7 +166,7 @@ def _run(
     with stop.listening(), RunLog(folder, console, recipe.train.steps, progress.step) as log:
         ending = train_loop(job, log, stop)
     scored = None
-    if ending not in ("interrupted", "out of time") and material.test is not None:
+    if ending not in ("interrupted", "out of time", "out of operations") and material.test is not None:
         scored = score_test(folder, recipe, material.test, job.bundle.model.device)
     return Outcome(
         folder.path,

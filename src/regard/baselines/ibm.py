@@ -1,0 +1,255 @@
+"""IBM model 1: which word translates which, from sentence pairs alone (Brown and others, 1993).
+
+Every target word f_j is made by one source word e_i, or by NULL, the word e_0 that stands in every source sentence;
+all positions are equally likely, so only the lexical table t(f | e) is learnt:
+
+    p(f | e)           = ∏_j 1 / (I + 1) · Σ_i t(f_j | e_i)                        i = 0 … I
+    p(a_j = i | f, e)  = t(f_j | e_i) / Σ_k t(f_j | e_k)                           the E-step
+    t(f | e)           = (c(f, e) + α) / Σ_f' (c(f', e) + α)                       the M-step, α = 0 unless smoothed
+
+where c(f, e) sums the posteriors of all places where f and e meet, and f' runs over the words that e ever meets. The
+E-step of one pair is written out in `link_posteriors`; `train` does it for many pairs at once.
+
+Axes: B sentence pairs of one group, I source words (I + 1 with NULL), T target words, P word pairs that ever meet.
+A link is (source word, target word), counted from 0. Words are compared without case. Training keeps one number for
+each meeting of two words; all else is done group by group, so it stays small.
+
+This file knows nothing of word order (`hmm.py` does), of words that translate to several, or of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.text.words import split_words
+
+Link = tuple[int, int]
+Text = str | Sequence[str]  # a line, or words already split
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+NULL = ""  # the empty word, source word number 0; no text contains it
+UNKNOWN = -1
+_CELLS = 1 << 20  # of one group: B × T × (I + 1)
+
+
+def words_of(text: Text) -> list[str]:
+    """
+    >>> words_of("L'homme dort.")
+    ["l'", 'homme', 'dort', '.']
+    """
+    return [word.casefold() for word in (split_words(text) if isinstance(text, str) else text)]
+
+
+def link_posteriors(source: Text, target: Text, t: Callable[[str, str], float]) -> tuple[list[list[float]], float]:
+    """The E-step of one sentence pair: a row for each target word, in it p(NULL), p(first source word) … ; and
+    ln p(target | source). `t(target word, source word)` is the table.
+
+    >>> link_posteriors("a b", "x", lambda f, e: {"a": 0.2, "b": 0.6, NULL: 0.2}[e])[0]
+    [[0.2, 0.2, 0.6]]
+    """
+    rows, log_likelihood = [], 0.0
+    makers = [NULL, *words_of(source)]
+    for f in words_of(target):
+        scores = [t(f, e) for e in makers]
+        total = sum(scores)
+        rows.append([score / total for score in scores])
+        log_likelihood += float(np.log(total / len(makers)))
+    return rows, log_likelihood
+
+
+# ------------------------------------------------------------------------------------------------ sentences as numbers
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sentence pairs whose sources have the same number of words. Shorter targets are filled up."""
+
+    pairs: Numbers  # (B,) which sentence pairs these are
+    source: Numbers  # (B, I + 1), NULL first
+    target: Numbers  # (B, T)
+    mask: NDArray[np.bool_]  # (B, T), True at a word
+
+
+def grouped(sources: Sequence[Numbers], targets: Sequence[Numbers], cells: int = _CELLS) -> list[Group]:
+    """All pairs with words on both sides, in groups of at most `cells` meetings (or of one pair)."""
+    order = sorted(range(len(sources)), key=lambda n: (len(sources[n]), len(targets[n]), n))
+    order = [n for n in order if len(sources[n]) and len(targets[n])]
+    groups: list[list[int]] = []
+    for n in order:
+        area = (len(sources[n]) + 1) * len(targets[n])  # of the longest pair so far: targets come by length
+        if not groups or len(sources[groups[-1][0]]) != len(sources[n]) or (len(groups[-1]) + 1) * area > cells:
+            groups.append([])
+        groups[-1].append(n)
+    return [_group(members, sources, targets) for members in groups]
+
+
+def _group(members: list[int], sources: Sequence[Numbers], targets: Sequence[Numbers]) -> Group:
+    source = np.stack([np.concatenate(([0], sources[n])) for n in members])  # (B, I + 1)
+    lengths = np.array([len(targets[n]) for n in members])
+    mask = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
+    target = np.zeros(mask.shape, dtype=np.int64)
+    target[mask] = np.concatenate([targets[n] for n in members])
+    return Group(np.array(members), source, target, mask)
+
+
+def _number(lines: Iterable[list[str]], first: tuple[str, ...]) -> tuple[tuple[str, ...], list[Numbers]]:
+    """The distinct words in the order in which they come, and the lines in numbers."""
+    numbers = {word: n for n, word in enumerate(first)}
+    coded = [np.array([numbers.setdefault(word, len(numbers)) for word in line], dtype=np.int64) for line in lines]
+    return tuple(numbers), coded
+
+
+# ------------------------------------------------------------------------------------------------ the lexical table
+
+
+@dataclass(frozen=True)
+class LexicalTable:
+    """t(target word | source word) for the pairs of words that ever meet."""
+
+    source_words: tuple[str, ...]  # number 0 is NULL
+    target_words: tuple[str, ...]
+    keys: Numbers  # (P,) source number × target words + target number, rising
+    probabilities: Floats  # (P,)
+
+    @cached_property
+    def source_numbers(self) -> dict[str, int]:
+        return {word: n for n, word in enumerate(self.source_words)}
+
+    @cached_property
+    def target_numbers(self) -> dict[str, int]:
+        return {word: n for n, word in enumerate(self.target_words)}
+
+    @property
+    def sources(self) -> Numbers:
+        """(P,) the source word of each pair."""
+        return self.keys // len(self.target_words)
+
+    def places(self, source: Numbers, target: Numbers) -> Numbers:
+        """Where pairs stand in `keys`; UNKNOWN for those that never met. The two shapes are broadcast."""
+        wanted = np.where(target == UNKNOWN, UNKNOWN, source * len(self.target_words) + target)
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where((self.keys[place] == wanted) & (source != UNKNOWN), place, UNKNOWN)
+
+    def probability(self, target: str, source: str) -> float:
+        """t(target | source); 0 for words that never met. `source` may be NULL."""
+        e = self.source_numbers.get(source.casefold(), UNKNOWN)
+        f = self.target_numbers.get(target.casefold(), UNKNOWN)
+        place = int(self.places(np.array(e), np.array(f)))
+        return 0.0 if place == UNKNOWN else float(self.probabilities[place])
+
+    def best(self, source: str, count: int = 5) -> list[tuple[str, float]]:
+        """The most probable translations of a word, best first; of equals the one that was met first."""
+        e = self.source_numbers.get(source.casefold())
+        if e is None:
+            return []
+        size = len(self.target_words)
+        start, end = np.searchsorted(self.keys, [e * size, (e + 1) * size])
+        row = self.probabilities[start:end]
+        chosen = np.argsort(-row, kind="stable")[:count]
+        return [(self.target_words[self.keys[start + n] - e * size], float(row[n])) for n in chosen]
+
+    def estimated(self, counts: Floats, smoothing: float) -> LexicalTable:
+        """The M-step: counts (P,) become probabilities that sum to one for each source word."""
+        counts = counts + smoothing
+        totals = np.bincount(self.sources, weights=counts, minlength=len(self.source_words))
+        totals[totals == 0] = 1.0  # a word whose every meeting has been explained by others
+        return replace(self, probabilities=counts / totals[self.sources])
+
+    def numbered(self, pairs: Iterable[tuple[Text, Text]]) -> list[Group]:
+        """Any sentence pairs in the numbers of this table, UNKNOWN where a word is."""
+        sources, targets = [], []
+        for source, target in pairs:
+            sources.append(np.array([self.source_numbers.get(w, UNKNOWN) for w in words_of(source)], dtype=np.int64))
+            targets.append(np.array([self.target_numbers.get(w, UNKNOWN) for w in words_of(target)], dtype=np.int64))
+        return grouped(sources, targets)
+
+    def emissions(self, group: Group) -> Floats:
+        """(B, T, I + 1): t(f_j | e_i), 0 where the words never met."""
+        place = self.places(group.source[:, None, :], group.target[:, :, None])
+        return np.where(place == UNKNOWN, 0.0, self.probabilities[place])
+
+
+Meetings = list[tuple[Group, NDArray[np.int32]]]  # each group with the places (B, T, I + 1) of its word pairs
+
+
+def meetings(pairs: Iterable[tuple[Text, Text]]) -> tuple[LexicalTable, Meetings]:
+    """A table in which all translations of all words are equally likely, and where its entries meet."""
+    split = [(words_of(source), words_of(target)) for source, target in pairs]
+    split = [(source, target) for source, target in split if source and target]
+    if not split:
+        raise InputError("an aligner learns from sentence pairs with words on both sides, but was given none")
+    source_words, sources = _number((source for source, _ in split), first=(NULL,))
+    target_words, targets = _number((target for _, target in split), first=())
+    groups = grouped(sources, targets)
+    keys = np.unique(np.concatenate([_met(group, len(target_words)) for group in groups]))
+    table = LexicalTable(source_words, target_words, keys, np.full(len(keys), 1 / len(target_words)))
+    places = (table.places(g.source[:, None, :], g.target[:, :, None]).astype(np.int32) for g in groups)
+    return table, list(zip(groups, places, strict=True))
+
+
+def _met(group: Group, size: int) -> Numbers:
+    keys = group.source[:, None, :] * size + group.target[:, :, None]  # (B, T, I + 1)
+    return np.unique(keys[group.mask])
+
+
+# ------------------------------------------------------------------------------------------------ the model
+
+
+@dataclass(frozen=True)
+class Model1:
+    table: LexicalTable
+    log_likelihoods: tuple[float, ...]  # of all pairs, by the table that each iteration started from
+
+    def align(self, source: Text, target: Text) -> list[Link]:
+        """The link of each target word with the source word that most probably made it, NULL's left out."""
+        return self.align_all([(source, target)])[0]
+
+    def align_all(self, pairs: Sequence[tuple[Text, Text]]) -> list[list[Link]]:
+        links: list[list[Link]] = [[] for _ in pairs]
+        for group in self.table.numbered(pairs):
+            makers = self.table.emissions(group).argmax(axis=2)  # (B, T); NULL comes first and wins where all are 0
+            for pair, row, mask in zip(group.pairs, makers, group.mask, strict=True):
+                links[pair] = links_of(row[mask])
+        return links
+
+
+def links_of(makers: Numbers) -> list[Link]:
+    """From the maker of each target word, 0 for NULL.
+
+    >>> links_of(np.array([2, 0, 1]))
+    [(0, 2), (1, 0)]
+    """
+    return sorted((int(maker) - 1, j) for j, maker in enumerate(makers) if maker > 0)
+
+
+def train(pairs: Iterable[tuple[Text, Text]], iterations: int = 5, smoothing: float = 0.0) -> Model1:
+    """Model 1 from (source, target) pairs by EM. With no smoothing the likelihood never falls."""
+    table, met = meetings(pairs)
+    return train_on(table, met, iterations, smoothing)
+
+
+def train_on(table: LexicalTable, met: Meetings, iterations: int, smoothing: float) -> Model1:
+    if iterations < 1 or smoothing < 0:
+        raise InputError(
+            f"model 1 takes one iteration or more and a smoothing of 0 or more, but got {iterations} and {smoothing}"
+        )
+    log_likelihoods = []
+    for _ in range(iterations):
+        counts = np.zeros(len(table.keys))
+        log_likelihood = 0.0
+        for group, places in met:
+            at = places[group.mask]  # (words, I + 1): padding is left out
+            scores = table.probabilities[at]
+            totals = scores.sum(axis=1, keepdims=True)
+            counts += np.bincount(at.ravel(), (scores / totals).ravel(), minlength=len(counts))
+            log_likelihood += float(np.log(totals / at.shape[1]).sum())
+        table = table.estimated(counts, smoothing)
+        log_likelihoods.append(log_likelihood)
+    return Model1(table, tuple(log_likelihoods))

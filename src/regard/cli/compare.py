@@ -1,0 +1,97 @@
+"""`regard compare`: several architectures on the same data and budget, then one report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from regard.cli.lines import number
+from regard.cli.words import print_help, read_words
+from regard.errors import InputError, RecipeError
+
+OUT = Path("runs/compare")
+
+
+def compare(context: typer.Context) -> None:
+    """Train several architectures on the same data and compare them honestly."""
+    words = read_words(context.args, options=("out", "models", "seeds", "budget", "tokenize"), switches=("help",))
+    if "help" in words.options:
+        explain_compare()
+        return
+    if len(words.plain) > 1:
+        raise RecipeError(f"compare takes one recipe, but got {len(words.plain)} words without a flag: {words.plain}")
+    from rich.console import Console
+
+    from regard.compare.plan import DEFAULT_MODELS, embedded, parse_budget, plan
+    from regard.compare.report import make_report
+    from regard.compare.run import read_test, run_all
+    from regard.metrics.bleu import Bleu
+    from regard.recipe import read_tables, with_settings
+
+    metric = Bleu(words.options.get("tokenize", "13a"))
+    out = Path(words.options.get("out", OUT))
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; give --out a folder")
+    own = bool(words.plain) or any(key.replace("-", "_").endswith(("src", "pairs")) for key, _ in words.settings)
+    tables = read_tables(Path(words.plain[0])) if words.plain else {} if own else embedded(out / "corpus")
+    budget = parse_budget(words.options["budget"]) if "budget" in words.options else None
+    models = [name.strip() for name in words.options.get("models", ",".join(DEFAULT_MODELS)).split(",") if name.strip()]
+    seeds = number("--seeds", int)(words.options.get("seeds", "1"))
+    entrants = plan(with_settings(tables, words.settings), models, seeds, budget)
+    if not own and not (out / "corpus").exists():
+        from regard.data.grammar import generate, write_corpus
+
+        write_corpus(out / "corpus", generate())
+    test = read_test(entrants[0])
+    results = run_all(entrants, out, test, Console(highlight=False))
+    spent = str(budget) if budget else f"{entrants[0].recipe.train.steps:,} steps"
+    report = make_report(results, test, spent, metric)
+    write_report(report, out)
+
+
+def write_report(report: object, out: Path) -> None:
+    from regard.compare.report import Report
+    from regard.compare.show import render_html, render_markdown, render_text
+    from regard.files import write_atomically
+
+    assert isinstance(report, Report)
+    forms = {
+        "report.md": render_markdown(report),
+        "report.html": render_html(report),
+        "report.json": json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
+    }
+    for name, text in forms.items():
+
+        def write(path: Path, text: str = text) -> None:
+            path.write_text(text, encoding="utf-8")
+
+        write_atomically(out / name, write)
+    typer.echo(f"\n{render_text(report)}\n\nwritten: {', '.join(str(out / name) for name in forms)}")
+
+
+def explain_compare() -> None:
+    from regard.bundle import ARCHITECTURES
+    from regard.compare.plan import DEFAULT_MODELS
+
+    known, usual = ", ".join(ARCHITECTURES), ",".join(DEFAULT_MODELS)
+    print_help(
+        "regard compare [RECIPE.toml] [--models A,B,…] [--seeds N] [--budget WORDS] [--KEY VALUE]… [--out FOLDER]",
+        "Train several architectures on the same data, text and budget, then compare them: BLEU with its spread, "
+        "signature and significance, parameters, operations, time, memory, BLEU by sentence length, and samples. "
+        "Without a recipe and files, on the embedded corpus. Runs that are done are skipped and interrupted ones go "
+        "on, so the same command can simply be given again.",
+        [
+            "regard compare --out runs/story",
+            'regard compare recipe.toml --models rnn,rnn-attention,transformer --seeds 3 --budget "4000 steps"',
+        ],
+        [
+            ("--models A,B,…", f"of {known}; transformer:small names a preset too (default: {usual})"),
+            ("--seeds N", "runs of each model, with seeds 1 to N (default: 1)"),
+            ("--budget WORDS", 'what each run may cost: "2000 steps", "10 min", "1e15 flops" (default: the recipe)'),
+            ("--tokenize NAME", "how BLEU cuts the test: 13a, intl, char, zh, none, … (default: 13a)"),
+            ("--out FOLDER", f"where runs and report go (default: {OUT})"),
+            ("--KEY VALUE", "a key of the recipe, for all models; regard train --help lists them"),
+        ],
+    )

@@ -1,0 +1,1 @@
+"""What the notes say of layers and systems, beside what can be measured of them."""

@@ -1,0 +1,229 @@
+"""ByteNet (Kalchbrenner et al. 2016): dilated convolutions alone, the decoder stacked on the encoder. No attention.
+
+    B sentences   N = B × beam rows   S source   T target   C columns   D = 2d width between blocks   d width inside one
+    V vocabulary
+
+    block    x + W₃ r(W₂ ∗ r(W₁ r(x)))             r = ReLU ∘ LayerNorm; W₁ 2d → d, W₂ dilated convolution, W₃ d → 2d
+    encoder  blocks, centred, over C = ⌈a·S⌉ + b positions: the sentence, then blanks up to C
+    decoder  blocks, causal, over word(y(t−1)) + column(t); logits from one more map of r(their output)
+
+The dilations of successive blocks are 1, 2, 4, 8, 16, and then again. Target position t reads encoder column t, and no
+other: what stands elsewhere in the source must have been carried there by the encoder's convolutions. A target may
+outgrow the columns (dynamic unfolding); from there on it reads zeros. The time is linear in both lengths. A step
+computes one position: each block keeps its last (k − 1)·dilation inputs.
+
+The paper reads characters; this model reads whatever pieces the tokenizer gives. A blank is the padding symbol's own
+embedding, and padding beyond C counts as zeros, so that neighbours in a batch change nothing.
+
+Not the paper's: the columns are normalised and added to the embeddings (the paper does not say how they are joined),
+dropout is on in the small presets, and the paper's multiplicative blocks, for language models, are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.batch import PAD, Batch
+from regard.config import key, require
+from regard.layers.convolution import Convolution, Past
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+@dataclass(frozen=True)
+class ByteNetConfig:
+    width: int = key(192, "numbers per token inside a block (the paper's d); between blocks there are twice as many")
+    kernel: int = key(3, "neighbours a convolution sees, itself included; odd")
+    encoder_layers: int = key(10, "encoder blocks")
+    decoder_layers: int = key(10, "decoder blocks")
+    dilations: int = key(5, "blocks in a set: their dilations are 1, 2, 4, …; the next set begins at 1 again")
+    stretch: float = key(1.2, "encoder columns per source token (the paper's a); whole hundredths")
+    extra: int = key(0, "encoder columns beyond those (the paper's b)")
+    dropout: float = key(0.1, "share of embeddings and block outputs silenced in training")
+    tie: Literal["auto", "all", "target", "none"] = key(
+        "auto",
+        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("width", "kernel", "encoder_layers", "decoder_layers", "dilations"):
+            value = getattr(self, name)
+            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        require(
+            self.kernel % 2 == 1,
+            f"model.kernel must be odd, but is {self.kernel}; try kernel = {self.kernel + 1}",
+        )
+        require(self.dilations <= 16, f"model.dilations must be at most 16, but is {self.dilations}")
+        require(1 <= self.stretch <= 10, f"model.stretch must be between 1 and 10, but is {self.stretch}")
+        require(
+            abs(self.stretch * 100 - round(self.stretch * 100)) < 1e-6,
+            f"model.stretch must have at most two decimals, but is {self.stretch}; try {self.stretch:.2f}",
+        )
+        require(self.extra >= 0, f"model.extra must be at least 0, but is {self.extra}")
+        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+
+    def dilation(self, layer: int) -> int:
+        """
+        >>> [ByteNetConfig().dilation(layer) for layer in range(7)]
+        [1, 2, 4, 8, 16, 1, 2]
+        """
+        return int(2 ** (layer % self.dilations))
+
+
+# bytenet is the paper's English–German translator (section 6: 30 and 30 blocks, d = 800, a = 1.20, b = 0).
+PRESETS = {
+    "tiny": ByteNetConfig(width=96, encoder_layers=5, decoder_layers=5),
+    "small": ByteNetConfig(),
+    "bytenet": ByteNetConfig(width=800, encoder_layers=30, decoder_layers=30, dropout=0.0, tie="none"),
+}
+
+Length = TypeVar("Length", int, Tensor)  # one length, or those of a batch
+
+
+def columns(length: Length, stretch: float, extra: int) -> Length:
+    """⌈a·S⌉ + b in whole numbers, so that it is the same on every device.
+
+    >>> columns(5, 1.2, 0), columns(6, 1.2, 0), columns(6, 1.0, 3)
+    (6, 8, 9)
+    """
+    return (length * round(stretch * 100) + 99) // 100 + extra
+
+
+class Block(nn.Module):
+    """x + W₃ r(W₂ ∗ r(W₁ r(x))) with r = ReLU ∘ LayerNorm, as what comes before the convolution and what after."""
+
+    def __init__(self, config: ByteNetConfig, dilation: int) -> None:
+        super().__init__()
+        d = config.width
+        self.norms = nn.ModuleList(nn.LayerNorm(size) for size in (2 * d, d, d))
+        self.narrow = Convolution(2 * d, d, variance=2.0)  # ReLU lets half of the variance through
+        self.convolution = Convolution(d, d, config.kernel, dilation, variance=2.0)
+        self.widen = Convolution(d, 2 * d)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def enter(self, x: Tensor) -> Tensor:
+        """What the convolution sees: (N, T, 2d) → (N, T, d)"""
+        return F.relu(self.norms[1](self.narrow(F.relu(self.norms[0](x)))))
+
+    def leave(self, x: Tensor, seen: Tensor) -> Tensor:
+        """What it saw (N, T, d), added to x (N, T, 2d)"""
+        out: Tensor = x + self.dropout(self.widen(F.relu(self.norms[2](seen))))
+        return out
+
+
+class EncoderBlock(Block):
+    """Centred: (B, C, 2d) → (B, C, 2d)"""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        return self.leave(x, self.convolution(self.enter(x), mask))
+
+
+class DecoderBlock(Block):
+    """Causal: (N, T, 2d) → (N, T, 2d)"""
+
+    def forward(self, x: Tensor, past: Past | None) -> tuple[Tensor, Past]:
+        seen, present = self.convolution.after(self.enter(x), past)
+        return self.leave(x, seen), present
+
+
+@dataclass(frozen=True)
+class ByteNetState:
+    """The last inputs of every convolution for N rows; the columns stay as the encoder made them."""
+
+    length: int  # tokens read so far
+    past: tuple[Past | None, ...]  # per block (N, (k − 1)·dilation, d)
+    columns: Tensor  # (B, C, 2d), zeros where a sentence has no column
+    sentence: Tensor  # (N,) which source sentence a row translates
+
+    def select(self, rows: Tensor) -> ByteNetState:
+        past = tuple(p.select(rows) if p is not None else None for p in self.past)
+        return replace(self, past=past, sentence=self.sentence[rows])
+
+
+class ByteNet(Model):
+    def __init__(self, config: ByteNetConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        width = 2 * config.width
+        self.source_embedding = nn.Embedding(source_size, width)
+        self.target_embedding = nn.Embedding(target_size, width)
+        self.encoder = nn.ModuleList(EncoderBlock(config, config.dilation(i)) for i in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderBlock(config, config.dilation(i)) for i in range(config.decoder_layers))
+        self.encoder_norm = nn.LayerNorm(width)
+        self.decoder_norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(config.dropout)
+        self.last = Convolution(width, width, variance=2.0)
+        self.output = nn.Linear(width, target_size)
+        for table in (self.source_embedding, self.target_embedding, self.output):  # √D times them has unit variance
+            nn.init.normal_(table.weight, std=width**-0.5)
+        nn.init.zeros_(self.output.bias)
+        if config.tie != "none":
+            self.output.weight = self.target_embedding.weight
+        if config.tie == "all" or (config.tie == "auto" and joint):
+            self.source_embedding.weight = self.target_embedding.weight
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        states, _ = self._decode(batch.tgt_in, self.start(self.encode(batch.src, batch.src_mask)))
+        logits: Tensor = self.output(states)  # (B, T, V)
+        return logits
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        """Columns (B, C, 2d) and their mask (B, C), True where the sentence has one: a few more than it has tokens."""
+        config = self.config
+        widest = columns(src.shape[1], config.stretch, config.extra)
+        own = columns(mask.sum(dim=1), config.stretch, config.extra)  # (B,)
+        has_column = torch.arange(widest, device=src.device) < own[:, None]
+        blanks = src.masked_fill(~mask, PAD)
+        x = self._embed(F.pad(blanks, (0, widest - src.shape[1]), value=PAD), self.source_embedding)  # (B, C, 2d)
+        for block in self.encoder:
+            x = block(x, has_column)
+        return Memory(self.encoder_norm(x).masked_fill(~has_column[..., None], 0.0), has_column)
+
+    def start(self, memory: Memory, trace: bool = False) -> ByteNetState:
+        rows = torch.arange(len(memory.mask), device=memory.mask.device)
+        return ByteNetState(0, (None,) * self.config.decoder_layers, memory.states, rows)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, ByteNetState)
+        states, past = self._decode(token[:, None], state)  # T = 1
+        log_probs = self.output(states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        return Step(log_probs, replace(state, length=state.length + 1, past=past), None)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return AttentionMaps([], [], [])
+
+    def flops(self, source: int, target: int) -> float:
+        config = self.config
+        d = config.width
+        block = 2 * d * d + config.kernel * d * d + d * 2 * d
+        encoder = columns(source, config.stretch, config.extra) * config.encoder_layers * block
+        decoder = target * (config.decoder_layers * block + 2 * d * 2 * d + 2 * d * self.target_size)
+        return 2.0 * float(encoder + decoder)
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _decode(self, tokens: Tensor, state: ByteNetState) -> tuple[Tensor, tuple[Past, ...]]:
+        """Tokens (N, T) after those of the state → (N, T, 2d) before the output layer, and the convolutions' pasts."""
+        x = self._embed(tokens, self.target_embedding) + self._columns(state, tokens.shape[1])
+        present: list[Past] = []
+        for block, past in zip(self.decoder, state.past, strict=True):
+            x, kept = block(x, past)
+            present.append(kept)
+        return self.last(F.relu(self.decoder_norm(x))), tuple(present)
+
+    def _columns(self, state: ByteNetState, length: int) -> Tensor:
+        """The columns (N, T, 2d) under the next target positions, zeros where there are none."""
+        there = state.columns[:, state.length : state.length + length]  # (B, up to T, 2d)
+        return F.pad(there, (0, 0, 0, length - there.shape[1])).index_select(0, state.sentence)
+
+    def _embed(self, tokens: Tensor, table: nn.Embedding) -> Tensor:
+        embedded: Tensor = self.dropout(table(tokens) * math.sqrt(2 * self.config.width))
+        return embedded

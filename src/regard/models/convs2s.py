@@ -1,0 +1,265 @@
+"""ConvS2S (Gehring et al. 2017): convolutions with gates in place of recurrence, attention in every decoder layer.
+
+    B sentences   N = B × beam rows   S source   T target   D width   F embedding width   V vocabulary
+
+    e(j) = word(j) + position(j)
+    h(l) = √½ · (GLU(W · [h(l−1) of k neighbours] + b) + h(l−1))     centred in the encoder, causal in the decoder
+    z(j) = encoder's last layer, mapped to width F
+
+    every decoder layer looks at the source once more (multi-step attention):
+    d(i) = W h(i) + b + g(i)                    g(i): embedding of the token read at i
+    a(i, j) = softmaxⱼ d(i)·z(j)
+    c(i) = m√(1/m) · Σⱼ a(i, j) (z(j) + e(j))   m: tokens of this sentence, padding not counted
+    h(i) ← √½ · (h(i) + W c(i) + b)
+
+A step computes one position: each layer keeps its last k − 1 inputs. Decoding time is then linear in the target's
+length for a given source. As in the paper, the gradient into z is divided by the number of attentions, the embeddings
+start as N(0, 0.1) and the maps as N(0, √(p/n)), with 4p before a gate, where p is the share that dropout keeps.
+
+Not the paper's: all layers are of one width (its largest models grow wider towards the top), weight normalisation is
+off unless asked for, and even then the output layer goes without it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers.convolution import Convolution, Past
+from regard.layers.scores import look
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+@dataclass(frozen=True)
+class ConvS2SConfig:
+    width: int = key(256, "numbers per token between the convolutions")
+    embedding: int = key(256, "numbers per token in embeddings, attention and before the output layer")
+    kernel: int = key(3, "neighbours a convolution sees, itself included; odd")
+    encoder_layers: int = key(5, "encoder layers")
+    decoder_layers: int = key(5, "decoder layers, each with its own attention")
+    dropout: float = key(0.1, "share of embeddings and of convolution inputs silenced in training")
+    tie: Literal["auto", "all", "target", "none"] = key(
+        "auto",
+        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
+    )
+    max_positions: int = key(1024, "learned positions there are; later tokens all stand at the last")
+    weight_norm: bool = key(False, "learn length and direction of the weights apart, as the paper does")
+
+    def __post_init__(self) -> None:
+        for name in ("width", "embedding", "kernel", "encoder_layers", "decoder_layers", "max_positions"):
+            value = getattr(self, name)
+            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        require(
+            self.kernel % 2 == 1,
+            f"model.kernel must be odd, but is {self.kernel}; try kernel = {self.kernel + 1}",
+        )
+        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+
+
+# The paper's translation models share no embeddings. For WMT 2014 English–German (section 5.1) it has 15 layers on each
+# side, and its upper ones are wider (768, then 2,048 with a kernel of 1); here all are 512. For WMT 2016
+# English–Romanian it has 20 of 512 throughout, and `convs2s-20` is that model.
+PRESETS = {
+    "tiny": ConvS2SConfig(width=128, embedding=128, encoder_layers=3, decoder_layers=3, max_positions=256),
+    "small": ConvS2SConfig(),
+    "convs2s": ConvS2SConfig(width=512, embedding=512, encoder_layers=15, decoder_layers=15, tie="none"),
+    "convs2s-20": ConvS2SConfig(width=512, embedding=512, encoder_layers=20, decoder_layers=20, tie="none"),
+}
+
+HALF = math.sqrt(0.5)  # the sum of two things of one variance, times this, has that variance again
+
+
+def scale_gradient(x: Tensor, share: float) -> Tensor:
+    """x itself, but only a share of the gradient flows back through it."""
+    still = x.detach()
+    return still + share * (x - still)
+
+
+class Block(nn.Module):
+    """h = √½ · (GLU(convolution) + x), the convolution's input under dropout."""
+
+    def __init__(self, config: ConvS2SConfig) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(config.dropout)
+        self.convolution = Convolution(
+            config.width,
+            2 * config.width,
+            config.kernel,
+            variance=4 * (1 - config.dropout),  # a gate lets about a quarter of the variance through
+            normalised=config.weight_norm,
+        )
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Centred: (B, S, D) → (B, S, D)"""
+        return (F.glu(self.convolution(self.dropout(x), mask)) + x) * HALF
+
+    def after(self, x: Tensor, past: Past | None) -> tuple[Tensor, Past]:
+        """Causal: (N, T, D) → (N, T, D)"""
+        seen, present = self.convolution.after(self.dropout(x), past)
+        return (F.glu(seen) + x) * HALF, present
+
+
+@dataclass(frozen=True)
+class Source:
+    """What every decoder layer looks at."""
+
+    keys: Tensor  # (N, S, F) z
+    values: Tensor  # (N, S, F) z + e
+    mask: Tensor  # (N, S)
+
+    def select(self, rows: Tensor) -> Source:
+        return Source(*(t.index_select(0, rows) for t in (self.keys, self.values, self.mask)))
+
+
+class DecoderLayer(nn.Module):
+    """A causal block, then one look at the source."""
+
+    def __init__(self, config: ConvS2SConfig) -> None:
+        super().__init__()
+        self.block = Block(config)
+        self.query = Convolution(config.width, config.embedding, normalised=config.weight_norm)
+        self.output = Convolution(config.embedding, config.width, normalised=config.weight_norm)
+
+    def forward(
+        self,
+        x: Tensor,  # (N, T, D): all target positions, or one when there is a past
+        embedded: Tensor,  # (N, T, F)
+        past: Past | None,
+        source: Source,
+        record: list[Tensor] | None,
+    ) -> tuple[Tensor, Past]:
+        h, present = self.block.after(x, past)
+        query = self.query(h) + embedded
+        context, weights = look(query @ source.keys.transpose(1, 2), source.mask, source.values)
+        if record is not None:
+            record.append(weights[:, None])  # (N, T, S) → (N, H = 1, T, S)
+        root = source.mask.sum(dim=1).sqrt()[:, None, None].to(context.dtype)  # m√(1/m) = √m
+        return (h + self.output(context * root)) * HALF, present
+
+
+@dataclass(frozen=True)
+class ConvS2SMemory(Memory):
+    """states are z (B, S, F)."""
+
+    embedded: Tensor  # (B, S, F) e
+
+
+@dataclass(frozen=True)
+class ConvS2SState:
+    """The last inputs of every convolution, and the source, for N rows."""
+
+    length: int  # tokens read so far
+    past: tuple[Past | None, ...]  # per layer (N, k − 1, D)
+    source: Source
+    sentence: Tensor  # (N,) which source sentence a row translates
+    trace: bool
+
+    def select(self, rows: Tensor) -> ConvS2SState:
+        past = tuple(p.select(rows) if p is not None else None for p in self.past)
+        sentence = self.sentence[rows]
+        if torch.equal(sentence, self.sentence):  # beams changed places within their sentences: sources stay put
+            return replace(self, past=past)
+        return replace(self, past=past, source=self.source.select(rows), sentence=sentence)
+
+
+class ConvS2S(Model):
+    def __init__(self, config: ConvS2SConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        kept = 1 - config.dropout
+        self.source_embedding = nn.Embedding(source_size, config.embedding)
+        self.target_embedding = nn.Embedding(target_size, config.embedding)
+        self.source_positions = nn.Embedding(config.max_positions, config.embedding)
+        self.target_positions = nn.Embedding(config.max_positions, config.embedding)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder_input = Convolution(config.embedding, config.width, 1, 1, kept, config.weight_norm)
+        self.encoder = nn.ModuleList(Block(config) for _ in range(config.encoder_layers))
+        self.encoder_output = Convolution(config.width, config.embedding, normalised=config.weight_norm)
+        self.decoder_input = Convolution(config.embedding, config.width, 1, 1, kept, config.weight_norm)
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.decoder_output = Convolution(config.width, config.embedding, normalised=config.weight_norm)
+        self.output = nn.Linear(config.embedding, target_size)
+        self._initialise()
+        if config.tie != "none":
+            self.output.weight = self.target_embedding.weight
+        if config.tie == "all" or (config.tie == "auto" and joint):
+            self.source_embedding.weight = self.target_embedding.weight
+
+    def _initialise(self) -> None:
+        """The convolutions have seen to themselves."""
+        for module in self.modules():
+            if isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=0.1)
+        nn.init.normal_(self.output.weight, std=((1 - self.config.dropout) / self.config.embedding) ** 0.5)
+        nn.init.zeros_(self.output.bias)
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        states, _ = self._decode(batch.tgt_in, self.start(self.encode(batch.src, batch.src_mask)))
+        logits: Tensor = self.output(states)  # (B, T, V)
+        return logits
+
+    def encode(self, src: Tensor, mask: Tensor) -> ConvS2SMemory:
+        embedded = self._embed(src, self.source_embedding, self.source_positions, 0)
+        x = self.encoder_input(embedded)
+        for block in self.encoder:
+            x = block(x, mask)
+        states = scale_gradient(self.encoder_output(x), 1 / self.config.decoder_layers)
+        return ConvS2SMemory(states, mask, embedded)
+
+    def start(self, memory: Memory, trace: bool = False) -> ConvS2SState:
+        assert isinstance(memory, ConvS2SMemory)
+        source = Source(memory.states, memory.states + memory.embedded, memory.mask)
+        rows = torch.arange(len(memory.mask), device=memory.mask.device)
+        return ConvS2SState(0, (None,) * self.config.decoder_layers, source, rows, trace)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, ConvS2SState)
+        record: list[Tensor] | None = [] if state.trace else None
+        states, past = self._decode(token[:, None], state, record)  # T = 1
+        log_probs = self.output(states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        attention = torch.stack([w[:, :, 0] for w in record], dim=1) if record is not None else None  # (N, L, 1, S)
+        return Step(log_probs, replace(state, length=state.length + 1, past=past), attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        maps = AttentionMaps([], [], [])
+        self._decode(batch.tgt_in, self.start(self.encode(batch.src, batch.src_mask)), maps.cross)
+        return maps
+
+    def flops(self, source: int, target: int) -> float:
+        config = self.config
+        between = config.width * config.embedding  # a map from one width to the other, either way
+        block = config.kernel * config.width * 2 * config.width
+        encoder = source * (2 * between + config.encoder_layers * block)
+        layer = block + 2 * between + 2 * source * config.embedding  # query and output; scores and mean
+        decoder = target * (2 * between + config.decoder_layers * layer + config.embedding * self.target_size)
+        return 2.0 * (encoder + decoder)
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _decode(
+        self, tokens: Tensor, state: ConvS2SState, record: list[Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Past, ...]]:
+        """Tokens (N, T) after those of the state → (N, T, F) before the output layer, and the convolutions' pasts."""
+        embedded = self._embed(tokens, self.target_embedding, self.target_positions, state.length)
+        x = self.decoder_input(embedded)
+        present: list[Past] = []
+        for layer, past in zip(self.decoder, state.past, strict=True):
+            x, kept = layer(x, embedded, past, state.source, record)
+            present.append(kept)
+        return self.dropout(self.decoder_output(x)), tuple(present)
+
+    def _embed(self, tokens: Tensor, words: nn.Embedding, places: nn.Embedding, start: int) -> Tensor:
+        index = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+        x = words(tokens) + places(index.clamp(max=self.config.max_positions - 1))  # (N, T, F)
+        embedded: Tensor = self.dropout(x)
+        return embedded

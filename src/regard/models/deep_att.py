@@ -1,0 +1,205 @@
+"""Deep-Att, the LSTM stack with fast-forward connections (Zhou et al. 2016), read with attention.
+
+    B sentences   N = B × beam rows   S source   T target   D cells   E embedding   M = 5D/2 memory width   V vocabulary
+
+A layer is two blocks: f is linear, r is recurrent. The f blocks are joined to each other, so that a path without any
+nonlinearity and without any recurrence leads from the words to the top, however deep the stack:
+
+    f¹_t = W¹ x_t                              fᵏ_t = Wᵏ [half(fᵏ⁻¹_t), dropout(hᵏ⁻¹_t)]            (4D numbers)
+    hᵏ_t = r(fᵏ_t, hᵏ_{t±1})                   an LSTM whose gates are fᵏ_t + R hᵏ_{t±1}
+
+half takes the first 2D of the 4D numbers, as the paper does to save parameters. The encoder has two such columns of its
+own parameters each. The first begins forward and turns about at every layer, the second begins backward (interleaved
+directions). Above them, and in the decoder:
+
+    m_s  = P [h_s, h′_s, f_s, f′_s]            both columns' tops, 10D numbers brought down to a quarter
+    a_t  = softmax_s v·tanh(W₁ m_s + W₂ h¹_{t−1}),   c_t = Σ_s a_ts m_s
+    f¹_t = W¹ [y_t, c_t]                       then as above, always forward; y_t is the word said last
+    P(next word) = softmax(V O [half(fᴸ_t), dropout(hᴸ_t)])
+
+As in GNMT the query comes from the bottom decoder layer one step before, so that layer alone is looped over T. Every
+other layer runs fused. torch's LSTM computes Wᵏ[…] inside and does not hand it out, so the half that goes on is
+computed a second time beside it. No layer is told where the padding is: it stands on the right, and a backward layer
+reads each row turned about by its own length.
+
+Simplified: no peepholes (torch's fused LSTM has none) and a bias in each block; half is torch's input and forget gates;
+f enters m_s unscaled, as P can scale it; the readout O, of embedding width so that V may be the target embedding, is
+ours. The decoder starts from zeros. Not here: the model without attention (Deep-ED) and the handling of unknown words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers.recurrent import Recurrent
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.gnmt import AttentiveLSTM, AttentiveState, Looked, begin
+
+
+@dataclass(frozen=True)
+class DeepAttConfig:
+    width: int = key(160, "LSTM cells of each layer; even")
+    embedding: int = key(160, "numbers per word")
+    encoder_layers: int = key(5, "layers of each of the encoder's two columns")
+    decoder_layers: int = key(4, "decoder layers")
+    dropout: float = key(0.1, "share of LSTM outputs silenced in training; the fast-forward path is never touched")
+    tie: Literal["auto", "all", "target", "none"] = key(
+        "auto",
+        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("width", "embedding", "encoder_layers", "decoder_layers"):
+            value = getattr(self, name)
+            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        require(
+            self.width % 2 == 0,
+            f"model.width must be even, but is {self.width}: a quarter of ten times it is kept of the encoder's top",
+        )
+        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+
+    @property
+    def memory(self) -> int:
+        """A quarter of both columns' h and f."""
+        return 5 * self.width // 2
+
+
+# "deep-att" has the sizes of the paper's WMT'14 English–French model: 9 + 7 layers of 512 cells, words of 256 numbers,
+# a memory of 1280, dropout 0.1. It is approximate where the paper was simplified, and the width of the readout is ours.
+PRESETS = {
+    "tiny": DeepAttConfig(width=64, embedding=96, encoder_layers=3, decoder_layers=3),
+    "small": DeepAttConfig(width=160, embedding=160, encoder_layers=5, decoder_layers=4),
+    "deep-att": DeepAttConfig(width=512, embedding=256, encoder_layers=9, decoder_layers=7, tie="none"),
+}
+
+
+def reverse(x: Tensor, mask: Tensor) -> Tensor:
+    """Each row's real tokens in the opposite order, its padding left where it is: (B, S, D), (B, S) → (B, S, D)"""
+    lengths, place = mask.sum(dim=1, keepdim=True), torch.arange(mask.shape[1], device=mask.device)
+    index = torch.where(place < lengths, lengths - 1 - place, place)  # (B, S)
+    return x.gather(1, index[:, :, None].expand_as(x))
+
+
+def feed(x: Tensor, layer: Recurrent, numbers: int) -> Tensor:
+    """The first so many numbers of block f, Wx + b, whose W is the layer's input matrix: (N, T, ·) → (N, T, numbers)"""
+    weights = layer.weights(0)
+    return F.linear(x, weights.of_input[:numbers], weights.input_bias[:numbers])
+
+
+class Column(nn.Module):
+    """One of the encoder's two stacks; its direction turns at every layer."""
+
+    def __init__(self, config: DeepAttConfig, begins_backward: bool) -> None:
+        super().__init__()
+        self.width, self.begins_backward = config.width, begins_backward
+        inputs = [config.embedding] + [3 * config.width] * (config.encoder_layers - 1)
+        self.layers = nn.ModuleList(Recurrent("lstm", size, config.width) for size in inputs)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Words (B, S, E) → the top's h (B, S, D) and f (B, S, 4D)"""
+        layers = recurrent_layers(self.layers)
+        backward = self.begins_backward
+        for depth, layer in enumerate(layers, start=1):
+            if backward:
+                hidden = reverse(layer(reverse(x, mask))[0], mask)  # (B, S, D)
+            else:
+                hidden, _ = layer(x)
+            if depth < len(layers):
+                x = torch.cat([feed(x, layer, 2 * self.width), self.dropout(hidden)], dim=-1)  # (B, S, 3D)
+            backward = not backward
+        return hidden, feed(x, layer, 4 * self.width)
+
+
+def recurrent_layers(layers: nn.ModuleList) -> list[Recurrent]:
+    return [layer for layer in layers if isinstance(layer, Recurrent)]
+
+
+class Decoded(NamedTuple):
+    """The decoder's output and the state it can go on from."""
+
+    states: Tensor  # (N, T, E)
+    weights: Tensor  # (N, T, S)
+    state: AttentiveState
+
+
+class DeepAtt(Model):
+    def __init__(self, config: DeepAttConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        width, embedding = config.width, config.embedding
+        self.source_embedding = nn.Embedding(source_size, embedding)
+        self.target_embedding = nn.Embedding(target_size, embedding)
+        self.columns = nn.ModuleList(Column(config, begins_backward) for begins_backward in (False, True))
+        self.interface = nn.Linear(10 * width, config.memory)
+        self.bottom = AttentiveLSTM(embedding, config.memory, width)
+        self.decoder = nn.ModuleList(Recurrent("lstm", 3 * width, width) for _ in range(1, config.decoder_layers))
+        self.dropout = nn.Dropout(config.dropout)
+        self.readout = nn.Linear(3 * width, embedding)
+        self.output = nn.Linear(embedding, target_size, bias=False)
+        for table in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(table.weight, std=embedding**-0.5)
+        if config.tie != "none":
+            self.output.weight = self.target_embedding.weight
+        if config.tie == "all" or (config.tie == "auto" and joint):
+            self.source_embedding.weight = self.target_embedding.weight
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
+        return logits
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        x = self.source_embedding(src)  # (B, S, E)
+        tops = [column(x, mask) for column in self.columns]
+        everything = torch.cat([h for h, _ in tops] + [f for _, f in tops], dim=-1)  # (B, S, 10D)
+        return Memory(self.interface(everything), mask)
+
+    def start(self, memory: Memory, trace: bool = False) -> AttentiveState:
+        return begin(memory, self.bottom, len(self.decoder), trace)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, AttentiveState)
+        decoded = self._decode(token[:, None], state)  # T = 1
+        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        attention = decoded.weights[:, None] if state.trace else None  # (N, 1, 1, S): one layer, one head
+        return Step(log_probs, decoded.state, attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1
+
+    def flops(self, source: int, target: int) -> float:
+        """Each product of the equations once; the halves of f computed twice are not counted twice."""
+        columns = [layer for column in self.columns if isinstance(column, Column) for layer in column.layers]
+        layers = [(layer, source) for layer in columns] + [(layer, target) for layer in self.decoder]
+        recurrent = sum(layer.flops(length) for layer, length in layers if isinstance(layer, Recurrent))
+        config = self.config
+        interface = 2.0 * source * 10 * config.width * config.memory
+        each_word = 2.0 * config.embedding * (3 * config.width + self.target_size)
+        return recurrent + interface + self.bottom.flops(source, target) + target * each_word
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start(self, batch: Batch) -> AttentiveState:
+        return self.start(self.encode(batch.src, batch.src_mask))
+
+    def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded:
+        half, words = 2 * self.config.width, self.target_embedding(tokens)  # (N, T, E)
+        looked: Looked = self.bottom(words, state.bottom, state.source)
+        below = feed(torch.cat([words, looked.context], dim=-1), self.bottom.recurrent, half)  # (N, T, 2D)
+        x = torch.cat([below, self.dropout(looked.hidden)], dim=-1)  # (N, T, 3D)
+        upper = []
+        for layer, carry in zip(recurrent_layers(self.decoder), state.upper, strict=True):
+            hidden, after = layer(x, carry=carry)
+            x = torch.cat([feed(x, layer, half), self.dropout(hidden)], dim=-1)  # (N, T, 3D)
+            upper.append(after)
+        return Decoded(self.readout(x), looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper)))

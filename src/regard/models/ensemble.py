@@ -1,0 +1,136 @@
+"""Several models that speak as one (Hansen and Salamon 1990; for translation Sutskever et al. 2014).
+
+    P(w | y<t, x) = Σ_m a_m P_m(w | y<t, x)      Σ_m a_m = 1, all equal unless given
+
+    B sentences   N = B × beam rows   T target   V target vocabulary   L layers   H heads   S source
+
+The mean is one of probabilities, taken in the logarithm: log Σ_m exp(log a_m + log P_m). An ensemble keeps the
+contract, so search, evaluation and explanation take it for a model. Its `forward` gives log-probabilities: a
+log-probability vector is its own logits, since log_softmax does not change it.
+
+All members read the same source ids and choose among the same target words, so they must be made with the same
+tokenizer. This file sees sizes only: it refuses vocabularies of different sizes, and cannot know whether two of one
+size hold the same words. It does not mix the members' weights (`training/average.py` does that), and nothing here is
+meant for training: members are trained alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.errors import InputError
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+def mean_in_log(log_probs: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
+    """log Σ_m a_m exp(log P_m): each (…, V) → (…, V)."""
+    return torch.stack([p + math.log(a) for p, a in zip(log_probs, weights, strict=True)]).logsumexp(dim=0)
+
+
+@dataclass(frozen=True)
+class EnsembleMemory(Memory):
+    """Every member's own memory; `states` are the first one's, since widths and lengths may differ."""
+
+    members: tuple[Memory, ...]
+
+
+@dataclass(frozen=True)
+class EnsembleState:
+    members: tuple[State, ...]
+
+    def select(self, rows: Tensor) -> EnsembleState:
+        return EnsembleState(tuple(member.select(rows) for member in self.members))
+
+
+class Ensemble(Model):
+    """`weights` need not sum to 1; they are divided by their sum."""
+
+    def __init__(self, models: Sequence[Model], weights: Sequence[float] | None = None) -> None:
+        super().__init__()
+        if not models:
+            raise InputError("an ensemble needs at least one model, but none is given")
+        self.target_size = _one_size("target", [model.target_size for model in models])
+        # A model that does not say how many source words it knows is taken at its word for the ids it is given.
+        known = [int(size) for size in (getattr(model, "source_size", None) for model in models) if size is not None]
+        self.source_size = _one_size("source", known) if known else None
+        self.weights = _normalised([1.0] * len(models) if weights is None else weights, len(models))
+        self.members = nn.ModuleList(models)
+        self.training = any(model.training for model in models)  # members that are ready for use stay so
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Log-probabilities (B, T, V)."""
+        return mean_in_log([_log_softmax(model(batch)) for model in self._models()], self.weights)
+
+    def encode(self, src: Tensor, mask: Tensor) -> EnsembleMemory:
+        members = tuple(model.encode(src, mask) for model in self._models())
+        return EnsembleMemory(members[0].states, mask, members)
+
+    def start(self, memory: Memory, trace: bool = False) -> EnsembleState:
+        assert isinstance(memory, EnsembleMemory)
+        pairs = zip(self._models(), memory.members, strict=True)
+        return EnsembleState(tuple(model.start(own, trace) for model, own in pairs))
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, EnsembleState)
+        steps = [model.step(token, own) for model, own in zip(self._models(), state.members, strict=True)]
+        log_probs = mean_in_log([step.log_probs for step in steps], self.weights)  # (N, V)
+        seen = _alike([step.attention for step in steps if step.attention is not None], heads=2)
+        attention = torch.cat(seen, dim=1) if seen else None  # (N, ΣL, H, S)
+        return Step(log_probs, EnsembleState(tuple(step.state for step in steps)), attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        """The layers of the first member, then the next one's; `cross` in the order and with the heads of `step`."""
+        maps = [model.attention(batch) for model in self._models()]
+        return AttentionMaps(
+            encoder=[layer for one in maps for layer in one.encoder],
+            decoder=[layer for one in maps for layer in one.decoder],
+            cross=_alike([layer for one in maps for layer in one.cross], heads=1),
+        )
+
+    def flops(self, source: int, target: int) -> float:
+        return sum(model.flops(source, target) for model in self._models())
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _models(self) -> list[Model]:
+        return [model for model in self.members if isinstance(model, Model)]
+
+
+def _alike(maps: list[Tensor], heads: int) -> list[Tensor]:
+    """Maps that can stand side by side. Where members have different numbers of heads, each shows the mean of its own:
+    to pad with heads that are not there would make rows that do not sum to 1. `heads` is the axis they are on."""
+    if len({weights.shape[heads] for weights in maps}) <= 1:
+        return maps
+    return [weights.mean(dim=heads, keepdim=True) for weights in maps]
+
+
+def _log_softmax(logits: Tensor) -> Tensor:
+    """In float32, or in what is finer."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(dim=-1)
+
+
+def _one_size(side: str, sizes: Sequence[int]) -> int:
+    if len(set(sizes)) > 1:
+        said = ", ".join(str(size) for size in sizes)
+        raise InputError(
+            f"the models of an ensemble share their {side} vocabulary, but theirs have {said} entries; "
+            f"give models that were trained with one tokenizer"
+        )
+    return sizes[0]
+
+
+def _normalised(weights: Sequence[float], count: int) -> tuple[float, ...]:
+    said = ", ".join(f"{weight:g}" for weight in weights)
+    if len(weights) != count:
+        raise InputError(f"an ensemble of {count} needs {count} weights, but {len(weights)} are given ({said})")
+    if not all(math.isfinite(weight) and weight > 0 for weight in weights):
+        raise InputError(f"weights of an ensemble must be above 0, but are {said}; leave out a model of no weight")
+    return tuple(weight / sum(weights) for weight in weights)

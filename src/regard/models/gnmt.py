@@ -1,0 +1,231 @@
+"""GNMT, the deep LSTM translator (Wu et al. 2016), and the one decoder layer of it that has to go step by step.
+
+    B sentences   N = B × beam rows   S source   T target   D width   K memory width   V vocabulary
+
+    m¹_s = [LSTM→(x_s), LSTM←(x_s)]                      the bottom encoder layer reads both ways
+    mˡ_s = LSTM(mˡ⁻¹_s)  (+ mˡ⁻¹_s for l ≥ 3)             the others read forward; residual sums from the third layer on
+    a_t  = softmax_s v·tanh(W₁ m_s + W₂ h¹_{t−1})         additive attention over the top of the encoder
+    c_t  = Σ_s a_ts m_s
+    h¹_t = LSTM([y_t, c_t])                              y_t is the word said last, what `tgt_in[t]` holds
+    hˡ_t = LSTM([hˡ⁻¹_t, c_t])  (+ hˡ⁻¹_t for l ≥ 3)
+    P(next word) = softmax(W hᴸ_t), or of a linear map of [hᴸ_t, c_t] when model.output_context is set
+
+The query is the bottom decoder layer's output of the step before, so c_t depends on that layer alone. Only this layer
+is looped over T; the upper layers then know all their inputs and run fused. That was the paper's reason for it.
+
+Only the bottom encoder layer is told where the padding is. The others read forward, meet it after the last real token,
+and what they say there is never looked at.
+
+Not here: the paper's quantised inference, its reward refinement, its split over devices, and its length and coverage
+penalties, which belong to search. The decoder starts from zeros; the paper does not say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers.recurrent import Carry, Recurrent
+from regard.layers.scores import Scores, look
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+@dataclass(frozen=True)
+class GNMTConfig:
+    width: int = key(256, "numbers per token: embeddings and LSTM cells alike")
+    layers: int = key(4, "layers of the encoder, and as many of the decoder")
+    residual_from: int = key(3, "first layer, counted from 1, whose input is added to its output; at least 3")
+    dropout: float = key(0.2, "share of each layer's input silenced in training")
+    output_context: bool = key(True, "show the attention's context to the output too (the paper does not)")
+    tie: Literal["auto", "all", "target", "none"] = key(
+        "auto",
+        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("width", "layers"):
+            value = getattr(self, name)
+            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        require(
+            self.residual_from >= 3,
+            f"model.residual_from must be at least 3, but is {self.residual_from}; layer 2 reads twice its own width",
+        )
+        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+
+
+# "gnmt" is the paper's WMT'14 English–French model: 8 + 8 layers of 1024, dropout 0.2 (0.3 for English–German).
+PRESETS = {
+    "tiny": GNMTConfig(width=96, layers=3),
+    "small": GNMTConfig(width=256, layers=4),
+    "gnmt": GNMTConfig(width=1024, layers=8, output_context=False, tie="none"),
+}
+
+
+# ── the layer that goes step by step ────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Source:
+    """What every query of N rows is held against."""
+
+    keys: Tensor  # (N, S, D) W₁ m
+    values: Tensor  # (N, S, K) m
+    mask: Tensor  # (N, S)
+
+    def select(self, rows: Tensor) -> Source:
+        return Source(*(part.index_select(0, rows) for part in (self.keys, self.values, self.mask)))
+
+
+class Looked(NamedTuple):
+    """What an attentive layer did over T positions, and the state it can go on from."""
+
+    hidden: Tensor  # (N, T, D)
+    context: Tensor  # (N, T, K)
+    weights: Tensor  # (N, T, S)
+    carry: Carry
+
+
+class AttentiveLSTM(nn.Module):
+    """h_t = LSTM([x_t, c_t]) with c_t the context that h_{t−1} asked for: a loop that nothing can fuse."""
+
+    def __init__(self, inputs: int, memory: int, width: int) -> None:
+        super().__init__()
+        self.memory, self.width = memory, width
+        self.scores = Scores("additive", width, memory, width)
+        self.recurrent = Recurrent("lstm", inputs + memory, width)
+
+    def look_at(self, memory: Memory) -> Source:
+        keys = self.scores.prepare(memory.states)
+        return Source(keys, memory.states.to(keys.dtype), memory.mask)  # one type, lest every step converts the values
+
+    def forward(self, x: Tensor, carry: Carry, source: Source) -> Looked:
+        steps = []
+        for word in x.unbind(1):  # (N, E)
+            query = carry.hidden[0][:, None]  # (N, 1, D): the step before
+            context, weights = look(self.scores(query, source.keys), source.mask, source.values)  # (N, 1, K), (N, 1, S)
+            hidden, carry = self.recurrent.step(torch.cat([word, context[:, 0]], dim=-1), carry)
+            steps.append((hidden[:, None], context, weights))
+        hidden, context, weights = (torch.cat(parts, dim=1) for parts in zip(*steps, strict=True))  # (N, T, ·)
+        return Looked(hidden, context, weights, carry)
+
+    def flops(self, source: int, target: int) -> float:
+        """Keys once; then query, scores, context and cell at each position."""
+        looks = 2.0 * self.width * self.width + 2.0 * source * (self.width + self.memory)
+        return 2.0 * source * self.memory * self.width + target * looks + self.recurrent.flops(target)
+
+
+@dataclass(frozen=True)
+class AttentiveState:
+    """The past of N rows for a stack whose bottom layer is attentive and whose upper layers are fused LSTMs."""
+
+    bottom: Carry
+    upper: tuple[Carry, ...]
+    source: Source
+    sentence: Tensor  # (N,) which source sentence a row translates
+    trace: bool
+
+    def select(self, rows: Tensor) -> AttentiveState:
+        sentence = self.sentence[rows]
+        stays = torch.equal(sentence, self.sentence)  # beams changed places within their sentences: sources stay put
+        source = self.source if stays else self.source.select(rows)
+        upper = tuple(carry.select(rows) for carry in self.upper)
+        return replace(self, bottom=self.bottom.select(rows), upper=upper, source=source, sentence=sentence)
+
+
+def begin(memory: Memory, bottom: AttentiveLSTM, upper: int, trace: bool = False) -> AttentiveState:
+    """Before the first word, all layers hold zeros."""
+    rows = len(memory.mask)
+    zeros = bottom.recurrent.zeros(rows)
+    sentence = torch.arange(rows, device=memory.mask.device)
+    return AttentiveState(zeros, (zeros,) * upper, bottom.look_at(memory), sentence, trace)
+
+
+# ── the model ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Decoded(NamedTuple):
+    """The decoder's output and the state it can go on from."""
+
+    states: Tensor  # (N, T, D)
+    weights: Tensor  # (N, T, S)
+    state: AttentiveState
+
+
+class GNMT(Model):
+    def __init__(self, config: GNMTConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        width, above = config.width, range(1, config.layers)
+        self.memory_width = 2 * width if config.layers == 1 else width
+        self.source_embedding = nn.Embedding(source_size, width)
+        self.target_embedding = nn.Embedding(target_size, width)
+        self.both_ways = Recurrent("lstm", width, width, bidirectional=True)
+        self.encoder = nn.ModuleList(Recurrent("lstm", 2 * width if n == 1 else width, width) for n in above)
+        self.bottom = AttentiveLSTM(width, self.memory_width, width)
+        self.decoder = nn.ModuleList(Recurrent("lstm", width + self.memory_width, width) for _ in above)
+        self.dropout = nn.Dropout(config.dropout)
+        self.readout = nn.Linear(width + self.memory_width, width) if config.output_context else nn.Identity()
+        self.output = nn.Linear(width, target_size, bias=False)
+        for table in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(table.weight, std=width**-0.5)
+        if config.tie != "none":
+            self.output.weight = self.target_embedding.weight
+        if config.tie == "all" or (config.tie == "auto" and joint):
+            self.source_embedding.weight = self.target_embedding.weight
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
+        return logits
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        x, _ = self.both_ways(self.dropout(self.source_embedding(src)), mask)  # (B, S, 2D)
+        for number, layer in enumerate(self.encoder, start=2):
+            y, _ = layer(self.dropout(x))  # (B, S, D)
+            x = y + x if number >= self.config.residual_from else y
+        return Memory(x, mask)
+
+    def start(self, memory: Memory, trace: bool = False) -> AttentiveState:
+        return begin(memory, self.bottom, len(self.decoder), trace)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, AttentiveState)
+        decoded = self._decode(token[:, None], state)  # T = 1
+        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        attention = decoded.weights[:, None] if state.trace else None  # (N, 1, 1, S): one layer, one head
+        return Step(log_probs, decoded.state, attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1
+
+    def flops(self, source: int, target: int) -> float:
+        layers = [(layer, source) for layer in (self.both_ways, *self.encoder)]
+        layers += [(layer, target) for layer in self.decoder]
+        recurrent = sum(layer.flops(length) for layer, length in layers if isinstance(layer, Recurrent))
+        readout = self.config.width * (self.config.width + self.memory_width) if self.config.output_context else 0
+        each_word = 2.0 * (readout + self.config.width * self.target_size)
+        return recurrent + self.bottom.flops(source, target) + target * each_word
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start(self, batch: Batch) -> AttentiveState:
+        return self.start(self.encode(batch.src, batch.src_mask))
+
+    def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded:
+        looked: Looked = self.bottom(self.dropout(self.target_embedding(tokens)), state.bottom, state.source)
+        x, upper = looked.hidden, []  # (N, T, D)
+        for number, (layer, carry) in enumerate(zip(self.decoder, state.upper, strict=True), start=2):
+            y, after = layer(torch.cat([self.dropout(x), looked.context], dim=-1), carry=carry)
+            x = y + x if number >= self.config.residual_from else y
+            upper.append(after)
+        x = self.dropout(x)
+        if self.config.output_context:
+            x = self.readout(torch.cat([x, looked.context], dim=-1))  # (N, T, D + K) → (N, T, D)
+        return Decoded(x, looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper)))

@@ -1,0 +1,220 @@
+"""LSTMs with mixtures of experts between them: the translation system of Shazeer et al. 2017 (section 5.3), kept small.
+
+    B sentences   N = B × beam rows   S source   T target   D width   V vocabulary
+
+    encoder   embedding → LSTM, both directions → LSTM … → mixture of experts → LSTM
+    decoder   embedding → LSTM → attention over the source, x = W[s; c] → mixture of experts → LSTM … → output
+
+The output of every LSTM and every mixture is D wide and added to its input. The decoder attends with the state that
+has just read the token, and nothing of the attention flows back into that first LSTM, so teacher forcing runs every
+layer over the whole sentence at once. The paper's first decoder layer does receive the attention of the step before.
+
+Also unlike the paper: flat routing only (theirs has two levels from 512 experts on); the balance of Fedus et al. 2021
+in place of the importance and load losses; no sigmoid on the mixture's output; a general score for its attention
+function; the two directions of the first layer have half the cells each; the decoder starts from zeros. Cells beyond
+the width are projected inside the recurrence as there (on a CPU torch warns once that its fast kernel cannot do that).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers.moe import MixtureOfExperts, check_experts
+from regard.layers.recurrent import Carry
+from regard.layers.scores import Score, Scores, look
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+@dataclass(frozen=True)
+class MoeConfig:
+    width: int = key(256, "numbers per token between the layers; even")
+    cells: int = key(256, "cells of an LSTM; more than the width are projected down to it")
+    inner: int = key(512, "units of an expert")
+    encoder_layers: int = key(
+        2, "LSTM layers of the encoder, the first in both directions; the mixture is before the last"
+    )
+    decoder_layers: int = key(2, "LSTM layers of the decoder; attention and mixture follow the first")
+    experts: int = key(8, "experts of a mixture")
+    expert_choice: int = key(2, "experts that serve a token")
+    balance: float = key(0.01, "weight of the loss that keeps experts evenly loaded, per mixture")
+    noise: bool = key(False, "let training disturb the router's scores by a learned amount")
+    score: Score = key("general", "how well a decoder state fits a source position")
+    dropout: float = key(0.1, "share of embeddings and of layer outputs silenced in training")
+    tie: Literal["auto", "all", "target", "none"] = key(
+        "auto",
+        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
+    )
+
+    def __post_init__(self) -> None:
+        least = {"width": 2, "cells": 2, "inner": 1, "encoder_layers": 2, "decoder_layers": 1, "experts": 2}
+        for name, limit in least.items():
+            value = getattr(self, name)
+            require(value >= limit, f"model.{name} must be at least {limit}, but is {value}")
+        for name in ("width", "cells"):
+            value = getattr(self, name)
+            require(value % 2 == 0, f"model.{name} must be even, but is {value}")
+        require(
+            self.cells >= self.width,
+            f"model.cells must be at least model.width = {self.width}, but is {self.cells}",
+        )
+        check_experts(self.experts, self.expert_choice, self.balance)
+        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+
+
+# moe: the paper's flat mixtures of 32 experts (appendix E; its larger ones are routed in two levels), with the
+# simplifications above. The dropout is an approximation.
+PRESETS = {
+    "tiny": MoeConfig(width=128, cells=128, inner=192, experts=4),
+    "small": MoeConfig(),
+    "moe": MoeConfig(
+        width=512, cells=2048, inner=2048, encoder_layers=3, decoder_layers=2, experts=32, expert_choice=4, dropout=0.4
+    ),
+}
+
+
+@dataclass(frozen=True)
+class MoeState:
+    """N rows between two tokens."""
+
+    carries: tuple[Carry | None, ...]  # per LSTM (1, N, D) and (1, N, cells); None before the first token
+    memory: Memory  # (N, S, D), (N, S)
+    prepared: Tensor  # (N, S, ·) the keys as the score wants them
+    trace: bool
+
+    def select(self, rows: Tensor) -> MoeState:
+        carries = tuple(carry.select(rows) if carry is not None else None for carry in self.carries)
+        memory = Memory(self.memory.states.index_select(0, rows), self.memory.mask[rows])
+        return replace(self, carries=carries, memory=memory, prepared=self.prepared.index_select(0, rows))
+
+
+class Decoded(NamedTuple):
+    states: Tensor  # (N, T, D)
+    carries: tuple[Carry, ...]
+    weights: Tensor  # (N, T, S) attention
+
+
+class Moe(Model):
+    def __init__(self, config: MoeConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        width = config.width
+        self.source_embedding = nn.Embedding(source_size, width)
+        self.target_embedding = nn.Embedding(target_size, width)
+        self.both_ways = make_lstm(width, config.cells // 2, width // 2, bidirectional=True)
+        self.encoder = nn.ModuleList(make_lstm(width, config.cells, width) for _ in range(config.encoder_layers - 1))
+        self.decoder = nn.ModuleList(make_lstm(width, config.cells, width) for _ in range(config.decoder_layers))
+        self.encoder_experts = make_experts(config)
+        self.decoder_experts = make_experts(config)
+        self.scores = Scores(config.score, width, width)
+        self.join = nn.Linear(2 * width, width)  # W of W[s; c]
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(width, target_size, bias=False)
+        for table in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(table.weight, std=width**-0.5)
+        if config.tie != "none":
+            self.output.weight = self.target_embedding.weight
+        if config.tie == "all" or (config.tie == "auto" and joint):
+            self.source_embedding.weight = self.target_embedding.weight
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        state = self.start(self.encode(batch.src, batch.src_mask))
+        logits: Tensor = self.output(self._decode(batch.tgt_in, state, batch.tgt_mask).states)  # (B, T, V)
+        return logits
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        x: Tensor = self.dropout(self.source_embedding(src))  # (B, S, D)
+        x = x + self.dropout(run(self.both_ways, x, mask)[0])
+        for index, lstm in enumerate(self.encoder):
+            if index == len(self.encoder) - 1:
+                x = x + self.dropout(self.encoder_experts(x, mask))
+            x = x + self.dropout(run(lstm, x)[0])  # from left to right, padding comes after all that is real
+        return Memory(x, mask)
+
+    def start(self, memory: Memory, trace: bool = False) -> MoeState:
+        return MoeState((None,) * len(self.decoder), memory, self.scores.prepare(memory.states), trace)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, MoeState)
+        decoded = self._decode(token[:, None], state)  # T = 1
+        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        attention = decoded.weights[:, None] if state.trace else None  # (N, 1, S) → (N, L = 1, H = 1, S)
+        return Step(log_probs, replace(state, carries=decoded.carries), attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        state = self.start(self.encode(batch.src, batch.src_mask))
+        weights = self._decode(batch.tgt_in, state, batch.tgt_mask).weights
+        return AttentionMaps([], [], [weights[:, None]])  # (B, T, S) → (B, H = 1, T, S)
+
+    def flops(self, source: int, target: int) -> float:
+        """LSTMs, mixtures, attention, join and output; embeddings are lookups and cost nothing."""
+        width, cells = self.config.width, self.config.cells
+        square = 2.0 * width * width
+        one_lstm = lstm_flops(width, cells, width)
+        encoder = source * (2 * lstm_flops(width, cells // 2, width // 2) + len(self.encoder) * one_lstm)
+        decoder = target * (len(self.decoder) * one_lstm + 2 * square)  # join reads 2D numbers
+        mixtures = self.encoder_experts.flops(source) + self.decoder_experts.flops(target)
+        prepare = square * source if self.config.score in ("additive", "general") else 0.0
+        ask = square * target if self.config.score == "additive" else 0.0
+        pairs = 2 * 2.0 * source * target * width  # the scores, and the mean of the values
+        return encoder + decoder + mixtures + prepare + ask + pairs + 2.0 * target * width * self.target_size
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _decode(self, tokens: Tensor, state: MoeState, real: Tensor | None = None) -> Decoded:
+        """tokens (N, T): all target positions, or one that follows what the state has read."""
+        x: Tensor = self.dropout(self.target_embedding(tokens))  # (N, T, D)
+        carries: list[Carry] = []
+        weights = x.new_empty(0)
+        for index, (lstm, carry) in enumerate(zip(self.decoder, state.carries, strict=True)):
+            out, after = run(lstm, x, carry=carry)
+            carries.append(after)
+            x = x + self.dropout(out)
+            if index == 0:
+                context, weights = look(self.scores(x, state.prepared), state.memory.mask, state.memory.states)
+                x = self.join(torch.cat([x, context], dim=-1))
+                x = x + self.dropout(self.decoder_experts(x, real))
+        return Decoded(x, tuple(carries), weights)
+
+
+def make_lstm(inputs: int, cells: int, outputs: int, bidirectional: bool = False) -> nn.LSTM:
+    """One layer; cells beyond the width of the output are projected down to it inside the recurrence."""
+    projection = outputs if cells > outputs else 0
+    return nn.LSTM(inputs, cells, batch_first=True, bidirectional=bidirectional, proj_size=projection)
+
+
+def make_experts(config: MoeConfig) -> MixtureOfExperts:
+    shape = (config.width, config.inner)
+    choice = (config.experts, config.expert_choice)
+    return MixtureOfExperts(*shape, "relu", *choice, config.balance, config.noise)
+
+
+def run(lstm: nn.Module, x: Tensor, mask: Tensor | None = None, carry: Carry | None = None) -> tuple[Tensor, Carry]:
+    """(N, T, D) → (N, T, D) and what to go on from; float32 under autocast too, as rounding adds up along a sentence.
+
+    A mask (N, T) is for two directions: from right to left, reading must begin at the last token.
+    """
+    with torch.autocast(x.device.type, enabled=False):
+        x = x.to(next(lstm.parameters()).dtype)
+        if mask is None:
+            out, end = lstm(x, carry)
+        else:
+            packed = pack_padded_sequence(x, mask.sum(dim=1).cpu(), batch_first=True, enforce_sorted=False)
+            out, end = lstm(packed)
+            out, _ = pad_packed_sequence(out, batch_first=True, total_length=x.shape[1])
+    return out, Carry(*end)
+
+
+def lstm_flops(inputs: int, cells: int, outputs: int) -> float:
+    """Of one token in one direction: four gates read input and past output; then the projection, if there is one."""
+    projection = 2.0 * cells * outputs if cells > outputs else 0.0
+    return 2.0 * 4 * cells * (inputs + outputs) + projection

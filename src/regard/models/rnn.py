@@ -1,0 +1,170 @@
+"""The encoder–decoder without attention (Sutskever et al. 2014; Cho et al. 2014): the notes' standard Seq2Seq model.
+
+    B sentences   N = B × beam rows   S source   T target   E embedding   D width   L layers   V vocabulary
+
+    h(t) = f(h(t−1), x(t))           the encoder reads the source, word by word
+    s(0) = h(S)                      its last state, one vector per layer, is all the decoder gets: the bottleneck
+    s(t) = g(s(t−1), y(t−1))         context = "start", Sutskever
+    s(t) = g(s(t−1), y(t−1), h(S))   context = "every", Cho: the top layer's last state enters every step
+    P(y(t)) = softmax(V s(t))
+
+f and g are stacks of LSTM or GRU cells of one size, so that the state passes over as it is. Cho's own model has a
+further matrix and tanh between h(S) and s(0), and a maxout before the softmax; neither is here. Teacher forcing runs
+encoder and decoder in one fused call each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers.recurrent import Carry, Cell, Recurrent
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+Tie = Literal["auto", "all", "target", "none"]
+TIE_HELP = "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)"
+
+
+@dataclass(frozen=True)
+class RnnConfig:
+    cell: Cell = key("lstm", "recurrent cell: lstm or gru")
+    width: int = key(384, "units of a layer, of encoder and decoder")
+    layers: int = key(2, "layers of the encoder, and as many of the decoder")
+    embedding: int = key(384, "numbers per token read")
+    dropout: float = key(0.2, "share of embeddings and layer outputs silenced in training")
+    reverse_source: bool = key(False, "read the source from its last word to its first (Sutskever et al. 2014)")
+    context: Literal["start", "every"] = key("start", "where the source enters the decoder: its start, or every step")
+    tie: Tie = key("auto", TIE_HELP)
+
+    def __post_init__(self) -> None:
+        check_numbers(self.dropout, width=self.width, layers=self.layers, embedding=self.embedding)
+        check_ties(self.tie, self.embedding, self.width)
+
+
+def check_numbers(dropout: float, **sizes: int) -> None:
+    """What recurrent configurations have in common: sizes from 1 on, and a share of dropout."""
+    for name, value in sizes.items():
+        require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+    require(0 <= dropout < 1, f"model.dropout must be at least 0 and below 1, but is {dropout}")
+
+
+def check_ties(tie: Tie, embedding: int, width: int) -> None:
+    require(
+        tie in ("auto", "none") or embedding == width,
+        f'model.tie = "{tie}" needs model.embedding = model.width, but they are {embedding} and {width}; '
+        'use tie = "auto"',
+    )
+
+
+def tie_matrices(tie: Tie, joint: bool, source: nn.Embedding, target: nn.Embedding, output: nn.Linear) -> None:
+    """The output is the target embedding where they are equally wide, and so is the source's in a joint vocabulary."""
+    require(tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
+    if tie != "none" and output.weight.shape == target.weight.shape:
+        output.weight = target.weight
+    if tie == "all" or (tie == "auto" and joint):
+        source.weight = target.weight
+
+
+# sutskever: 4 layers of 1000 cells and embeddings of 1000 (section 3.4), 384 million parameters with the paper's two
+# vocabularies. tiny and small are ours.
+PRESETS = {
+    "tiny": RnnConfig(width=160, layers=1, embedding=160),
+    "small": RnnConfig(width=384, layers=2, embedding=384),
+    "sutskever": RnnConfig(width=1000, layers=4, embedding=1000, dropout=0.0, reverse_source=True, tie="none"),
+}
+
+
+def reading_order(mask: Tensor) -> Tensor:
+    """(B, S), True at tokens → the places (B, S) to read in turn: words backwards, EOS and padding where they are.
+
+    >>> reading_order(torch.tensor([[True, True, True, True, False]])).tolist()
+    [[2, 1, 0, 3, 4]]
+    """
+    end = mask.sum(dim=1, keepdim=True) - 1  # (B, 1) where EOS stands
+    place = torch.arange(mask.shape[1], device=mask.device)
+    return torch.where(place < end, end - 1 - place, place)
+
+
+@dataclass(frozen=True)
+class RnnMemory(Memory):
+    """The decoder sees `final` alone; `states` are for whoever wants to look at them, word i at place i."""
+
+    final: Carry  # (L, B, D) after the last token read
+
+
+@dataclass(frozen=True)
+class RnnState:
+    carry: Carry  # (L, N, D)
+    context: Tensor | None  # (N, D) with context = "every"
+
+    def select(self, rows: Tensor) -> RnnState:
+        return RnnState(self.carry.select(rows), self.context[rows] if self.context is not None else None)
+
+
+class Rnn(Model):
+    def __init__(self, config: RnnConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        self.source_embedding = nn.Embedding(source_size, config.embedding)
+        self.target_embedding = nn.Embedding(target_size, config.embedding)
+        self.encoder = Recurrent(config.cell, config.embedding, config.width, config.layers, config.dropout)
+        inputs = config.embedding + (config.width if config.context == "every" else 0)
+        self.decoder = Recurrent(config.cell, inputs, config.width, config.layers, config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.width, target_size, bias=False)
+        for table in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(table.weight, std=config.embedding**-0.5)  # √E times it has unit variance
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        state = self.start(self.encode(batch.src, batch.src_mask))
+        logits, _ = self._decode(batch.tgt_in, state)
+        return logits  # (B, T, V)
+
+    def encode(self, src: Tensor, mask: Tensor) -> RnnMemory:
+        order = reading_order(mask) if self.config.reverse_source else None
+        read = src if order is None else src.gather(1, order)
+        states, final = self.encoder(self._embed(read, self.source_embedding), mask)
+        if order is not None:  # the order undoes itself: each state goes back to the place of its word
+            states = states.gather(1, order[..., None].expand_as(states))
+        return RnnMemory(states, mask, final)
+
+    def start(self, memory: Memory, trace: bool = False) -> RnnState:
+        assert isinstance(memory, RnnMemory)
+        every = self.config.context == "every"
+        return RnnState(memory.final, memory.final.hidden[-1] if every else None)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, RnnState)
+        logits, carry = self._decode(token[:, None], state)  # T = 1
+        return Step(logits[:, 0].float().log_softmax(dim=-1), replace(state, carry=carry), None)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return AttentionMaps([], [], [])
+
+    def flops(self, source: int, target: int) -> float:
+        vocabulary = 2.0 * target * self.config.width * self.target_size
+        return self.encoder.flops(source) + self.decoder.flops(target) + vocabulary
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _decode(self, tokens: Tensor, state: RnnState) -> tuple[Tensor, Carry]:
+        """tokens (N, T) → logits (N, T, V), and what comes after the last of them"""
+        x = self._embed(tokens, self.target_embedding)
+        if state.context is not None:
+            context = state.context[:, None].expand(-1, tokens.shape[1], -1)  # (N, T, D)
+            x = torch.cat([x, context.to(x.dtype)], dim=-1)  # (N, T, E + D)
+        states, carry = self.decoder(x, carry=state.carry)
+        return self.output(self.dropout(states)), carry
+
+    def _embed(self, tokens: Tensor, table: nn.Embedding) -> Tensor:
+        embedded: Tensor = self.dropout(table(tokens) * math.sqrt(self.config.embedding))  # (N, T, E)
+        return embedded

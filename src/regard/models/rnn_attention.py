@@ -1,0 +1,299 @@
+"""The recurrent encoder–decoder with attention (Bahdanau et al. 2015; Luong et al. 2015): the notes' way out of the
+bottleneck.
+
+    B sentences   N = B × beam rows   S source   T target   V vocabulary
+    E embedding   D width   L layers   K width of an annotation h(i)   A width of the additive score
+
+    h(i) = [h→(i); h←(i)]                          the encoder reads both ways: word i with what is around it
+    α(t, i) = softmax over i of score(s, h(i))     how much word i matters now (layers/scores.py)
+    c(t) = Σᵢ α(t, i) h(i)                         the context: a mean of the source, a new one for every target word
+    attend = "before"   s = s(t−1), then s(t) = f(s(t−1), y(t−1), c(t))             Bahdanau, the notes
+    attend = "after"    s(t) = f(s(t−1), y(t−1)), then s = s(t)                     Luong
+    input_feeding       s(t) = f(s(t−1), y(t−1), ŝ(t−1))                            Luong, section 3.3
+    ŝ(t) = tanh(W[c(t); s(t)])                     P(y(t)) = softmax(V ŝ(t))
+    coverage            vᵀ tanh(W₁h(i) + W₂s + w Σ α(<t, i))                        Tu et al. 2016; See et al. 2017
+
+The decoder starts from tanh(W[h→(S); h←(1)]); Bahdanau takes h←(1) alone. With "after" and neither input feeding nor
+coverage, teacher forcing is one fused call and one look for all positions. "before" and input feeding must go step by
+step: the cell waits for the look, and the look for the cell. Coverage makes the looks wait for one another.
+
+Not here: Bahdanau's maxout readout of s(t−1), y(t−1) and c(t), for which ŝ(t) stands; Luong's local attention; the
+coverage loss of See et al.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.config import key, require
+from regard.layers.recurrent import Carry, Cell, Recurrent
+from regard.layers.scores import Score, Scores, look
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.rnn import TIE_HELP, Tie, check_numbers, check_ties, tie_matrices
+
+
+@dataclass(frozen=True)
+class RnnAttentionConfig:
+    cell: Cell = key("lstm", "recurrent cell: lstm or gru")
+    width: int = key(384, "units of a decoder layer")
+    encoder_width: int = key(192, "units of each of the encoder's two directions")
+    encoder_layers: int = key(2, "encoder layers, each in both directions")
+    decoder_layers: int = key(2, "decoder layers")
+    embedding: int = key(384, "numbers per token read")
+    score: Score = key("additive", "how a decoder state is held against a source word")
+    alignment: int = key(384, "units of the additive score")
+    attend: Literal["before", "after"] = key(
+        "after", "look before the cell's step (Bahdanau; slow), or after it (Luong)"
+    )
+    input_feeding: bool = key(False, "the last attentional vector enters the next step (Luong; slow)")
+    coverage: bool = key(False, "the additive score is told how much each word was looked at so far (slow)")
+    dropout: float = key(0.2, "share of embeddings and layer outputs silenced in training")
+    tie: Tie = key("auto", TIE_HELP)
+
+    def __post_init__(self) -> None:
+        check_numbers(
+            self.dropout,
+            width=self.width,
+            encoder_width=self.encoder_width,
+            encoder_layers=self.encoder_layers,
+            decoder_layers=self.decoder_layers,
+            embedding=self.embedding,
+            alignment=self.alignment,
+        )
+        check_ties(self.tie, self.embedding, self.width)
+        require(
+            self.score in ("additive", "general") or self.width == 2 * self.encoder_width,
+            f'model.score = "{self.score}" needs model.width = 2 × model.encoder_width, but they are {self.width} and '
+            f'{self.encoder_width}; use score = "general"',
+        )
+        require(
+            not self.input_feeding or self.attend == "after",
+            'model.input_feeding = true needs model.attend = "after", but it is "before", which feeds the context',
+        )
+        require(
+            not self.coverage or self.score == "additive",
+            f'model.coverage = true needs model.score = "additive", but it is "{self.score}"',
+        )
+
+
+# bahdanau: RNNsearch-50 (appendix A.2.3 and B: 1000 units each way, embeddings of 620, alignment of 1000), but for its
+# readout. tiny and small are ours.
+PRESETS = {
+    "tiny": RnnAttentionConfig(
+        width=160, encoder_width=80, encoder_layers=1, decoder_layers=1, embedding=160, alignment=160
+    ),
+    "small": RnnAttentionConfig(
+        width=384, encoder_width=192, encoder_layers=2, decoder_layers=2, embedding=384, alignment=384
+    ),
+    "bahdanau": RnnAttentionConfig(
+        cell="gru",
+        width=1000,
+        encoder_width=1000,
+        encoder_layers=1,
+        decoder_layers=1,
+        embedding=620,
+        alignment=1000,
+        attend="before",
+        dropout=0.0,
+        tie="none",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class RnnAttentionMemory(Memory):
+    final: Tensor  # (B, K) the top layer's last state of each direction
+
+
+@dataclass(frozen=True)
+class RnnAttentionState:
+    """N decoders and the sentences they look at."""
+
+    carry: Carry  # (L, N, D)
+    fed: Tensor | None  # (N, D) ŝ(t−1), with input feeding
+    coverage: Tensor | None  # (N, S) sum of the weights so far
+    values: Tensor  # (N, S, K) what the encoder made of each word
+    prepared: Tensor  # (N, S, ·) what of the score depends on it alone
+    mask: Tensor  # (N, S)
+    sentence: Tensor  # (N,) which source sentence a row translates
+    trace: bool
+
+    def select(self, rows: Tensor) -> RnnAttentionState:
+        moved = replace(
+            self,
+            carry=self.carry.select(rows),
+            fed=self.fed[rows] if self.fed is not None else None,
+            coverage=self.coverage[rows] if self.coverage is not None else None,
+        )
+        sentence = self.sentence[rows]
+        if torch.equal(sentence, self.sentence):  # beams changed places within their sentences: sources stay put
+            return moved
+        values, prepared, mask = self.values[rows], self.prepared[rows], self.mask[rows]
+        return replace(moved, values=values, prepared=prepared, mask=mask, sentence=sentence)
+
+
+class Looked(NamedTuple):
+    context: Tensor  # (N, T, K)
+    weights: Tensor  # (N, T, S)
+    coverage: Tensor | None  # (N, S) with these weights added
+
+
+class Decoded(NamedTuple):
+    attentional: Tensor  # (N, T, D) ŝ
+    weights: Tensor  # (N, T, S)
+    state: RnnAttentionState
+
+
+class RnnAttention(Model):
+    def __init__(self, config: RnnAttentionConfig, source_size: int, target_size: int, joint: bool) -> None:
+        super().__init__()
+        self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
+        annotation = 2 * config.encoder_width  # K
+        self.source_embedding = nn.Embedding(source_size, config.embedding)
+        self.target_embedding = nn.Embedding(target_size, config.embedding)
+        self.encoder = Recurrent(
+            config.cell, config.embedding, config.encoder_width, config.encoder_layers, config.dropout, True
+        )
+        fed = {"before": annotation, "after": config.width if config.input_feeding else 0}[config.attend]
+        self.decoder = Recurrent(
+            config.cell, config.embedding + fed, config.width, config.decoder_layers, config.dropout
+        )
+        self.parts = 2 if config.cell == "lstm" else 1  # hidden, and cell where there is one
+        self.bridge = nn.Linear(annotation, self.parts * config.decoder_layers * config.width)
+        self.scores = Scores(config.score, config.width, annotation, config.alignment)
+        self.of_coverage = nn.Parameter(torch.zeros(config.alignment)) if config.coverage else None  # w
+        self.combine = nn.Linear(annotation + config.width, config.width, bias=False)
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(config.width, target_size, bias=False)
+        for table in (self.source_embedding, self.target_embedding):
+            nn.init.normal_(table.weight, std=config.embedding**-0.5)  # √E times it has unit variance
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+
+    # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def forward(self, batch: Batch) -> Tensor:
+        state = self.start(self.encode(batch.src, batch.src_mask))
+        logits: Tensor = self.output(self.dropout(self._decode(batch.tgt_in, state).attentional))
+        return logits  # (B, T, V)
+
+    def encode(self, src: Tensor, mask: Tensor) -> RnnAttentionMemory:
+        states, end = self.encoder(self._embed(src, self.source_embedding), mask)
+        final = end.hidden[-2:].transpose(0, 1).flatten(1)  # (2, B, K/2) → (B, 2, K/2) → (B, K)
+        return RnnAttentionMemory(self.dropout(states), mask, final)
+
+    def start(self, memory: Memory, trace: bool = False) -> RnnAttentionState:
+        assert isinstance(memory, RnnAttentionMemory)
+        config, rows = self.config, len(memory.mask)
+        first = self.bridge(memory.final).tanh().view(rows, self.parts, config.decoder_layers, config.width)
+        hidden, *cell = first.permute(1, 2, 0, 3).contiguous()  # (N, 1 or 2, L, D) → hidden (L, N, D), cell (L, N, D)
+        carry = Carry(hidden, cell[0] if cell else None)
+        return RnnAttentionState(
+            carry=carry,
+            fed=torch.zeros_like(hidden[-1]) if config.input_feeding else None,
+            coverage=torch.zeros_like(memory.mask, dtype=memory.states.dtype) if config.coverage else None,
+            values=memory.states,
+            prepared=self.scores.prepare(memory.states),
+            mask=memory.mask,
+            sentence=torch.arange(rows, device=memory.mask.device),
+            trace=trace,
+        )
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, RnnAttentionState)
+        decoded = self._decode(token[:, None], state)  # T = 1
+        log_probs = self.output(decoded.attentional[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        weights = decoded.weights[:, None] if state.trace else None  # (N, 1, S) → (N, 1, 1, S)
+        return Step(log_probs, decoded.state, weights)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        state = self.start(self.encode(batch.src, batch.src_mask))
+        weights = self._decode(batch.tgt_in, state).weights
+        return AttentionMaps([], [], [weights[:, None]])  # one layer of one head: (B, 1, T, S)
+
+    def flops(self, source: int, target: int) -> float:
+        config, pairs = self.config, source * target
+        width, annotation = config.width, 2 * config.encoder_width
+        score = {
+            "additive": (source * annotation + target * width + pairs) * config.alignment,
+            "general": (source * annotation + pairs) * width,
+            "dot": pairs * width,
+            "scaled": pairs * width,
+        }[config.score]
+        bridge = annotation * self.parts * config.decoder_layers * width
+        outputs = target * (annotation + width + self.target_size) * width
+        products = bridge + score + pairs * annotation + outputs
+        return self.encoder.flops(source) + self.decoder.flops(target) + 2.0 * products
+
+    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _decode(self, tokens: Tensor, state: RnnAttentionState) -> Decoded:
+        """tokens (N, T): all target positions, or one"""
+        x = self._embed(tokens, self.target_embedding)
+        if self.config.attend == "before" or self.config.input_feeding:
+            return self._decode_in_turn(x, state)
+        tops, carry = self.decoder(x, carry=state.carry)
+        looked = self._look(tops, state)
+        return Decoded(
+            self._combine(looked.context, tops), looked.weights, replace(state, carry=carry, coverage=looked.coverage)
+        )
+
+    def _decode_in_turn(self, x: Tensor, state: RnnAttentionState) -> Decoded:
+        """The same position by position: x (N, T, E), where each step needs the look of the last."""
+        tops, contexts, weights, fed = [], [], [], []
+        for word in x.unbind(dim=1):  # (N, E)
+            top, looked, state = self._advance(word, state)
+            tops.append(top)
+            contexts.append(looked.context)
+            weights.append(looked.weights)
+            if state.fed is not None:
+                fed.append(state.fed)
+        if fed:
+            attentional = torch.stack(fed, dim=1)  # (N, T, D)
+        else:  # no step waited for it: all at once
+            attentional = self._combine(torch.cat(contexts, dim=1), torch.stack(tops, dim=1))
+        return Decoded(attentional, torch.cat(weights, dim=1), state)
+
+    def _advance(self, word: Tensor, state: RnnAttentionState) -> tuple[Tensor, Looked, RnnAttentionState]:
+        """One word (N, E) further: s(t) (N, D), what it looked at, and the state after it"""
+        if state.fed is None:  # Bahdanau: look, then step
+            looked = self._look(state.carry.hidden[-1][:, None], state)
+            top, carry = self.decoder.step(_beside(word, looked.context[:, 0]), state.carry)
+            return top, looked, replace(state, carry=carry, coverage=looked.coverage)
+        top, carry = self.decoder.step(_beside(word, state.fed), state.carry)  # Luong: step, then look
+        looked = self._look(top[:, None], state)
+        fed = self._combine(looked.context[:, 0], top)
+        return top, looked, replace(state, carry=carry, coverage=looked.coverage, fed=fed)
+
+    def _look(self, queries: Tensor, state: RnnAttentionState) -> Looked:
+        """queries (N, T, D), all at once; in turn under coverage, where each must know of those before it"""
+        if state.coverage is None:
+            return Looked(*look(self.scores(queries, state.prepared), state.mask, state.values), None)
+        assert self.of_coverage is not None
+        coverage, contexts, weights = state.coverage, [], []
+        for query in queries.split(1, dim=1):  # (N, 1, D)
+            prepared = state.prepared + coverage[..., None] * self.of_coverage  # (N, S, A)
+            context, weight = look(self.scores(query, prepared), state.mask, state.values)
+            coverage = coverage + weight[:, 0]
+            contexts.append(context)
+            weights.append(weight)
+        return Looked(torch.cat(contexts, dim=1), torch.cat(weights, dim=1), coverage)
+
+    def _combine(self, context: Tensor, top: Tensor) -> Tensor:
+        """ŝ = tanh(W[c; s])"""
+        attentional: Tensor = self.combine(_beside(context, top)).tanh()
+        return attentional
+
+    def _embed(self, tokens: Tensor, table: nn.Embedding) -> Tensor:
+        embedded: Tensor = self.dropout(table(tokens) * math.sqrt(self.config.embedding))  # (N, T, E)
+        return embedded
+
+
+def _beside(a: Tensor, b: Tensor) -> Tensor:
+    """[a; b]; under autocast the two may come in different precisions."""
+    return torch.cat([a, b.to(a.dtype)], dim=-1)

@@ -1,0 +1,212 @@
+"""Fine-tuning by the expected reward of whole translations, for a model that maximum likelihood has already taught.
+
+    R(y) ∈ [0, 1] a sentence's score against its reference   p(y | x) = Π_t p(y_t | y<t, x)   w weight of likelihood
+
+    minimum risk (Shen et al. 2016)          ℓ = −Σ_y q(y) R(y)              q(y) = p(y | x)^α / Σ_y' p(y' | x)^α
+    self-critical (Rennie et al. 2017)       ℓ = −(R(y) − b) log p(y | x)    y ~ p, b = R(greedy translation)
+    mixed (Wu et al. 2016)                   ℓ + w · (−log p(reference | x))
+
+Minimum risk is differentiated through q, over the distinct ones among n samples and, if wanted, the reference. The
+self-critical loss is no loss: its value means nothing, its gradient is on average that of −E[R], whatever b is, as long
+as b does not depend on y. b can also be the mean reward of the n samples (Wu et al. 2016). That mean holds the sample
+itself, which makes the gradient (n − 1)/n of the true one; its direction stays.
+
+    B sentences   n samples   c candidates: the reference, then the samples   T target   V vocabulary
+
+Rewards are taken on token ids: GLEU, or BLEU of a sentence as `metrics.bleu.sentence_bleu` has it, divided by 100. EOS
+is never scored: hypothesis and reference are their words alone. In p it counts like any token. A sample that was cut at
+its length limit did not say EOS, so its p stops at the last word: that is the probability the sampler drew it with.
+
+Samples are drawn without dropout, and their probabilities are computed again with it, under teacher forcing; the
+self-critical gradient is exact without dropout only. One pass of the model takes all B × c rows, so that an update
+costs some c times the memory of plain training: give it smaller batches and accumulate more. This file does not update
+weights; `loop.py` does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.batch import Batch, pack
+from regard.config import key, require
+from regard.decode.greedy import greedy
+from regard.decode.hypothesis import Hypothesis
+from regard.decode.sampling import sample
+from regard.metrics.bleu import MAX_ORDER, Bleu
+from regard.metrics.gleu import gleu_scores, ragged
+from regard.metrics.ngrams import matching
+from regard.models.base import Model
+from regard.training.loss import smoothed_nll_fused
+
+Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RewardConfig:
+    objective: Literal["minimum-risk", "self-critical"] = key("self-critical", "how rewards become a gradient")
+    reward: Literal["gleu", "bleu"] = key("gleu", "score of a sentence that is trained for")
+    samples: int = key(15, "translations drawn for each sentence")
+    likelihood: float | None = key(
+        None, "weight of maximum likelihood beside it (none: the papers', 0.017 for self-critical, 0 for minimum-risk)"
+    )
+    baseline: Literal["greedy", "mean"] = key("greedy", "self-critical: what a sample's reward is held against")
+    alpha: float = key(0.005, "minimum-risk: α of q ∝ p^α; the gradient grows with it")
+    reference: bool = key(True, "minimum-risk: the reference is one of the candidates")
+
+    def __post_init__(self) -> None:
+        fewest = 2 if self.needs_two else 1
+        require(
+            self.samples >= fewest,
+            f"reward.samples must be at least {fewest} for {self.objective}, but is {self.samples}",
+        )
+        require(0 < self.alpha < math.inf, f"reward.alpha must be above 0, but is {self.alpha}")
+        require(
+            self.likelihood is None or 0 <= self.likelihood < math.inf,
+            f"reward.likelihood must not be negative, but is {self.likelihood}",
+        )
+
+    @property
+    def needs_two(self) -> bool:
+        """Where samples are held against each other, one alone teaches nothing."""
+        return self.baseline == "mean" if self.objective == "self-critical" else not self.reference
+
+    @property
+    def likelihood_weight(self) -> float:
+        if self.likelihood is not None:
+            return self.likelihood
+        return 0.017 if self.objective == "self-critical" else 0.0
+
+
+# ── the equations ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def minimum_risk_loss(log_probs: Tensor, rewards: Tensor, alpha: float) -> Tensor:
+    """−Σ q(y) R(y): log_probs (B, n) of whole translations, rewards (B, n) → (B,). A place at −∞ is empty."""
+    q = (alpha * log_probs).softmax(dim=-1)  # p^α, divided by its sum
+    return -(q * rewards).sum(dim=-1)
+
+
+def self_critical_loss(log_probs: Tensor, rewards: Tensor, baseline: Tensor) -> Tensor:
+    """−(R(y) − b) log p(y), the mean over samples: log_probs (B, n), rewards (B, n), baseline (B,) → (B,)"""
+    advantage = (rewards - baseline[:, None]).detach()
+    return -(advantage * log_probs).mean(dim=-1)
+
+
+def sequence_log_probs(logits: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
+    """log p(y | x) of whole rows: logits (…, T, V), targets (…, T), mask (…, T) True where a token counts → (…)"""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    right = logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(dim=-1)  # (…, T)
+    return right.masked_fill(~mask, 0.0).sum(dim=-1)
+
+
+# ── rewards ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def bleu_scores(hypotheses: Sequence[Sequence[int]], references: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """BLEU of each line of ids as a sentence of its own, of 1 and not of 100: (lines,)."""
+    said, meant = ragged(hypotheses), ragged(references)
+    total = np.maximum(0, said.lengths[:, None] - np.arange(MAX_ORDER))  # (lines, N)
+    rows = np.column_stack([said.lengths, meant.lengths, matching(said, [meant], MAX_ORDER), total])
+    return Bleu(tokenize="none", effective_order=True).scores(rows) / 100
+
+
+REWARDS = {"gleu": gleu_scores, "bleu": bleu_scores}
+
+
+# ── one batch ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reward_loss(
+    model: Model,
+    batch: Batch,
+    config: RewardConfig,
+    label_smoothing: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """The mixed loss, summed over the batch's sentences: what `loop.batch_loss` is to plain training. It may be called
+    inside an autocast region. Without a generator the samples hang on torch's own, whose state checkpoints keep."""
+    draws, best = _translations(model, batch, config, generator or torch.default_generator)
+    references = _words(batch.tgt_out, batch.tgt_mask)
+    candidates = [[(reference, True), *drawn] for reference, drawn in zip(references, draws, strict=True)]
+    log_probs, wide, logits = _candidate_log_probs(model, batch, candidates)  # (B, c)
+
+    def scored(translations: Sequence[Sequence[Ids]]) -> Tensor:
+        """Each sentence's translations against its reference: B lists of k → (B, k)"""
+        meant = [reference for reference, some in zip(references, translations, strict=True) for _ in some]
+        scores = REWARDS[config.reward]([ids for some in translations for ids in some], meant)
+        return torch.tensor(scores, dtype=log_probs.dtype, device=log_probs.device).view(len(batch), -1)
+
+    rewards = scored([[ids for ids, _ in some] for some in candidates])  # (B, c)
+    if config.objective == "minimum-risk":
+        first = 0 if config.reference else 1
+        empty = _repeated([some[first:] for some in candidates]).to(log_probs.device)
+        loss = minimum_risk_loss(log_probs[:, first:].masked_fill(empty, -math.inf), rewards[:, first:], config.alpha)
+    else:
+        drawn = rewards[:, 1:]
+        baseline = scored([[ids] for ids in best])[:, 0] if config.baseline == "greedy" else drawn.mean(dim=1)
+        loss = self_critical_loss(log_probs[:, 1:], drawn, baseline)
+
+    total = loss.sum()
+    if config.likelihood_weight > 0:
+        every = len(candidates[0])  # rows of a sentence; the first is the reference
+        nll = smoothed_nll_fused(logits[::every], wide.tgt_out[::every], wide.tgt_mask[::every], label_smoothing)
+        total = total + config.likelihood_weight * nll
+    return total
+
+
+Candidate = tuple[Ids, bool]  # its words, and whether it said EOS
+
+
+def _translations(
+    model: Model, batch: Batch, config: RewardConfig, generator: torch.Generator
+) -> tuple[list[list[Candidate]], list[Ids]]:
+    """Samples of every sentence and, where the baseline asks for it, its greedy translation; without dropout."""
+
+    def candidate(h: Hypothesis) -> Candidate:
+        return h.ids, len(h.log_probs) > len(h.ids)
+
+    training = model.training
+    model.eval()
+    try:
+        draws = sample(model, batch.src, batch.src_mask, config.samples, seed=generator)
+        wanted = config.objective == "self-critical" and config.baseline == "greedy"
+        best = greedy(model, batch.src, batch.src_mask) if wanted else []
+    finally:
+        model.train(training)
+        # Autocast keeps the weights it has cast. Cast without a gradient, as here, they give none in the pass to come:
+        # older versions of torch do not notice.
+        torch.clear_autocast_cache()
+    return [[candidate(h) for h in some] for some in draws], [h.ids for h in best]
+
+
+def _candidate_log_probs(
+    model: Model, batch: Batch, candidates: Sequence[Sequence[Candidate]]
+) -> tuple[Tensor, Batch, Tensor]:
+    """log p of every candidate (B, c), with the batch of B·c rows it is from and its logits (B·c, T, V)."""
+    sources = [source for source in _words(batch.src, batch.src_mask) for _ in candidates[0]]
+    flat = [candidate for some in candidates for candidate in some]
+    wide = pack(sources, [ids for ids, _ in flat]).pad().to(batch.src.device)
+    ended = torch.tensor([said_eos for _, said_eos in flat], device=wide.tgt_mask.device)
+    is_eos = wide.tgt_mask.cumsum(dim=1) == wide.tgt_mask.sum(dim=1, keepdim=True)  # and the padding after it
+    counts = wide.tgt_mask & (ended[:, None] | ~is_eos)  # (B·c, T)
+    logits: Tensor = model(wide)
+    return sequence_log_probs(logits, wide.tgt_out, counts).view(len(candidates), -1), wide, logits
+
+
+def _words(ids: Tensor, mask: Tensor) -> list[Ids]:
+    """The rows of a padded batch without padding and without EOS."""
+    lengths = mask.sum(dim=1).tolist()
+    return [tuple(row[: length - 1]) for row, length in zip(ids.tolist(), lengths, strict=True)]
+
+
+def _repeated(candidates: Sequence[Sequence[Candidate]]) -> Tensor:
+    """(B, c) True where a candidate has been there before: q is over a set."""
+    return torch.tensor([[one in some[:place] for place, one in enumerate(some)] for some in candidates])

@@ -1,0 +1,246 @@
+"""ByteNet: the contract, a twin written with torch's own layers, the columns, and a task for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from regard.batch import BOS, PAD, Batch, pack, pad_sources
+from regard.decode.greedy import greedy
+from regard.errors import RecipeError
+from regard.models.base import Model
+from regard.models.bytenet import PRESETS, Block, ByteNet, ByteNetConfig
+
+V = 23
+SMALL = ByteNetConfig(width=6, encoder_layers=4, decoder_layers=4, dilations=3)
+MODELS: dict[str, Callable[[], Model]] = {
+    "plain": lambda: ByteNet(SMALL, V, V, True),
+    "wide": lambda: ByteNet(replace(SMALL, kernel=5, stretch=1.55, extra=2, tie="target"), V, V, False),
+    "narrow": lambda: ByteNet(replace(SMALL, stretch=1.0, tie="none"), V, V, False),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest) -> Model:
+    torch.manual_seed(7)
+    model = MODELS[request.param]()
+    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
+    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
+    rows, seen = [], []
+    for token in batch.tgt_in.unbind(1):
+        step = model.step(token, state)
+        state = step.state
+        rows.append(step.log_probs)
+        seen.append(step.attention)
+    return torch.stack(rows, dim=1), seen
+
+
+@torch.inference_mode()
+def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
+    stepped, seen = stepwise(model, batch)
+    close(stepped[batch.tgt_mask], model(batch).log_softmax(-1)[batch.tgt_mask])
+    assert stepped.dtype == torch.float32
+    assert seen == [None] * batch.tgt_in.shape[1]
+
+
+@torch.inference_mode()
+def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
+    changed = batch.tgt_in.clone()
+    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
+    before, after = model(batch), model(replace(batch, tgt_in=changed))
+    close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+@torch.inference_mode()
+def test_every_source_word_can_matter(model: Model, batch: Batch) -> None:
+    for row, place in [(2, 0), (2, 6), (0, 2)]:
+        changed = batch.src.clone()
+        changed[row, place] = (changed[row, place] + 5) % (V - 3) + 3
+        difference = (model(batch) - model(replace(batch, src=changed))).abs().amax(dim=(1, 2))
+        assert difference[row] > 1e-4
+        assert difference.sum() == difference[row]  # and to its own sentence alone
+
+
+@torch.inference_mode()
+def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
+    def wider(rows: torch.Tensor) -> torch.Tensor:
+        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
+
+    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    length = batch.tgt_in.shape[1]
+    close(model(padded)[:, :length][batch.tgt_mask], model(batch)[batch.tgt_mask])
+    close(stepwise(model, padded)[0][:, :length][batch.tgt_mask], stepwise(model, batch)[0][batch.tgt_mask])
+
+
+@torch.inference_mode()
+def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
+    together = model(batch)
+    for row in range(len(batch)):
+        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
+        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
+        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
+def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
+    index, token = torch.tensor(rows), batch.tgt_in[:, 1]
+    start = model.start(model.encode(batch.src, batch.src_mask))
+    bos = torch.full((len(batch),), BOS)
+    first = model.step(bos, start)
+    expected = model.step(token, first.state).log_probs[index]
+    close(model.step(token[index], first.state.select(index)).log_probs, expected)
+    again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
+    close(model.step(token[index].flip(0), again).log_probs, expected.flip(0))
+    close(model.step(bos[index], start.select(index)).log_probs, first.log_probs[index])  # before the first step
+    close(model.step(token, first.state).log_probs[index], expected)  # the old state is untouched
+
+
+def test_every_parameter_learns(model: Model, batch: Batch) -> None:
+    model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
+    assert [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0] == []
+
+
+@pytest.mark.parametrize(("source", "target"), [(4, 6), (9, 3), (1, 1)])
+def test_the_formula_counts_what_torch_counts(model: Model, source: int, target: int) -> None:
+    batch = pack([[5] * (source - 1)], [[6] * (target - 1)]).pad()
+    with FlopCounterMode(display=False) as counter:
+        model(batch)
+    assert model.flops(source, target) == counter.get_total_flops()
+
+
+@torch.inference_mode()
+def test_half_precision_is_near(model: Model, batch: Batch) -> None:
+    for parameter in model.parameters():
+        parameter.mul_(0.3)
+    with torch.autocast("cpu", torch.bfloat16):
+        half, (stepped, _) = model(batch), stepwise(model, batch)
+    assert half.dtype == torch.bfloat16
+    assert stepped.dtype == torch.float32
+    torch.testing.assert_close(half[batch.tgt_mask].float(), model(batch)[batch.tgt_mask], rtol=0.1, atol=0.1)
+
+
+@torch.inference_mode()
+def test_there_is_no_attention_to_show(model: Model, batch: Batch) -> None:
+    maps = model.attention(batch)
+    assert (maps.encoder, maps.decoder, maps.cross) == ([], [], [])
+    assert stepwise(model, batch, trace=True)[1] == [None] * batch.tgt_in.shape[1]
+
+
+def twin_block(block: Block, x: torch.Tensor, dilation: int, causal: bool) -> torch.Tensor:
+    """The paper's block, channels first, by torch's own functions: (1, 2d, T)"""
+
+    def bend(y: torch.Tensor, norm: torch.nn.LayerNorm) -> torch.Tensor:
+        return F.relu(F.layer_norm(y.mT, y.shape[1:2], norm.weight, norm.bias)).mT
+
+    y = F.conv1d(bend(x, block.norms[0]), block.narrow.weight[..., None], block.narrow.bias)
+    y = F.pad(bend(y, block.norms[1]), (2 * dilation, 0) if causal else (dilation, dilation))
+    y = F.conv1d(y, block.convolution.weight.unflatten(1, (-1, 3)), block.convolution.bias, dilation=dilation)
+    return x + F.conv1d(bend(y, block.norms[2]), block.widen.weight[..., None], block.widen.bias)
+
+
+@torch.no_grad()
+def test_it_equals_a_twin_of_torchs_own_layers() -> None:
+    torch.manual_seed(2)
+    model = ByteNet(SMALL, V, V, True).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    batch = pack([[5, 9, 4]], [[7, 3, 8, 8, 5, 6]]).pad()  # 4 tokens, ⌈4.8⌉ = 5 columns, 7 positions above them
+    scale = 12**0.5
+    x = scale * F.embedding(F.pad(batch.src, (0, 1), value=PAD), model.source_embedding.weight).mT
+    for block, dilation in zip(model.encoder, (1, 2, 4, 1), strict=True):
+        x = twin_block(block, x, dilation, causal=False)
+    columns = F.pad(model.encoder_norm(x.mT).mT, (0, 2))  # zeros under the last two
+    y = scale * F.embedding(batch.tgt_in, model.target_embedding.weight).mT + columns
+    for block, dilation in zip(model.decoder, (1, 2, 4, 1), strict=True):
+        y = twin_block(block, y, dilation, causal=True)
+    states = F.relu(model.decoder_norm(y.mT))
+    close(model(batch), model.output(states @ model.last.weight.T + model.last.bias))
+
+
+@torch.no_grad()
+def test_a_position_reads_its_own_column_alone() -> None:
+    torch.manual_seed(2)
+    model = ByteNet(SMALL, V, V, True).eval()
+    batch = pack([[5, 9, 4, 7, 3]], [[7, 3, 8, 8]]).pad()  # 6 tokens, ⌈7.2⌉ = 8 columns
+    memory = model.encode(batch.src, batch.src_mask)
+    assert memory.states.shape == (1, 8, 12)
+    changed = replace(memory, states=memory.states.clone())
+    changed.states[:, 2] += 1
+    before, after = model.start(memory), model.start(changed)
+    for place, token in enumerate(batch.tgt_in[0]):
+        a, b = model.step(token[None], before), model.step(token[None], after)
+        assert torch.equal(a.log_probs, b.log_probs) == (place < 2)
+        before, after = a.state, b.state
+
+
+def test_it_learns_to_copy_the_neighbour() -> None:
+    """Each word becomes the one after it, the last the first: columns must carry words over."""
+    torch.manual_seed(4)
+    sentences = [torch.randint(3, V, (int(n),)).tolist() for n in torch.randint(2, 8, (30,))]
+    targets = [s[1:] + s[:1] for s in sentences]
+    model = ByteNet(ByteNetConfig(width=32, encoder_layers=3, decoder_layers=3, dilations=3, dropout=0.0), V, V, True)
+    batch = pack(sentences, targets).pad()
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    for _ in range(80):
+        loss = F.cross_entropy(model(batch)[batch.tgt_mask], batch.tgt_out[batch.tgt_mask])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.05
+    found = greedy(model.eval(), *pad_sources(sentences))
+    assert sum(list(h.ids) == t for h, t in zip(found, targets, strict=True)) >= 29
+
+
+@pytest.mark.parametrize(("preset", "pieces", "millions"), [("tiny", 3200, 1.3), ("small", 8000, 8.4)])
+def test_the_small_sizes(preset: str, pieces: int, millions: float) -> None:
+    with torch.device("meta"):
+        count = ByteNet(PRESETS[preset], pieces, pieces, True).parameter_count()
+    assert count / 1e6 == pytest.approx(millions, rel=0.05)
+
+
+def test_the_paper_sees_hundreds_of_characters() -> None:
+    """Six sets of 1, 2, 4, 8, 16 with a kernel of 3: the decoder's position sees 372 before it."""
+    config = PRESETS["bytenet"]
+    assert sum(config.dilation(layer) * (config.kernel - 1) for layer in range(config.decoder_layers)) == 372
+
+
+def test_without_a_preset_it_is_small() -> None:
+    assert ByteNetConfig() == PRESETS["small"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kernel": 2}, "kernel must be odd, but is 2; try kernel = 3"),
+        ({"stretch": 0.5}, "stretch must be between 1 and 10"),
+        ({"stretch": 1.234}, "at most two decimals, but is 1.234; try 1.23"),
+        ({"extra": -1}, "extra must be at least 0"),
+        ({"dilations": 17}, "dilations must be at most 16"),
+        ({"width": 0}, "width must be at least 1"),
+        ({"dropout": -0.1}, "dropout must be at least 0 and below 1"),
+    ],
+)
+def test_impossible_sizes_are_named(change: dict[str, object], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        ByteNetConfig(**change)  # type: ignore[arg-type]
+
+
+def test_tying_all_needs_a_joint_vocabulary() -> None:
+    with pytest.raises(RecipeError, match="joint"):
+        ByteNet(replace(SMALL, tie="all"), 10, 12, False)

@@ -1,0 +1,262 @@
+"""ConvS2S: the contract, the paper's equations one position at a time, and a task that needs attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from regard.batch import BOS, PAD, Batch, pack, pad_sources
+from regard.decode.greedy import greedy
+from regard.errors import RecipeError
+from regard.layers.convolution import Convolution
+from regard.models.base import Model
+from regard.models.convs2s import PRESETS, ConvS2S, ConvS2SConfig, scale_gradient
+
+V = 23
+SMALL = ConvS2SConfig(width=12, embedding=10, encoder_layers=2, decoder_layers=3, max_positions=16)
+MODELS: dict[str, Callable[[], Model]] = {
+    "plain": lambda: ConvS2S(SMALL, V, V, True),
+    "normalised": lambda: ConvS2S(replace(SMALL, weight_norm=True, tie="none"), V, V, False),
+    "wide": lambda: ConvS2S(replace(SMALL, kernel=5, max_positions=3, tie="target"), V, V, False),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest) -> Model:
+    torch.manual_seed(7)
+    model = MODELS[request.param]()
+    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
+    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
+    rows, seen = [], []
+    for token in batch.tgt_in.unbind(1):
+        step = model.step(token, state)
+        state = step.state
+        rows.append(step.log_probs)
+        seen.append(step.attention)
+    return torch.stack(rows, dim=1), seen
+
+
+@torch.inference_mode()
+def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
+    stepped, seen = stepwise(model, batch)
+    close(stepped[batch.tgt_mask], model(batch).log_softmax(-1)[batch.tgt_mask])
+    assert stepped.dtype == torch.float32
+    assert seen == [None] * batch.tgt_in.shape[1]
+
+
+@torch.inference_mode()
+def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
+    changed = batch.tgt_in.clone()
+    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
+    before, after = model(batch), model(replace(batch, tgt_in=changed))
+    close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+@torch.inference_mode()
+def test_every_source_word_can_matter(model: Model, batch: Batch) -> None:
+    for row, place in [(2, 0), (2, 6), (0, 2)]:
+        changed = batch.src.clone()
+        changed[row, place] = (changed[row, place] + 5) % (V - 3) + 3
+        difference = (model(batch) - model(replace(batch, src=changed))).abs().amax(dim=(1, 2))
+        assert difference[row] > 1e-4
+        assert difference.sum() == difference[row]  # and to its own sentence alone
+
+
+@torch.inference_mode()
+def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
+    def wider(rows: torch.Tensor) -> torch.Tensor:
+        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
+
+    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    length = batch.tgt_in.shape[1]
+    close(model(padded)[:, :length][batch.tgt_mask], model(batch)[batch.tgt_mask])
+    close(stepwise(model, padded)[0][:, :length][batch.tgt_mask], stepwise(model, batch)[0][batch.tgt_mask])
+
+
+@torch.inference_mode()
+def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
+    together = model(batch)
+    for row in range(len(batch)):
+        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
+        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
+        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
+def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
+    index, token = torch.tensor(rows), batch.tgt_in[:, 1]
+    start = model.start(model.encode(batch.src, batch.src_mask))
+    bos = torch.full((len(batch),), BOS)
+    first = model.step(bos, start)
+    expected = model.step(token, first.state).log_probs[index]
+    close(model.step(token[index], first.state.select(index)).log_probs, expected)
+    again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
+    close(model.step(token[index].flip(0), again).log_probs, expected.flip(0))
+    close(model.step(bos[index], start.select(index)).log_probs, first.log_probs[index])  # before the first step
+    close(model.step(token, first.state).log_probs[index], expected)  # the old state is untouched
+
+
+def test_every_parameter_learns(model: Model, batch: Batch) -> None:
+    model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
+    assert [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0] == []
+
+
+@pytest.mark.parametrize(("source", "target"), [(4, 6), (9, 3), (1, 1)])
+def test_the_formula_counts_what_torch_counts(model: Model, source: int, target: int) -> None:
+    batch = pack([[5] * (source - 1)], [[6] * (target - 1)]).pad()
+    with FlopCounterMode(display=False) as counter:
+        model(batch)
+    assert model.flops(source, target) == counter.get_total_flops()
+
+
+@torch.inference_mode()
+def test_half_precision_is_near(model: Model, batch: Batch) -> None:
+    for parameter in model.parameters():
+        parameter.mul_(0.3)
+    with torch.autocast("cpu", torch.bfloat16):
+        half, (stepped, _) = model(batch), stepwise(model, batch)
+    assert half.dtype == torch.bfloat16
+    assert stepped.dtype == torch.float32
+    torch.testing.assert_close(half[batch.tgt_mask].float(), model(batch)[batch.tgt_mask], rtol=0.1, atol=0.1)
+
+
+@torch.inference_mode()
+def test_each_decoder_layer_shows_its_attention(model: Model, batch: Batch) -> None:
+    maps = model.attention(batch)
+    assert maps.encoder == []
+    assert maps.decoder == []
+    assert [w.shape for w in maps.cross] == [(3, 1, batch.tgt_in.shape[1], batch.src.shape[1])] * 3
+    for weights in maps.cross:
+        close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+        assert (weights.masked_select(~batch.src_mask[:, None, None].expand_as(weights)) == 0).all()
+    log_probs, traced = stepwise(model, batch, trace=True)
+    close(log_probs, stepwise(model, batch)[0])  # watching changes nothing
+    stepped = torch.stack([a for a in traced if a is not None], dim=3)  # (B, L, H, T, S)
+    forced = torch.stack(maps.cross, dim=1)
+    mask = batch.tgt_mask[:, None, None].expand(forced.shape[:-1])
+    close(stepped[mask], forced[mask])
+
+
+def linear(layer: Convolution, x: torch.Tensor) -> torch.Tensor:
+    return layer.weight @ x + layer.bias
+
+
+def block(layer: Convolution, states: list[torch.Tensor], at: int, first: int) -> torch.Tensor:
+    """√½ · (GLU(b + Σⱼ Wⱼ x(first + j)) + x(at)), one position, by hand."""
+    total = layer.bias
+    for j in range(layer.kernel):
+        if 0 <= first + j < len(states):
+            total = total + layer.weight[:, j :: layer.kernel] @ states[first + j]
+    a, b = total.chunk(2)
+    return math.sqrt(0.5) * (a * torch.sigmoid(b) + states[at])
+
+
+@torch.no_grad()
+def test_it_is_the_papers_equations_position_by_position() -> None:
+    torch.manual_seed(2)
+    model = ConvS2S(SMALL, V, V, True).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    batch = pack([[5, 9, 4, 4]], [[7, 3, 8]]).pad()
+    words, half = model.source_embedding.weight, math.sqrt(0.5)
+    e = [words[w] + model.source_positions.weight[j] for j, w in enumerate(batch.src[0])]
+    states = [linear(model.encoder_input, x) for x in e]
+    for layer in model.encoder:
+        states = [block(layer.convolution, states, i, i - 1) for i in range(len(states))]
+    z = [linear(model.encoder_output, x) for x in states]
+    g = [model.target_embedding.weight[w] + model.target_positions.weight[i] for i, w in enumerate(batch.tgt_in[0])]
+    states = [linear(model.decoder_input, x) for x in g]
+    for layer in model.decoder:
+        states = [block(layer.block.convolution, states, i, i - 2) for i in range(len(states))]
+        for i, h in enumerate(states):
+            d = linear(layer.query, h) + g[i]
+            a = torch.stack([d @ key for key in z]).softmax(0)
+            m = len(z)
+            c = m * math.sqrt(1 / m) * sum(a[j] * (z[j] + e[j]) for j in range(m))
+            states[i] = half * (h + linear(layer.output, c))
+    logits = torch.stack([model.output(linear(model.decoder_output, h)) for h in states])
+    close(model(batch)[0], logits)
+
+
+def test_only_a_share_of_the_gradient_flows_back() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = scale_gradient(x, 0.25)
+    assert torch.equal(x, y)
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.25, 0.25]
+
+
+@torch.no_grad()
+def test_a_fresh_model_keeps_the_variance_through_its_depth() -> None:
+    """The paper's reason for √½ and for its initialisation: fifteen layers, no normalisation."""
+    torch.manual_seed(1)
+    config = replace(SMALL, width=64, embedding=64, encoder_layers=15, decoder_layers=1, dropout=0.0)
+    model = ConvS2S(config, 200, 200, True).eval()
+    source = torch.randint(3, 200, (8, 16))
+    mask = torch.ones_like(source, dtype=torch.bool)
+    embedded = model._embed(source, model.source_embedding, model.source_positions, 0)
+    assert 0.3 < (model.encode(source, mask).states.var() / embedded.var()).item() < 3
+
+
+def test_it_learns_to_reverse() -> None:
+    torch.manual_seed(4)
+    sentences = [torch.randint(3, V, (int(n),)).tolist() for n in torch.randint(2, 8, (30,))]
+    config = ConvS2SConfig(width=48, embedding=48, encoder_layers=2, decoder_layers=2, dropout=0.0, max_positions=16)
+    model = ConvS2S(config, V, V, True)
+    batch = pack(sentences, [s[::-1] for s in sentences]).pad()
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    for _ in range(120):
+        loss = F.cross_entropy(model(batch)[batch.tgt_mask], batch.tgt_out[batch.tgt_mask])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.05
+    found = greedy(model.eval(), *pad_sources(sentences))
+    assert sum(list(h.ids) == s[::-1] for h, s in zip(found, sentences, strict=True)) >= 29
+
+
+@pytest.mark.parametrize(("preset", "pieces", "millions"), [("tiny", 3200, 1.2), ("small", 8000, 7.4)])
+def test_the_small_sizes(preset: str, pieces: int, millions: float) -> None:
+    with torch.device("meta"):
+        count = ConvS2S(PRESETS[preset], pieces, pieces, True).parameter_count()
+    assert count / 1e6 == pytest.approx(millions, rel=0.05)
+
+
+def test_without_a_preset_it_is_small() -> None:
+    assert ConvS2SConfig() == PRESETS["small"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kernel": 4}, "kernel must be odd, but is 4; try kernel = 5"),
+        ({"embedding": 0}, "embedding must be at least 1"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),
+    ],
+)
+def test_impossible_sizes_are_named(change: dict[str, object], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        ConvS2SConfig(**change)  # type: ignore[arg-type]
+
+
+def test_tying_all_needs_a_joint_vocabulary() -> None:
+    with pytest.raises(RecipeError, match="joint"):
+        ConvS2S(replace(SMALL, tie="all"), 10, 12, False)

@@ -1,0 +1,296 @@
+"""GNMT: the contract, the equations against a plain loop over torch's own cells, the paper's size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from regard.batch import BOS, PAD, Batch, pack, pad_sources
+from regard.decode.greedy import greedy
+from regard.errors import RecipeError
+from regard.layers.recurrent import Carry, Recurrent
+from regard.models.base import Memory
+from regard.models.gnmt import GNMT, PRESETS, AttentiveLSTM, GNMTConfig
+
+V = 23
+SMALL = GNMTConfig(width=12, layers=4)
+MODELS: dict[str, Callable[[], GNMT]] = {
+    "four layers": lambda: GNMT(SMALL, V, V, True),
+    "as in the paper": lambda: GNMT(replace(SMALL, output_context=False, tie="none"), V, V, False),
+    "one layer": lambda: GNMT(replace(SMALL, layers=1, tie="target"), V, V, True),
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest) -> GNMT:
+    torch.manual_seed(7)
+    model = MODELS[request.param]()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+def stepwise(model: GNMT, batch: Batch, trace: bool = False) -> tuple[Tensor, list[Tensor | None]]:
+    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
+    rows, seen = [], []
+    for token in batch.tgt_in.unbind(1):
+        step = model.step(token, state)
+        state = step.state
+        rows.append(step.log_probs)
+        seen.append(step.attention)
+    return torch.stack(rows, dim=1), seen
+
+
+def close(a: Tensor, b: Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+# ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@torch.inference_mode()
+def test_steps_equal_teacher_forcing(model: GNMT, batch: Batch) -> None:
+    stepped, attention = stepwise(model, batch)
+    close(stepped[batch.tgt_mask], model(batch).log_softmax(-1)[batch.tgt_mask])
+    assert attention == [None] * batch.tgt_in.shape[1]
+
+
+@torch.inference_mode()
+def test_the_future_cannot_change_the_past(model: GNMT, batch: Batch) -> None:
+    changed = batch.tgt_in.clone()
+    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
+    before, after = model(batch), model(replace(batch, tgt_in=changed))
+    close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+
+
+@torch.inference_mode()
+def test_extra_padding_changes_nothing(model: GNMT, batch: Batch) -> None:
+    def wider(rows: Tensor) -> Tensor:
+        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
+
+    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    close(model(padded)[:, : batch.tgt_in.shape[1]][batch.tgt_mask], model(batch)[batch.tgt_mask])
+
+
+@torch.inference_mode()
+def test_batch_of_one_equals_batch_of_many(model: GNMT, batch: Batch) -> None:
+    together = model(batch)
+    for row in range(len(batch)):
+        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
+        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
+        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
+def test_select_commutes_with_step(model: GNMT, batch: Batch, rows: list[int]) -> None:
+    index = torch.tensor(rows)
+    state = model.start(model.encode(batch.src, batch.src_mask))
+    first = model.step(torch.full((len(batch),), BOS), state)
+    token = batch.tgt_in[:, 1]
+    then_select = model.step(token, first.state).log_probs[index]
+    close(model.step(token[index], first.state.select(index)).log_probs, then_select)
+    again = first.state.select(index).select(torch.arange(len(rows)).flip(0))
+    close(model.step(token[index].flip(0), again).log_probs, then_select.flip(0))
+    close(model.step(token, first.state).log_probs[index], then_select)  # the old state is untouched
+
+
+@torch.inference_mode()
+def test_beams_of_one_sentence_change_places_without_moving_the_source(model: GNMT, batch: Batch) -> None:
+    beams = model.start(model.encode(batch.src, batch.src_mask)).select(torch.tensor([0, 0, 1]))
+    beams = model.step(torch.tensor([5, 6, 7]), beams).state
+    swapped = beams.select(torch.tensor([1, 0, 2]))
+    assert swapped.source is beams.source
+    token = torch.tensor([8, 9, 10])
+    close(model.step(token, swapped).log_probs[[1, 0, 2]], model.step(token[[1, 0, 2]], beams).log_probs)
+
+
+@torch.inference_mode()
+def test_attention_sums_to_one_and_is_what_the_steps_saw(model: GNMT, batch: Batch) -> None:
+    maps = model.attention(batch)
+    assert maps.encoder == []
+    assert maps.decoder == []
+    (cross,) = maps.cross
+    assert cross.shape == (len(batch), 1, batch.tgt_in.shape[1], batch.src.shape[1])
+    close(cross.sum(-1), torch.ones(cross.shape[:-1]))
+    assert (cross.masked_select(~batch.src_mask[:, None, None].expand_as(cross)) == 0).all()
+    log_probs, traced = stepwise(model, batch, trace=True)
+    stepped = torch.stack([a for a in traced if a is not None], dim=3)  # (B, L, H, T, S)
+    assert stepped.shape[:3] == (len(batch), 1, 1)
+    close(stepped[:, 0][:, 0][batch.tgt_mask], cross[:, 0][batch.tgt_mask])
+    close(log_probs, stepwise(model, batch)[0])
+
+
+def test_every_parameter_learns(model: GNMT, batch: Batch) -> None:
+    model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
+    assert [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0] == []
+
+
+def test_it_runs_in_bfloat16(model: GNMT, batch: Batch) -> None:
+    exact = model(batch)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rough = model(batch)
+        stepped, _ = stepwise(model, batch)
+    rough.float().sum().backward()
+    assert stepped.dtype == torch.float32
+    torch.testing.assert_close(rough.float(), exact, rtol=0.1, atol=0.15)
+    torch.testing.assert_close(stepped, exact.log_softmax(-1), rtol=0.1, atol=0.15)
+
+
+def test_flops_are_what_is_counted(model: GNMT) -> None:
+    """In double precision, where torch's LSTM on the CPU is made of products the counter can see."""
+    pair = pack([[5, 6, 7, 8]], [[9, 10]]).pad()
+    with FlopCounterMode(display=False) as counter:
+        model.double()(pair)
+    seen_apart = 2 * pair.tgt_in.shape[1] * pair.src.shape[1] * model.config.width  # v·tanh(…): a matrix by a vector
+    assert model.flops(5, 3) == counter.get_total_flops() + seen_apart
+
+
+# ── the equations ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cell_of(layer: Recurrent, backward: bool = False) -> nn.LSTMCell:
+    """torch's one-step cell with one direction's weights."""
+    end = "_l0_reverse" if backward else "_l0"
+    cell = nn.LSTMCell(layer.stack.input_size, layer.stack.hidden_size)
+    cell.load_state_dict(
+        {n: getattr(layer.stack, n + end) for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")},
+    )
+    return cell
+
+
+def run(cell: nn.LSTMCell, inputs: list[Tensor]) -> list[Tensor]:
+    carry, outputs = None, []
+    for x in inputs:
+        carry = cell(x, carry)
+        outputs.append(carry[0])
+    return outputs
+
+
+@torch.no_grad()
+def by_hand(model: GNMT, source: Tensor, target: Tensor) -> Tensor:
+    """The docstring's equations for one sentence, one position at a time, all decoder layers inside the loop."""
+    words = list(model.source_embedding(source))  # S of (D,)
+    ahead = run(cell_of(model.both_ways), words)
+    back = run(cell_of(model.both_ways, backward=True), words[::-1])[::-1]
+    memory = [torch.cat(pair) for pair in zip(ahead, back, strict=True)]
+    for number, layer in enumerate(model.encoder, start=2):
+        above = run(cell_of(layer), memory)
+        memory = [a + m if number >= 3 else a for a, m in zip(above, memory, strict=True)]
+    scores, bottom = model.bottom.scores, cell_of(model.bottom.recurrent)
+    cells = [cell_of(layer) for layer in model.decoder]
+    carries = [(torch.zeros(model.config.width), torch.zeros(model.config.width)) for _ in range(model.config.layers)]
+    logits = []
+    for word in model.target_embedding(target):
+        query = scores.of_query(carries[0][0])
+        weights = torch.stack([scores.v @ torch.tanh(scores.of_key(m) + query) for m in memory]).softmax(0)
+        context = sum(w * m for w, m in zip(weights, memory, strict=True))
+        carries[0] = bottom(torch.cat([word, context]), carries[0])
+        x = carries[0][0]
+        for level, cell in enumerate(cells, start=1):
+            carries[level] = cell(torch.cat([x, context]), carries[level])
+            x = carries[level][0] + x if level >= 2 else carries[level][0]
+        logits.append(model.output(model.readout(torch.cat([x, context])) if model.config.output_context else x))
+    return torch.stack(logits)
+
+
+@torch.inference_mode()
+def test_it_is_the_papers_equations(model: GNMT, batch: Batch) -> None:
+    forced = model(batch)
+    for row in range(len(batch)):
+        expected = by_hand(model, batch.src[row][batch.src_mask[row]], batch.tgt_in[row][batch.tgt_mask[row]])
+        close(forced[row][batch.tgt_mask[row]], expected)
+
+
+@torch.inference_mode()
+def test_residual_sums_begin_where_they_are_told_to(batch: Batch) -> None:
+    """Where the layers from the third on are silent, the sums hand the second through; without sums nothing is left."""
+    model = GNMT(replace(SMALL, layers=4, residual_from=3), V, V, True).eval()
+    for layer in model.encoder[1:]:
+        for parameter in layer.parameters():
+            parameter.zero_()
+    handed_on = model.encode(batch.src, batch.src_mask).states
+    two = GNMT(replace(SMALL, layers=2), V, V, True).eval()
+    two.load_state_dict({n: p for n, p in model.state_dict().items() if n in two.state_dict()})
+    close(handed_on[batch.src_mask], two.encode(batch.src, batch.src_mask).states[batch.src_mask])
+    never = GNMT(replace(SMALL, layers=4, residual_from=5), V, V, True).eval()
+    never.load_state_dict(model.state_dict())
+    assert (never.encode(batch.src, batch.src_mask).states == 0).all()
+
+
+def test_the_gradient_of_the_looped_layer() -> None:
+    torch.manual_seed(0)
+    layer = AttentiveLSTM(3, 4, 2).double()
+    mask = torch.tensor([[True, True, True], [True, False, False]])
+
+    def looked(x: Tensor, states: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        out = layer(x, Carry(hidden, cell), layer.look_at(Memory(states, mask)))
+        return out.hidden, out.context, out.weights
+
+    inputs = [torch.randn(s, dtype=torch.double, requires_grad=True) for s in ((2, 3, 3), (2, 3, 4), *[(1, 2, 2)] * 2)]
+    assert torch.autograd.gradcheck(looked, inputs)
+
+
+# ── sizes and learning ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_papers_size() -> None:
+    """278 million parameters with 32,000 pieces a side, as Shazeer et al. (2017, table 2) give it for this model."""
+    with torch.device("meta"):
+        count = GNMT(PRESETS["gnmt"], 32_000, 32_000, True).parameter_count()
+        tiny = GNMT(PRESETS["tiny"], 3_200, 3_200, True).parameter_count()
+    assert count == pytest.approx(278e6, rel=0.015)
+    assert tiny == pytest.approx(1e6, rel=0.05)
+
+
+def test_without_a_preset_it_is_small() -> None:
+    assert GNMTConfig() == PRESETS["small"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"width": 0}, "width must be at least 1, but is 0"),
+        ({"layers": 0}, "layers must be at least 1"),
+        ({"residual_from": 2}, "residual_from must be at least 3, but is 2"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),
+    ],
+)
+def test_impossible_sizes_are_named(change: dict[str, object], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        GNMTConfig(**change)  # type: ignore[arg-type]
+
+
+def test_tying_all_needs_a_joint_vocabulary() -> None:
+    with pytest.raises(RecipeError, match="joint"):
+        GNMT(replace(SMALL, tie="all"), 10, 12, False)
+
+
+@pytest.mark.parametrize(("tie", "matrices"), [("auto", 1), ("all", 1), ("target", 2), ("none", 3)])
+def test_how_many_embedding_matrices_there_are(tie: str, matrices: int) -> None:
+    model = GNMT(replace(SMALL, tie=tie), 10, 10, True)  # type: ignore[arg-type]
+    shared = {id(w) for w in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight)}
+    assert len(shared) == matrices
+
+
+def test_it_learns_to_write_backwards() -> None:
+    torch.manual_seed(1)
+    sources = [torch.randint(3, V, (2 + n % 5,)).tolist() for n in range(30)]
+    targets = [s[::-1] for s in sources]
+    batch = pack(sources, targets).pad()
+    model = GNMT(GNMTConfig(width=48, layers=3, dropout=0.0), V, V, True)
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for _ in range(110):
+        optimiser.zero_grad()
+        F.cross_entropy(model(batch)[batch.tgt_mask], batch.tgt_out[batch.tgt_mask]).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    found = greedy(model.eval(), *pad_sources(sources))
+    assert [list(hypothesis.ids) for hypothesis in found] == targets

@@ -1,0 +1,235 @@
+"""LSTMs with mixtures of experts, on the contract, against an outside LSTM, counted, and learning by heart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from regard.batch import BOS, PAD, Batch, pack, pad_sources
+from regard.decode.greedy import greedy
+from regard.errors import RecipeError
+from regard.models.base import Model
+from regard.models.moe import PRESETS, Moe, MoeConfig
+from regard.training.loss import smoothed_nll_fused
+
+V = 23
+SMALL = MoeConfig(width=16, cells=16, inner=24, experts=4)
+KINDS: dict[str, MoeConfig] = {
+    "general": SMALL,
+    "additive": replace(SMALL, score="additive", encoder_layers=3, decoder_layers=3),
+    "dot": replace(SMALL, score="dot", decoder_layers=1, experts=5, expert_choice=3),
+    "projected": replace(SMALL, cells=40, score="scaled", tie="none"),
+    "noisy": replace(SMALL, noise=True),
+}
+# torch has no fast kernel for an LSTM's projection on a CPU, and says so.
+pytestmark = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN:UserWarning")
+
+
+@pytest.fixture(params=KINDS)
+def model(request: pytest.FixtureRequest) -> Moe:
+    torch.manual_seed(7)
+    model = Moe(KINDS[request.param], V, V, True)
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
+    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
+    rows, seen = [], []
+    for token in batch.tgt_in.unbind(1):
+        step = model.step(token, state)
+        state = step.state
+        rows.append(step.log_probs)
+        seen.append(step.attention)
+    return torch.stack(rows, dim=1), seen
+
+
+def close(a: torch.Tensor, b: torch.Tensor) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+@torch.inference_mode()
+def test_steps_equal_teacher_forcing(model: Moe, batch: Batch) -> None:
+    stepped, _ = stepwise(model, batch)
+    assert stepped.dtype == torch.float32
+    close(stepped[batch.tgt_mask], model(batch).log_softmax(-1)[batch.tgt_mask])
+
+
+@torch.inference_mode()
+def test_the_future_cannot_change_the_past_and_the_source_matters(model: Moe, batch: Batch) -> None:
+    changed, source = batch.tgt_in.clone(), batch.src.clone()
+    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
+    source[2, 0] = (source[2, 0] + 5) % (V - 3) + 3
+    before, after, other = model(batch), model(replace(batch, tgt_in=changed)), model(replace(batch, src=source))
+    close(after[:, :3], before[:, :3])
+    assert not torch.allclose(after[:, 3:], before[:, 3:])
+    close(other[:2], before[:2])
+    assert not torch.allclose(other[2], before[2])
+
+
+@torch.inference_mode()
+def test_extra_padding_and_neighbours_change_nothing(model: Moe, batch: Batch) -> None:
+    def wider(rows: torch.Tensor) -> torch.Tensor:
+        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
+
+    together = model(batch)
+    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    close(model(padded)[:, : together.shape[1]][batch.tgt_mask], together[batch.tgt_mask])
+    for row in range(len(batch)):
+        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
+        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
+        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [2]])
+def test_select_commutes_with_step(model: Moe, batch: Batch, rows: list[int]) -> None:
+    index = torch.tensor(rows)
+    start = model.start(model.encode(batch.src, batch.src_mask))
+    begin = torch.full((len(batch),), BOS)
+    first, token = model.step(begin, start), batch.tgt_in[:, 1]
+    wanted = model.step(token, first.state).log_probs[index]
+    close(model.step(token[index], first.state.select(index)).log_probs, wanted)
+    close(model.step(begin[index], start.select(index)).log_probs, first.log_probs[index])
+    close(model.step(token, first.state).log_probs[index], wanted)  # the old state is untouched
+
+
+@torch.inference_mode()
+def test_attention_sums_to_one_and_matches_the_trace(model: Moe, batch: Batch) -> None:
+    maps = model.attention(batch)
+    assert (maps.encoder, maps.decoder, len(maps.cross)) == ([], [], 1)
+    weights = maps.cross[0]
+    assert weights.shape == (3, 1, batch.tgt_in.shape[1], batch.src.shape[1])
+    close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+    assert (weights.masked_select(~batch.src_mask[:, None, None].expand_as(weights)) == 0).all()
+    assert stepwise(model, batch)[1] == [None] * batch.tgt_in.shape[1]
+    traced = torch.stack([a for a in stepwise(model, batch, trace=True)[1] if a is not None], dim=3)  # (B, L, H, T, S)
+    close(traced[:, 0, 0][batch.tgt_mask], weights[:, 0][batch.tgt_mask])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_parameter_learns(kind: str, batch: Batch) -> None:
+    """All experts are chosen here; one that nobody chose has nothing to learn from."""
+    config = KINDS[kind]
+    torch.manual_seed(7)
+    model = Moe(replace(config, expert_choice=config.experts), V, V, True).train()
+    (smoothed_nll_fused(model(batch), batch.tgt_out, batch.tgt_mask, 0.1) / batch.target_tokens).backward()
+    assert [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0] == []
+
+
+def test_gradients_in_double_precision() -> None:
+    """The whole model as a function of some of its matrices, a router's among them."""
+    torch.manual_seed(3)
+    model = Moe(MoeConfig(width=4, cells=4, inner=3, experts=3), 7, 7, True).double().eval()
+    batch = pack([[3, 4], [5]], [[6], [3, 5]]).pad()
+    names = ("join.weight", "encoder_experts.router.weight", "decoder_experts.experts.1.contract.weight")
+    values = tuple(model.get_parameter(name).detach().clone().requires_grad_() for name in names)
+
+    def run(*weights: torch.Tensor) -> torch.Tensor:
+        named = dict(zip(names, weights, strict=True))
+        logits: torch.Tensor = torch.func.functional_call(model, named, (batch,))
+        return logits[batch.tgt_mask].log_softmax(-1)
+
+    assert torch.autograd.gradcheck(run, values)
+
+
+@torch.inference_mode()
+def test_the_first_encoder_layer_reads_from_both_ends(batch: Batch) -> None:
+    """Against torch's cell, token by token, each sentence on its own."""
+    torch.manual_seed(2)
+    model = Moe(SMALL, V, V, True).eval()
+    lstm, x = model.both_ways, model.source_embedding(batch.src)
+    found = []
+    handle = lstm.register_forward_hook(lambda _, __, out: found.append(out[0]))
+    model.encode(batch.src, batch.src_mask)
+    handle.remove()
+    packed, lengths = torch.nn.utils.rnn.pad_packed_sequence(found[0], batch_first=True)
+    for row, length in enumerate(lengths.tolist()):
+        for suffix, places in (("", range(length)), ("_reverse", reversed(range(length)))):
+            names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            weights = [getattr(lstm, f"{name}_l0{suffix}") for name in names]
+            h = c = torch.zeros(1, 8)
+            for place in places:
+                h, c = torch.lstm_cell(x[row, place][None], (h, c), *weights)
+                half = packed[row, place].chunk(2)[1 if suffix else 0]
+                close(half[None], h)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("source", "target"), [(1, 1), (6, 4), (3, 9)])
+def test_the_formula_is_what_torch_counts(kind: str, source: int, target: int) -> None:
+    """In double precision, where an LSTM on a CPU is made of products that the counter sees. It does not see a product
+    with a vector, the v of the additive score."""
+    model = Moe(KINDS[kind], V, V + 4, False).double().eval()
+    batch = pack([[5] * (source - 1)], [[6] * (target - 1)]).pad()
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model(batch)
+    unseen = 2 * source * target * model.config.width if model.config.score == "additive" else 0
+    assert model.flops(source, target) == counter.get_total_flops() + unseen
+
+
+def test_under_autocast_it_is_nearly_the_same(batch: Batch) -> None:
+    torch.manual_seed(6)
+    model = Moe(replace(SMALL, dropout=0.0), V, V, True).train()
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = model(batch)
+    smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, 0.1).backward()
+    torch.testing.assert_close(logits.float(), model(batch), rtol=0.05, atol=0.05)
+
+
+def test_it_learns_thirty_pairs_by_heart() -> None:
+    """Sentences and their reverses."""
+    torch.manual_seed(1)
+    sources = [torch.randint(3, V, (3 + i % 4,)).tolist() for i in range(30)]
+    targets = [source[::-1] for source in sources]
+    model = Moe(MoeConfig(width=48, cells=48, inner=64, experts=4, dropout=0.0), V, V, True).train()
+    batch = pack(sources, targets).pad()
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for _ in range(150):
+        optimizer.zero_grad()
+        (smoothed_nll_fused(model(batch), batch.tgt_out, batch.tgt_mask, 0.0) / batch.target_tokens).backward()
+        optimizer.step()
+    found = [list(hypothesis.ids) for hypothesis in greedy(model.eval(), *pad_sources(sources))]
+    assert sum(a == b for a, b in zip(found, targets, strict=True)) >= 29
+
+
+def test_presets_have_about_the_papers_size() -> None:
+    with torch.device("meta"):
+        tiny, paper = Moe(PRESETS["tiny"], 3200, 3200, True), Moe(PRESETS["moe"], 32000, 32000, True)
+    assert 0.8e6 < tiny.parameter_count() < 1.5e6
+    mixture = paper.encoder_experts
+    assert sum(p.numel() for p in mixture.experts.parameters()) == pytest.approx(32 * 2 * 2**20, rel=0.01)
+    assert MoeConfig() == PRESETS["small"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"width": 15},
+        {"cells": 8},
+        {"cells": 17},
+        {"encoder_layers": 1},
+        {"decoder_layers": 0},
+        {"experts": 1},
+        {"expert_choice": 1},
+        {"balance": -1.0},
+        {"dropout": 1.0},
+    ],
+)
+def test_impossible_values_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(RecipeError, match=r"model\.\w+ must"):
+        replace(SMALL, **change)
+
+
+def test_sharing_follows_the_vocabularies() -> None:
+    joint, apart = Moe(SMALL, V, V, True), Moe(SMALL, V, V + 1, False)
+    assert joint.source_embedding.weight is joint.output.weight
+    assert apart.source_embedding.weight is not apart.output.weight
+    assert apart.target_embedding.weight is apart.output.weight
+    with pytest.raises(RecipeError, match="joint"):
+        Moe(replace(SMALL, tie="all"), V, V, False)
