@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import variants
 from regard.batch import BOS, PAD, Batch, pack
 from regard.bundle import ARCHITECTURES, Bundle, make_model
 from regard.models.base import Model
@@ -22,8 +23,8 @@ from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
+from variants import V, close, stepwise
 
-V = 23
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, norm="post")
 RNN = RnnConfig(width=12, layers=2, embedding=10)
 LOOKING = RnnAttentionConfig(width=12, encoder_width=6, embedding=10, alignment=8)
@@ -47,6 +48,17 @@ MODELS: dict[str, Callable[[], Model]] = {
     "ensemble": lambda: Ensemble([Transformer(SMALL, V, V, True), Rnn(RNN, V, V, True)]),
 }
 WITHOUT_ATTENTION = {"rnn", "rnn-gru-every", "bytenet"}
+for family, some in (
+    ("bytenet", variants.BYTENET),
+    ("convs2s", variants.CONVS2S),
+    ("deep-att", variants.DEEP_ATT),
+    ("gnmt", variants.GNMTS),
+    ("rnn", variants.RNN),
+    ("ensemble", variants.ENSEMBLES),
+):
+    MODELS |= {f"{family}, {name}": make for name, make in some.items()}
+    WITHOUT_ATTENTION |= {f"{family}, {name}" for name in some if family == "bytenet"}
+WITHOUT_ATTENTION |= {"rnn, lstm", "rnn, gru-every", "rnn, lstm-reversed"}
 
 
 def test_every_architecture_is_here() -> None:
@@ -60,21 +72,6 @@ def model(request: pytest.FixtureRequest) -> Model:
     for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
         torch.nn.init.normal_(parameter, std=0.3)
     return model.eval()
-
-
-def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
-    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
-    rows, seen = [], []
-    for token in batch.tgt_in.unbind(1):
-        step = model.step(token, state)
-        state = step.state
-        rows.append(step.log_probs)
-        seen.append(step.attention)
-    return torch.stack(rows, dim=1), seen
-
-
-def close(a: torch.Tensor, b: torch.Tensor) -> None:
-    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
 @torch.inference_mode()
@@ -126,8 +123,9 @@ def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
 @pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
 def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
     index = torch.tensor(rows)
-    state = model.start(model.encode(batch.src, batch.src_mask))
-    first = model.step(torch.full((len(batch),), BOS), state)
+    start, bos = model.start(model.encode(batch.src, batch.src_mask)), torch.full((len(batch),), BOS)
+    first = model.step(bos, start)
+    close(model.step(bos[index], start.select(index)).log_probs, first.log_probs[index])  # before the first step
     token = batch.tgt_in[:, 1]
     then_select = model.step(token, first.state).log_probs[index]
     select_then = model.step(token[index], first.state.select(index)).log_probs

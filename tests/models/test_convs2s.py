@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,20 +10,15 @@ import torch
 import torch.nn.functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import BOS, PAD, Batch, pack, pad_sources
+from regard.batch import Batch, pack, pad_sources
 from regard.decode.greedy import greedy
 from regard.errors import RecipeError
 from regard.layers.convolution import Convolution
 from regard.models.base import Model
 from regard.models.convs2s import PRESETS, ConvS2S, ConvS2SConfig, scale_gradient
-
-V = 23
-SMALL = ConvS2SConfig(width=12, embedding=10, encoder_layers=2, decoder_layers=3, max_positions=16)
-MODELS: dict[str, Callable[[], Model]] = {
-    "plain": lambda: ConvS2S(SMALL, V, V, True),
-    "normalised": lambda: ConvS2S(replace(SMALL, weight_norm=True, tie="none"), V, V, False),
-    "wide": lambda: ConvS2S(replace(SMALL, kernel=5, max_positions=3, tie="target"), V, V, False),
-}
+from variants import CONVS2S as MODELS
+from variants import SMALL_CONVS2S as SMALL
+from variants import V, close, stepwise
 
 
 @pytest.fixture(params=MODELS)
@@ -36,38 +30,6 @@ def model(request: pytest.FixtureRequest) -> Model:
     return model.eval()
 
 
-def close(a: torch.Tensor, b: torch.Tensor) -> None:
-    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
-
-
-def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
-    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
-    rows, seen = [], []
-    for token in batch.tgt_in.unbind(1):
-        step = model.step(token, state)
-        state = step.state
-        rows.append(step.log_probs)
-        seen.append(step.attention)
-    return torch.stack(rows, dim=1), seen
-
-
-@torch.inference_mode()
-def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
-    stepped, seen = stepwise(model, batch)
-    close(stepped[batch.tgt_mask], model(batch).log_softmax(-1)[batch.tgt_mask])
-    assert stepped.dtype == torch.float32
-    assert seen == [None] * batch.tgt_in.shape[1]
-
-
-@torch.inference_mode()
-def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
-    changed = batch.tgt_in.clone()
-    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
-    before, after = model(batch), model(replace(batch, tgt_in=changed))
-    close(after[:, :3], before[:, :3])
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
-
-
 @torch.inference_mode()
 def test_every_source_word_can_matter(model: Model, batch: Batch) -> None:
     for row, place in [(2, 0), (2, 6), (0, 2)]:
@@ -76,46 +38,6 @@ def test_every_source_word_can_matter(model: Model, batch: Batch) -> None:
         difference = (model(batch) - model(replace(batch, src=changed))).abs().amax(dim=(1, 2))
         assert difference[row] > 1e-4
         assert difference.sum() == difference[row]  # and to its own sentence alone
-
-
-@torch.inference_mode()
-def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
-    def wider(rows: torch.Tensor) -> torch.Tensor:
-        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
-
-    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
-    length = batch.tgt_in.shape[1]
-    close(model(padded)[:, :length][batch.tgt_mask], model(batch)[batch.tgt_mask])
-    close(stepwise(model, padded)[0][:, :length][batch.tgt_mask], stepwise(model, batch)[0][batch.tgt_mask])
-
-
-@torch.inference_mode()
-def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
-    together = model(batch)
-    for row in range(len(batch)):
-        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
-        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
-        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
-def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
-    index, token = torch.tensor(rows), batch.tgt_in[:, 1]
-    start = model.start(model.encode(batch.src, batch.src_mask))
-    bos = torch.full((len(batch),), BOS)
-    first = model.step(bos, start)
-    expected = model.step(token, first.state).log_probs[index]
-    close(model.step(token[index], first.state.select(index)).log_probs, expected)
-    again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
-    close(model.step(token[index].flip(0), again).log_probs, expected.flip(0))
-    close(model.step(bos[index], start.select(index)).log_probs, first.log_probs[index])  # before the first step
-    close(model.step(token, first.state).log_probs[index], expected)  # the old state is untouched
-
-
-def test_every_parameter_learns(model: Model, batch: Batch) -> None:
-    model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
-    assert [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0] == []
 
 
 @pytest.mark.parametrize(("source", "target"), [(4, 6), (9, 3), (1, 1)])

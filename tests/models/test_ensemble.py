@@ -3,76 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from regard.batch import BOS, PAD, Batch, pack, pad_sources
+from regard.batch import Batch, pack, pad_sources
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.errors import InputError
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.base import Model
 from regard.models.ensemble import Ensemble, mean_in_log
-from regard.models.transformer import Transformer, TransformerConfig
-
-V = 23
-SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, norm="post")
-PRE = replace(SMALL, norm="pre", decoder_layers=1, activation="gelu")
-FOUR_HEADS = replace(SMALL, heads=4, positions="rotary", decoder_layers=2)
-
-
-@dataclass(frozen=True)
-class BlindState:
-    gist: Tensor  # (N, D)
-
-    def select(self, rows: Tensor) -> BlindState:
-        return BlindState(self.gist[rows])
-
-
-class Blind(Model):
-    """No attention: the mean of the source words and the last target word. It does not say its source vocabulary."""
-
-    def __init__(self, target_size: int = V) -> None:
-        super().__init__()
-        self.words, self.last = nn.Embedding(V, 8), nn.Embedding(target_size, 8)
-        self.output = nn.Linear(8, target_size)
-        self.target_size = target_size
-
-    def encode(self, src: Tensor, mask: Tensor) -> Memory:
-        return Memory(self.words(src) * mask[..., None], mask)
-
-    def start(self, memory: Memory, trace: bool = False) -> BlindState:
-        return BlindState(memory.states.sum(1) / memory.mask.sum(1, keepdim=True))
-
-    def step(self, token: Tensor, state: State) -> Step:
-        assert isinstance(state, BlindState)
-        return Step(self.output(torch.tanh(state.gist + self.last(token))).log_softmax(-1), state, None)
-
-    def forward(self, batch: Batch) -> Tensor:
-        gist = self.start(self.encode(batch.src, batch.src_mask)).gist
-        return self.output(torch.tanh(gist[:, None] + self.last(batch.tgt_in)))
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return AttentionMaps([], [], [])
-
-    def flops(self, source: int, target: int) -> float:
-        return 2.0 * target * 8 * self.target_size
-
-
-def transformer(config: TransformerConfig) -> Transformer:
-    return Transformer(config, V, V, True)
-
-
-ENSEMBLES: dict[str, Callable[[], Ensemble]] = {
-    "one": lambda: Ensemble([transformer(SMALL)]),
-    "two": lambda: Ensemble([transformer(SMALL), transformer(PRE)]),
-    "weighted": lambda: Ensemble([transformer(SMALL), transformer(PRE)], [3, 1]),
-    "different heads": lambda: Ensemble([transformer(SMALL), transformer(FOUR_HEADS)]),
-    "one without attention": lambda: Ensemble([Blind(), transformer(SMALL)]),
-    "nested": lambda: Ensemble([Ensemble([transformer(PRE), Blind()]), transformer(SMALL)]),
-}
+from regard.models.transformer import Transformer
+from variants import ENSEMBLES, FOUR_HEADS, Blind, V, close, stepwise, transformer
+from variants import PRE_NORM as PRE
+from variants import SMALL_ENSEMBLE as SMALL
 
 
 @pytest.fixture(params=ENSEMBLES)
@@ -92,21 +37,6 @@ def pair() -> list[Model]:
         for parameter in one.parameters():
             nn.init.normal_(parameter, std=0.3)
     return pair
-
-
-def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[Tensor, list[Tensor | None]]:
-    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
-    rows, seen = [], []
-    for token in batch.tgt_in.unbind(1):
-        step = model.step(token, state)
-        state = step.state
-        rows.append(step.log_probs)
-        seen.append(step.attention)
-    return torch.stack(rows, dim=1), seen
-
-
-def close(a: Tensor, b: Tensor) -> None:
-    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
 # ── the mean ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,52 +90,6 @@ def test_a_beam_scores_what_the_mean_says(pair: list[Model], batch: Batch) -> No
 
 
 @torch.inference_mode()
-def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
-    forced = model(batch)
-    close(forced, forced.log_softmax(-1))  # log-probabilities are their own logits
-    close(stepwise(model, batch)[0][batch.tgt_mask], forced[batch.tgt_mask])
-
-
-@torch.inference_mode()
-def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
-    changed = batch.tgt_in.clone()
-    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
-    before, after = model(batch), model(replace(batch, tgt_in=changed))
-    close(after[:, :3], before[:, :3])
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
-
-
-@torch.inference_mode()
-def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
-    def wider(rows: Tensor) -> Tensor:
-        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
-
-    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
-    close(model(padded)[:, : batch.tgt_in.shape[1]][batch.tgt_mask], model(batch)[batch.tgt_mask])
-
-
-@torch.inference_mode()
-def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
-    together = model(batch)
-    for row in range(len(batch)):
-        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
-        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
-        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
-def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
-    index = torch.tensor(rows)
-    state = model.start(model.encode(batch.src, batch.src_mask))
-    first = model.step(torch.full((len(batch),), BOS), state)
-    token = batch.tgt_in[:, 1]
-    then_select = model.step(token, first.state).log_probs[index]
-    close(model.step(token[index], first.state.select(index)).log_probs, then_select)
-    close(model.step(token, first.state).log_probs[index], then_select)  # the old state is untouched
-
-
-@torch.inference_mode()
 def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batch) -> None:
     maps = model.attention(batch)
     for weights in maps.encoder + maps.decoder + maps.cross:
@@ -215,12 +99,6 @@ def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batc
     forced = torch.stack(maps.cross, dim=1)  # (B, ΣL, H, T, S)
     mask = batch.tgt_mask[:, None, None].expand(forced.shape[:-1])
     close(torch.stack(traced, dim=3)[mask], forced[mask])
-
-
-def test_every_parameter_learns(model: Model, batch: Batch) -> None:
-    model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
-    silent = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
-    assert [n for n in silent if not n.endswith("key.bias")] == []  # softmax does not see a key's bias
 
 
 # ── what members may differ in ──────────────────────────────────────────────────────────────────────────────────────

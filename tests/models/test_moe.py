@@ -12,11 +12,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from regard.batch import BOS, PAD, Batch, pack, pad_sources
 from regard.decode.greedy import greedy
 from regard.errors import RecipeError
-from regard.models.base import Model
 from regard.models.moe import PRESETS, Moe, MoeConfig
 from regard.training.loss import smoothed_nll_fused
+from variants import V, close, stepwise
 
-V = 23
 SMALL = MoeConfig(width=16, cells=16, inner=24, experts=4)
 KINDS: dict[str, MoeConfig] = {
     "general": SMALL,
@@ -36,21 +35,6 @@ def model(request: pytest.FixtureRequest) -> Moe:
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return model.eval()
-
-
-def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
-    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
-    rows, seen = [], []
-    for token in batch.tgt_in.unbind(1):
-        step = model.step(token, state)
-        state = step.state
-        rows.append(step.log_probs)
-        seen.append(step.attention)
-    return torch.stack(rows, dim=1), seen
-
-
-def close(a: torch.Tensor, b: torch.Tensor) -> None:
-    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
 @torch.inference_mode()

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import BOS, EOS, PAD, Batch, pack, pad_sources
+from regard.batch import EOS, Batch, pack, pad_sources
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.errors import RecipeError
@@ -18,37 +18,8 @@ from regard.layers.recurrent import Recurrent, gru_cell, lstm_cell
 from regard.models.base import Model
 from regard.models.rnn import PRESETS, Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
-
-V = 23
-PLAIN = RnnConfig(width=12, layers=2, embedding=12, dropout=0.0)
-ATTENTION = RnnAttentionConfig(
-    width=12, encoder_width=6, encoder_layers=2, decoder_layers=2, embedding=12, alignment=10, dropout=0.0
-)
-
-
-def plain(joint: bool = True, **change: Any) -> Callable[[], Model]:
-    return lambda: Rnn(replace(PLAIN, **change), V, V, joint)
-
-
-def attending(joint: bool = True, **change: Any) -> Callable[[], Model]:
-    return lambda: RnnAttention(replace(ATTENTION, **change), V, V, joint)
-
-
-MODELS: dict[str, Callable[[], Model]] = {
-    "lstm": plain(),
-    "gru-every": plain(cell="gru", context="every", joint=False),
-    "lstm-reversed": plain(context="every", reverse_source=True, embedding=9),
-    "after": attending(),
-    "after-dot-gru": attending(score="dot", cell="gru", encoder_layers=1),
-    "after-scaled": attending(score="scaled", joint=False),
-    "after-general": attending(score="general", encoder_width=5, embedding=9),
-    "after-coverage": attending(coverage=True),
-    "feeding": attending(input_feeding=True),
-    "feeding-coverage-gru": attending(input_feeding=True, coverage=True, cell="gru", decoder_layers=1),
-    "before": attending(attend="before"),
-    "before-general-gru": attending(attend="before", score="general", cell="gru", encoder_width=7, tie="none"),
-    "before-coverage": attending(attend="before", coverage=True, decoder_layers=1),
-}
+from variants import RNN as MODELS
+from variants import V, attending, close, plain, stepwise
 
 
 @pytest.fixture(params=MODELS)
@@ -60,38 +31,9 @@ def model(request: pytest.FixtureRequest) -> Model:
     return model.eval()
 
 
-def stepwise(model: Model, batch: Batch, trace: bool = False) -> tuple[torch.Tensor, list[torch.Tensor | None]]:
-    state = model.start(model.encode(batch.src, batch.src_mask), trace=trace)
-    rows, seen = [], []
-    for token in batch.tgt_in.unbind(1):
-        step = model.step(token, state)
-        state = step.state
-        rows.append(step.log_probs)
-        seen.append(step.attention)
-    return torch.stack(rows, dim=1), seen
-
-
-def close(a: torch.Tensor, b: torch.Tensor) -> None:
-    torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
-
-
 def loss(model: Model, batch: Batch) -> torch.Tensor:
     log_probs = model(batch).float().log_softmax(-1)
     return -log_probs.gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].mean()
-
-
-@torch.inference_mode()
-def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
-    close(stepwise(model, batch)[0], model(batch).log_softmax(-1))
-
-
-@torch.inference_mode()
-def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
-    changed = batch.tgt_in.clone()
-    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
-    before, after = model(batch), model(replace(batch, tgt_in=changed))
-    close(after[:, :3], before[:, :3])
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
 
 
 @torch.inference_mode()
@@ -103,38 +45,6 @@ def test_every_source_word_can_matter_to_its_own_sentence_alone(model: Model, ba
         after = model(replace(batch, src=changed))
         assert not torch.allclose(after[2], before[2])
         close(after[:2], before[:2])
-
-
-@torch.inference_mode()
-def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
-    def wider(rows: torch.Tensor) -> torch.Tensor:
-        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
-
-    wide = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
-    close(model(wide)[:, : batch.tgt_in.shape[1]][batch.tgt_mask], model(batch)[batch.tgt_mask])
-
-
-@torch.inference_mode()
-def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
-    together = model(batch)
-    for row in range(len(batch)):
-        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
-        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
-        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
-def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
-    index = torch.tensor(rows)
-    first = model.step(torch.full((len(batch),), BOS), model.start(model.encode(batch.src, batch.src_mask)))
-    token = batch.tgt_in[:, 1]
-    then_select = model.step(token, first.state).log_probs[index]
-    chosen = first.state.select(index)
-    close(model.step(token[index], chosen).log_probs, then_select)
-    again = chosen.select(torch.arange(len(rows)).flip(0))  # and once more, reordered
-    close(model.step(token[index].flip(0), again).log_probs, then_select.flip(0))
-    close(model.step(token, first.state).log_probs[index], then_select)  # the old state is untouched
 
 
 @torch.inference_mode()
