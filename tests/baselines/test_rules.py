@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from regard.baselines.rules import translate, translate_all, verb_groups
+from regard.baselines.lexicon import verb_groups
+from regard.baselines.rules import translate, translate_all
 from regard.data.grammar import NOTES_EXAMPLES, corpus, generate, verbs
 from regard.data.grammar.clauses import PAST
 

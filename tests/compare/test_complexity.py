@@ -14,24 +14,18 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.compare.complexity import (
-    CLAIMS,
+from regard.compare.complexity import CLAIMS, Plan, Report, builders, measure, path_length, sequential_operations
+from regard.compare.fit import count, growth, memory_kept, power_law, rising, sweep
+from regard.compare.layers import (
     Convolution,
     DilatedConvolution,
     Layer,
-    Plan,
     ProjectedSelfAttention,
     Recurrence,
-    Report,
     RestrictedSelfAttention,
     SelfAttention,
     attend_nearby,
-    builders,
-    measure,
-    path_length,
-    sequential_operations,
 )
-from regard.compare.fit import count, growth, memory_kept, power_law, rising, sweep
 from regard.compare.show_complexity import as_json, as_markdown, as_page, as_text, plot, remarks
 from regard.layers.attention import attend
 

@@ -20,113 +20,46 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import islice, product
+from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from regard.data.grammar import adjectives, ambiguous, joining, nouns, parts, phrases, pronouns, simple, verbs
+from regard.baselines.lexicon import (
+    ADJECTIVES,
+    ASKING,
+    COMPARATIVES,
+    DEGREES,
+    DETERMINERS,
+    FEELINGS,
+    GROUPS,
+    JOINTS,
+    MANNER,
+    NOUNS,
+    PLACES,
+    SENSES,
+    TIMES,
+    TOWARDS,
+    VERB_FORMS,
+    WEATHER,
+    Setting,
+    Words,
+    sense_of_bare,
+    sensible,
+    verb_groups,
+)
 from regard.data.grammar import clauses as grammar
-from regard.data.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Keys, Predicate
+from regard.data.grammar import nouns, phrases, pronouns, verbs
+from regard.data.grammar.clauses import FUTURE, PRESENT, Predicate
 from regard.data.grammar.corpus import finish
 from regard.data.grammar.phrases import Phrase
 from regard.data.grammar.tokens import Draft, Pair, Tok, joined
 from regard.data.grammar.verbs import BE, Verb
 from regard.text.words import split_words
 
-Words = tuple[str, ...]
 T = TypeVar("T")
 Read = Iterator[tuple[T, Words]]  # each way to read something, with the words that are left
 
 _MOST_READINGS = 50  # tried for one sentence
 _LONGEST_GROUP = 7  # words of a verb group: did not want to wake up, is no longer …
-
-# ------------------------------------------------------------------------------------------------ lexicon
-
-_ADJECTIVES = adjectives.BY_NAME
-_COMPARATIVES = {tuple(a.comparative.split()): a for a in adjectives.ADJECTIVES if a.comparative}
-_SENSES = {sense.noun: sense for word in ambiguous.WORDS for sense in word.senses}
-_VERBS = tuple(
-    dict.fromkeys(
-        [*verbs.TRANSITIVE, *verbs.INTRANSITIVE, *verbs.GIVING, *verbs.MOTION, *verbs.THINKING, verbs.PUT, verbs.SIT]
-        + [scene.verb for scene in pronouns.SCENES]
-    )
-)
-_TIMES = {tuple(en.split()): (en, fr) for times in parts.TIMES.values() for en, fr in times}
-_MANNER = {tuple(en.split()): (en, fr) for ways in parts.MANNER.values() for en, fr in ways}
-_PLACES = {tuple(en.split()): (en, fr) for en, (fr, _) in phrases.PREPOSITIONS.items()} | {
-    ("under",): ("under", "sous")
-}
-_TOWARDS: dict[Words, tuple[str, str]] = {("to",): ("to", "à"), ("at",): ("at", "à")}
-_FEELINGS = dict(simple._FEELINGS)
-_GROUPS = dict(simple._GROUPS)
-_DEGREES = dict(parts.DEGREES) | {"so": "si"}
-_WEATHER = {tuple(en.split()): (en, fr) for pairs in joining._WEATHER.values() for en, fr in pairs}
-_JOINTS = {",": ",", "and": "et", "but": "mais"}
-_ASKING = {"where": "où", "why": "pourquoi", "when": "quand", "what": "que"}
-_DETERMINERS = {"the": "the", "a": "a", "an": "a", "some": "some", "any": "any", "this": "this", "these": "this"} | {
-    word: word for word in ("every", *phrases._PLURAL_ONLY, *phrases._POSSESSIVES)
-}
-
-
-def _index(entries: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = {}
-    for form, entry in entries:
-        if entry not in found.setdefault(form, []):
-            found[form].append(entry)
-    return found
-
-
-_NOUNS = _index(
-    (form, (n, many)) for n in (*nouns.NOUNS, *_SENSES) for form, many in ((n.en, False), (n.en_plural, True))
-)
-_VERB_FORMS = _index((form, verb) for verb in _VERBS for form in (verb.base, verb.third, verb.past, verb.ing))
-
-
-class Setting(NamedTuple):
-    """What a verb group says besides its verb."""
-
-    tense: str
-    negation: str
-    modal: str
-    contracted: bool
-    adverb: tuple[str, str] | None
-
-
-@cache
-def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[Words, Setting]:
-    """All that the grammar can write for this verb and subject. In a question the subject is left out."""
-    found: dict[Words, Setting] = {}
-    subject, keys = Phrase([], [], False, plural, person), Keys(0, 0, 0, 0, 0)
-    tenses = (PRESENT, PAST, FUTURE) if verb is BE else (PRESENT, PROGRESSIVE, PAST, WAS_DOING, FUTURE)
-    for tense, negation, modal, contracted, adverb in product(
-        tenses, ("", "not", "never", "no longer"), ("", *verbs.MODALS), (True, False), (None, *parts.FREQUENCY)
-    ):
-        if (modal and tense not in (PRESENT, PAST)) or (adverb and (negation or modal or tense != PRESENT)):
-            continue
-        said = Draft(random.Random(0)).words(*adverb) if adverb else None
-        p = Predicate(verb, tense, negation, modal, adverb=said, contracted=contracted)
-        grammar.settle(subject, p)
-        if (p.tense, p.negation) != (tense, negation):
-            continue  # the grammar does not say it
-        aux, main = grammar.english_verb(subject, p, keys, question)
-        text = tuple(tok.text for tok in [*aux, *grammar._english_middle(p, keys), *main])
-        found.setdefault(text, Setting(tense, negation, modal, contracted, adverb))
-    return found
-
-
-def _sense_of_bare(phrase: Phrase | None) -> ambiguous.Sense | None:
-    """The sense of a determiner and an ambiguous noun; what stands around other phrases has decided it already."""
-    bare = phrase is not None and phrase.noun is not None and len(phrase.en) == 2
-    return _SENSES.get(phrase.noun) if bare and phrase and phrase.noun else None
-
-
-def _sensible(who: Phrase, p: Predicate, quality: str = "") -> bool:
-    """Do the verb and the adjective decide for the senses that their subject and object were read in?"""
-    subject, thing = _sense_of_bare(who), _sense_of_bare(p.obj)
-    if subject is not None and quality not in subject.adj and p.verb.name not in subject.does:
-        return False
-    return thing is None or p.verb.name in thing.verb
-
 
 # ------------------------------------------------------------------------------------------------ reader
 
@@ -164,35 +97,35 @@ class Reader:
         if first in nouns.NAMES:
             owner = phrases.name(self.d, first)
             yield from self._owned(owner, words[1:]) if first != words[0] else [(owner, words[1:])]
-        if first in _DETERMINERS:
-            det = _DETERMINERS[first]
+        if first in DETERMINERS:
+            det = DETERMINERS[first]
             yield from self._headed("not a" if negated and det == "a" else det, words[1:])
         elif bare:
             yield from self._headed("all", words)
-        if words[:1] == ("the",) and words[1:2] and words[1] in _GROUPS:
+        if words[:1] == ("the",) and words[1:2] and words[1] in GROUPS:
             the, key = (self.d.key(),), (self.d.key(),)
-            fr = [Tok("les", the, article=True), Tok(_GROUPS[words[1]], key)]
+            fr = [Tok("les", the, article=True), Tok(GROUPS[words[1]], key)]
             yield Phrase([Tok("the", the), Tok(words[1], key)], fr, False, True, kind="group"), words[2:]
 
     def _headed(self, det: str, words: Words) -> Read[Phrase]:
-        described = [(_ADJECTIVES[words[0]], words[1:])] if words and words[0] in _ADJECTIVES else []
+        described = [(ADJECTIVES[words[0]], words[1:])] if words and words[0] in ADJECTIVES else []
         for adj, rest in [*described, (None, words)]:
             form = rest[0].removesuffix("'s") if rest else ""
-            for noun, plural in _NOUNS.get(form, ()):
+            for noun, plural in NOUNS.get(form, ()):
                 phrase = phrases.noun_phrase(self.d, noun, det, plural, adj)
                 if form != rest[0]:
                     yield from self._owned(phrase, rest[1:])
                     continue
                 if det == "the" and adj is None and rest[1:2] == ("of",):
                     for owner, left in self.core(rest[2:]):
-                        if noun not in _SENSES or owner.name in _SENSES[noun].of:
+                        if noun not in SENSES or owner.name in SENSES[noun].of:
                             yield phrases.possessed(self.d, noun, owner, False, plural), left
-                if noun not in _SENSES or adj is None or adj.en in _SENSES[noun].adj:
+                if noun not in SENSES or adj is None or adj.en in SENSES[noun].adj:
                     yield phrase, rest[1:]
 
     def _owned(self, owner: Phrase, words: Words) -> Read[Phrase]:
-        for noun, plural in _NOUNS.get(words[0], ()) if words else ():
-            if noun not in _SENSES or owner.name in _SENSES[noun].of:
+        for noun, plural in NOUNS.get(words[0], ()) if words else ():
+            if noun not in SENSES or owner.name in SENSES[noun].of:
                 yield phrases.possessed(self.d, noun, owner, True, plural), words[1:]
 
     def phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Read[Phrase]:
@@ -200,7 +133,7 @@ class Reader:
         for one, rest in self.core(words, negated, bare):
             if rest[:1] == ("and",):
                 for two, left in self.core(rest[1:]):
-                    sense = _sense_of_bare(one)
+                    sense = sense_of_bare(one)
                     if sense is None or two.name in sense.beside:
                         yield phrases.coordinated(self.d, one, two), left
             if rest[:1] in (("who",), ("that",)):
@@ -225,7 +158,7 @@ class Reader:
             back = phrases.referring(self.d, phrase)
             if words[:1] == (back.en[0].text,):
                 yield back, words[1:]
-        if words and words[0] in phrases._SUBJECTS:
+        if words and words[0] in phrases.SUBJECTS:
             yield phrases.subject_pronoun(self.d, words[0]), words[1:]
         yield from self.phrase(words)
 
@@ -235,7 +168,7 @@ class Reader:
             back = phrases.referring_object(self.d, phrase)
             if words[:1] == (back.en[0].text,):
                 yield back, words[1:]
-        if words and words[0] in phrases._OBJECTS:
+        if words and words[0] in phrases.OBJECTS:
             yield phrases.object_pronoun(self.d, words[0]), words[1:]
         yield from self.phrase(words, bool(p.negation), bare=p.verb.base in ("love", "hate"))
 
@@ -246,7 +179,7 @@ class Reader:
     ) -> Read[Predicate]:
         """All after the subject. With a `gap` the object is missing: it is what the clause is relative to."""
         window = words[:_LONGEST_GROUP]
-        for verb in dict.fromkeys([BE, *(v for word in window for v in _VERB_FORMS.get(word, ()))]):
+        for verb in dict.fromkeys([BE, *(v for word in window for v in VERB_FORMS.get(word, ()))]):
             groups = verb_groups(verb, who.plural, who.person, question)
             for length in range(len(window), 0, -1):
                 setting = groups.get(words[:length])
@@ -254,7 +187,7 @@ class Reader:
                 if setting is None or (verb.particle and rest[:1] != (verb.particle,)):
                     continue
                 for p, left in self._said(who, verb, setting, rest[1:] if verb.particle else rest, refer, gap):
-                    for tail, end in self.tails(left, _TOWARDS if verb in verbs.MOTION else {}):
+                    for tail, end in self.tails(left, TOWARDS if verb in verbs.MOTION else {}):
                         if not _needs_tail(p) or tail:
                             yield replace(p, tail=tail), end
 
@@ -266,7 +199,7 @@ class Reader:
         p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
         if verb is BE:
             for (said, quality, means), rest in self._being(who, words):
-                if _sensible(who, p, quality):
+                if sensible(who, p, quality):
                     yield replace(p, verb=means, complement=said), rest
         elif verb in verbs.THINKING:
             for inner, rest in self.clause(words[1:]) if words[:1] == ("that",) else ():
@@ -275,7 +208,7 @@ class Reader:
             yield from self._giving(p, words)
         else:
             for full, rest in self._doing(p, words, refer, gap):
-                if _sensible(who, full):
+                if sensible(who, full):
                     yield full, rest
 
     def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Read[Predicate]:
@@ -289,13 +222,13 @@ class Reader:
             yield from ((replace(p, obj=obj), rest) for obj, rest in self.thing(words, p, refer))
 
     def _giving(self, p: Predicate, words: Words) -> Read[Predicate]:
-        if words and words[0] in phrases._OBJECTS:
+        if words and words[0] in phrases.OBJECTS:
             taker = phrases.object_pronoun(self.d, words[0], indirect=True)
             for obj, rest in self.phrase(words[1:], bool(p.negation)):
                 yield replace(p, obj=obj, recipient=taker, recipient_first=True), rest
         for obj, rest in self.thing(words, p):
             if rest[:1] == ("to",) and rest[1:]:
-                if rest[1] in phrases._OBJECTS:
+                if rest[1] in phrases.OBJECTS:
                     taker = phrases.object_pronoun(self.d, rest[1], indirect=True)
                     yield replace(p, obj=obj, recipient=taker), rest[2:]
                 for taker, left in self.core(rest[1:]):
@@ -303,26 +236,26 @@ class Reader:
 
     def _being(self, who: Phrase, words: Words) -> Read[tuple[Pair | None, str, Verb]]:
         """What follows be: the words, the adjective in them, and the verb that French has for be."""
-        degree = words[0] if words and words[0] in _DEGREES else ""
+        degree = words[0] if words and words[0] in DEGREES else ""
         rest = words[1:] if degree else words
-        opening = self.d.words(degree, _DEGREES[degree]) if degree else Pair([], [])
+        opening = self.d.words(degree, DEGREES[degree]) if degree else Pair([], [])
         living = who.noun is None or who.noun.is_a(frozenset({"person", "animal"}))
-        if rest and rest[0] in _FEELINGS and living:
-            yield (joined(opening, self.d.words(rest[0], _FEELINGS[rest[0]])), "", verbs.HAVE_AS_BE), rest[1:]
-        elif rest and rest[0] in _ADJECTIVES:
+        if rest and rest[0] in FEELINGS and living:
+            yield (joined(opening, self.d.words(rest[0], FEELINGS[rest[0]])), "", verbs.HAVE_AS_BE), rest[1:]
+        elif rest and rest[0] in ADJECTIVES:
             yield (joined(opening, self._agreeing(who, rest[0])), rest[0], BE), rest[1:]
-        if words[:1] == ("as",) and words[1:2] and words[1] in _ADJECTIVES and words[2:3] == ("as",):
+        if words[:1] == ("as",) and words[1:2] and words[1] in ADJECTIVES and words[2:3] == ("as",):
             same = self.d.words("as", "aussi")
             yield from self._compared(joined(same, self._agreeing(who, words[1])), "as", words[3:])
         for length in (1, 2):
-            adj = _COMPARATIVES.get(words[:length])
+            adj = COMPARATIVES.get(words[:length])
             if adj is not None and words[length : length + 1] == ("than",):
                 more = Pair([Tok(w) for w in words[:length]], [Tok("plus"), *self._agreeing(who, adj.en).fr])
                 yield from self._compared(more, "than", words[length + 1 :])
         yield (None, "", BE), words  # somewhere: the place is in the tail
 
     def _agreeing(self, who: Phrase, adjective: str) -> Pair:
-        return phrases.adjective(self.d, _ADJECTIVES[adjective], who.feminine, who.agrees_plural, who.name)
+        return phrases.adjective(self.d, ADJECTIVES[adjective], who.feminine, who.agrees_plural, who.name)
 
     def _compared(self, said: Pair, than: str, words: Words) -> Read[tuple[Pair | None, str, Verb]]:
         for other, rest in self.core(words):
@@ -330,7 +263,7 @@ class Reader:
 
     def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Read[list[Pair]]:
         """Places, manners and times, in any number."""
-        for one, rest in self._tail(words, _PLACES | towards):
+        for one, rest in self._tail(words, PLACES | towards):
             for more, left in self.tails(rest, towards):
                 yield [one, *more], left
         yield [], words
@@ -338,7 +271,7 @@ class Reader:
     def _tail(self, words: Words, places: dict[Words, tuple[str, str]]) -> Read[Pair]:
         for length in (3, 2, 1):
             head, rest = words[:length], words[length:]
-            fixed = _TIMES.get(head) or _MANNER.get(head)
+            fixed = TIMES.get(head) or MANNER.get(head)
             if fixed:
                 yield self.d.words(*fixed), rest
             if head in places:
@@ -358,8 +291,8 @@ class Reader:
     def sentence(self, words: Words) -> Iterator[Pair]:
         """Whole statements."""
         for length in (1, 2, 3):
-            if words[:length] in _TIMES and words[length : length + 1] == (",",):
-                time = self.d.words(*_TIMES[words[:length]])
+            if words[:length] in TIMES and words[length : length + 1] == (",",):
+                time = self.d.words(*TIMES[words[:length]])
                 yield from (joined(time, self.d.words(",", ","), s) for s in self.sentence(words[length + 1 :]))
         if words[:1] in (("when",), ("if",)):
             opening = self.d.words(words[0], {"when": "quand", "if": "si"}[words[0]])
@@ -396,8 +329,8 @@ class Reader:
 
     def _because(self, main: Clause, words: Words) -> Iterator[Pair]:
         link = self.d.words("because", "parce que")
-        if words in _WEATHER:
-            yield joined(link, self.d.words(*_WEATHER[words]))
+        if words in WEATHER:
+            yield joined(link, self.d.words(*WEATHER[words]))
         for meant in main.meant(words[-1]) if words else ():
             yield from self._ended(link, self.clause(words, refer=[meant]))
 
@@ -428,10 +361,10 @@ class Reader:
         for one, rest in self.clause(words):
             if not rest:
                 yield one.pair
-            elif rest[0] in _JOINTS:
+            elif rest[0] in JOINTS:
                 more = self._chain(rest[1:])
                 if more is not None:
-                    yield joined(one.pair, self.d.words(rest[0], _JOINTS[rest[0]]), more)
+                    yield joined(one.pair, self.d.words(rest[0], JOINTS[rest[0]]), more)
 
     def _there_is(self, words: Words) -> Iterator[Pair]:
         form = words[0].removesuffix("n't") if words else ""
@@ -453,7 +386,7 @@ class Reader:
             who = Phrase(asked.en, asked.fr, False, False)
             yield from (grammar.clause(self.d, who, p) for p, rest in self.predicate(who, words[1:]) if not rest)
             return
-        wh = self.d.words(words[0], _ASKING[words[0]]) if words and words[0] in _ASKING else None
+        wh = self.d.words(words[0], ASKING[words[0]]) if words and words[0] in ASKING else None
         after = words[1:] if wh else words
         gap = Phrase([], [], False, False) if words[:1] == ("what",) else None
         for subject, rest in self.subject(after[1:]):

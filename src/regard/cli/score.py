@@ -143,26 +143,18 @@ def bleu(
     Where?  regard bleu a.fr b.fr --ref test.fr --by reference-length --differences 5
     """
     from regard.cli import scoring
-    from regard.metrics.bleu import MAX_ORDER, Bleu
-    from regard.metrics.chrf import Chrf
-    from regard.metrics.lines import unknown
-    from regard.metrics.ter import Ter
+    from regard.metrics.bleu import MAX_ORDER
 
     if [*hypothesis, *ref].count(STDIN) > 1:
         raise InputError('standard input ("-") can be read once; name files for the others')
     weighed = scoring.numbers("--weights", weights, float) if weights is not None else None
     order = max_order if max_order is not None else len(weighed) if weighed else MAX_ORDER
-    chosen: list[Any] = []
-    for name in dict.fromkeys(metrics or ["bleu"]):
-        if name not in METRICS:
-            raise unknown("metric", name, METRICS)
-        if name == "bleu":
-            effective = effective_order or sentence_level
-            chosen.append(Bleu(tokenize, lowercase, smooth, smooth_value, order, weighed, ref_length, effective))
-        elif name == "chrf":
-            chosen.append(Chrf(char_order=char_order, word_order=word_order, beta=beta, lowercase=lowercase))
-        else:
-            chosen.append(Ter())
+    effective = effective_order or sentence_level
+    chosen = scoring.metrics(
+        metrics or ["bleu"],
+        bleu=(tokenize, lowercase, smooth, smooth_value, order, weighed, ref_length, effective),
+        chrf=(char_order, word_order, beta, lowercase),
+    )
     job = scoring.read(hypothesis, ref, chosen, width)
     if explain or line is not None:
         parts = [scoring.explain(job, line)]

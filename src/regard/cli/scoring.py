@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,18 @@ class Job:
             if isinstance(metric, Bleu):
                 return metric
         raise InputError(f"{flag} shows BLEU, but only {self.metrics[0].name} was asked for; add: -m bleu")
+
+
+def metrics(names: Sequence[str], bleu: tuple[Any, ...], chrf: tuple[Any, ...]) -> list[Any]:
+    """The metrics asked for, each once, with their options."""
+    from regard.metrics.chrf import Chrf
+    from regard.metrics.ter import Ter
+
+    known: dict[str, Callable[[], Any]] = {"bleu": lambda: Bleu(*bleu), "chrf": lambda: Chrf(*chrf), "ter": Ter}
+    for name in names:
+        if name not in known:
+            raise unknown("metric", name, known)
+    return [known[name]() for name in dict.fromkeys(names)]
 
 
 def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], width: int) -> Job:

@@ -56,7 +56,7 @@ def clause(d: Draft, subject: Phrase, p: Predicate) -> Pair:
     """Subject, verb group, objects, tail: "she didn't give it to them" / "elle ne le leur a pas donné"."""
     keys = _start(d, subject, p)
     aux, main = english_verb(subject, p, keys)
-    en = subject.en + aux + _english_middle(p, keys) + main + _english_after(p, keys)
+    en = subject.en + aux + english_middle(p, keys) + main + _english_after(p, keys)
     return Pair(en, subject.fr + french_rest(subject, p, keys))
 
 
@@ -68,7 +68,7 @@ def question(d: Draft, subject: Phrase, p: Predicate, wh: Pair | None = None) ->
     key = (d.key(),)
     aux = [Tok(aux[0].text, aux[0].keys + key), *aux[1:]]
     opening = wh or Pair([], [])
-    en = opening.en + aux[:1] + subject.en + aux[1:] + _english_middle(p, keys) + main + _english_after(p, keys)
+    en = opening.en + aux[:1] + subject.en + aux[1:] + english_middle(p, keys) + main + _english_after(p, keys)
     fr = [*opening.fr, Tok("est-ce", key), Tok("que", key), *subject.fr, *french_rest(subject, p, keys)]
     return Pair(en, fr)
 
@@ -160,7 +160,7 @@ def _negate(form: str, keys: tuple[int, ...], p: Predicate, k: Keys, compound: b
     return [Tok(form, keys), Tok("not", (k.negation,))]
 
 
-def _english_middle(p: Predicate, k: Keys) -> list[Tok]:
+def english_middle(p: Predicate, k: Keys) -> list[Tok]:
     """never, no longer, often: between the auxiliary and the verb."""
     middle = [Tok(w, (k.negation,)) for w in p.negation.split()] if p.negation in ("never", "no longer") else []
     return middle + p.adverb.en if p.adverb is not None else middle

@@ -89,7 +89,7 @@ def because(d: Draft) -> Pair:
     negated = d.chance(0.4)
     p = Predicate(verb, tense, "not" if negated else "", contracted=d.chance(0.7))
     if verb_name in ("run", "walk", "leave", "travel") and d.chance(0.3):
-        weather = _WEATHER[tense][d.rng.randrange(2)]
+        weather = WEATHER[tense][d.rng.randrange(2)]
         return joined(clause(d, who, p), d.words("because", "parce que"), d.words(*weather))
     adj = d.rng.choice(
         _REASONS[verb_name] if not negated else _AWAKE if verb_name in ("sleep", "rest") else _REASONS_NOT
@@ -106,7 +106,7 @@ def because(d: Draft) -> Pair:
 
 _INTRANSITIVE = {v.name: v for v in verbs.INTRANSITIVE}
 
-_WEATHER = {
+WEATHER = {
     PRESENT: (("it is raining", "il pleut"), ("it is cold", "il fait froid")),
     PAST: (("it was raining", "il pleuvait"), ("it was cold", "il faisait froid")),
 }

@@ -42,7 +42,7 @@ class Phrase:
 
 
 # English: French masculine, feminine, plural, and the masculine-looking form a feminine takes before a vowel
-_POSSESSIVES: dict[str, tuple[str, str, str]] = {
+POSSESSIVES: dict[str, tuple[str, str, str]] = {
     "my": ("mon", "ma", "mes"),
     "your": ("votre", "votre", "vos"),
     "his": ("son", "sa", "ses"),
@@ -51,10 +51,10 @@ _POSSESSIVES: dict[str, tuple[str, str, str]] = {
     "our": ("notre", "notre", "nos"),
     "their": ("leur", "leur", "leurs"),
 }
-_PLURAL_ONLY = {"many": "beaucoup de", "several": "plusieurs", "two": "deux", "three": "trois"}
+PLURAL_ONLY = {"many": "beaucoup de", "several": "plusieurs", "two": "deux", "three": "trois"}
 
 # subject pronoun: French, feminine, plural, person, possessive
-_SUBJECTS: dict[str, tuple[str, bool, bool, int, str]] = {
+SUBJECTS: dict[str, tuple[str, bool, bool, int, str]] = {
     "I": ("je", False, False, 1, "my"),
     "you": ("vous", False, True, 2, "your"),
     "he": ("il", False, False, 3, "his"),
@@ -63,7 +63,7 @@ _SUBJECTS: dict[str, tuple[str, bool, bool, int, str]] = {
     "they": ("ils", False, True, 3, "their"),
 }
 # object pronoun: direct clitic, indirect clitic, feminine, plural
-_OBJECTS: dict[str, tuple[str, str, bool, bool]] = {
+OBJECTS: dict[str, tuple[str, str, bool, bool]] = {
     "me": ("me", "me", False, False),
     "him": ("le", "lui", False, False),
     "her": ("la", "lui", True, False),
@@ -94,9 +94,9 @@ def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> 
         return Pair([Tok("this", key)], [Tok("cette", key) if fem else Tok("ce", key, "cet")])
     if word == "every":
         return Pair([Tok("every", key)], [Tok("chaque", key)])
-    if word in _PLURAL_ONLY:
-        return Pair([Tok(word, key)], [Tok(w, key) for w in _PLURAL_ONLY[word].split()])
-    one, feminine, many = _POSSESSIVES[word]
+    if word in PLURAL_ONLY:
+        return Pair([Tok(word, key)], [Tok(w, key) for w in PLURAL_ONLY[word].split()])
+    one, feminine, many = POSSESSIVES[word]
     if plural:
         return Pair([Tok(word, key)], [Tok(many, key)])
     return Pair([Tok(word, key)], [Tok(feminine, key, one) if fem else Tok(one, key)])
@@ -155,7 +155,7 @@ def name(d: Draft, word: str) -> Phrase:
 
 def subject_pronoun(d: Draft, word: str) -> Phrase:
     key = (d.key(),)
-    fr, feminine, plural, person, possessive = _SUBJECTS[word]
+    fr, feminine, plural, person, possessive = SUBJECTS[word]
     d.tags.add("pronoun-subject")
     return Phrase([Tok(word, key)], [Tok(fr, key)], feminine, plural, person, "", "pronoun", None, possessive)
 
@@ -179,7 +179,7 @@ def referring(d: Draft, to: Phrase) -> Phrase:
 
 def object_pronoun(d: Draft, word: str, indirect: bool = False) -> Phrase:
     key = (d.key(),)
-    direct_fr, indirect_fr, feminine, plural = _OBJECTS[word]
+    direct_fr, indirect_fr, feminine, plural = OBJECTS[word]
     d.tags.add("clitic")
     fr = [Tok(indirect_fr if indirect else direct_fr, key)]
     return Phrase([Tok(word, key)], fr, feminine, plural, 3, "", "pronoun")

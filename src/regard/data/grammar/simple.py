@@ -100,13 +100,13 @@ def putting(d: Draft) -> Pair:
     return parts.with_time(d, who, p)
 
 
-_FEELINGS = (("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("right", "raison"), ("wrong", "tort"))
+FEELINGS = (("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("right", "raison"), ("wrong", "tort"))
 
 
 def feeling(d: Draft) -> Pair:
     """He is hungry. / Il a faim."""
     d.tags.add("idiom")
-    en, fr = d.rng.choice(_FEELINGS)
+    en, fr = d.rng.choice(FEELINGS)
     who = parts.subject(d, "person" if en in ("right", "wrong") else "person animal")
     tense = d.rng.choices((PRESENT, PAST, FUTURE), (5, 4, 1))[0]
     p = Predicate(verbs.HAVE_AS_BE, tense, parts.negation(d, 0.25), contracted=d.chance(0.7))
@@ -116,12 +116,12 @@ def feeling(d: Draft) -> Pair:
     return clause(d, who, p)
 
 
-_GROUPS = (("poor", "pauvres"), ("rich", "riches"), ("sick", "malades"), ("young", "jeunes"))
+GROUPS = (("poor", "pauvres"), ("rich", "riches"), ("sick", "malades"), ("young", "jeunes"))
 
 
 def grouping(d: Draft) -> Pair:
     """The poor do not have any money."""
-    en, fr = d.rng.choice(_GROUPS)
+    en, fr = d.rng.choice(GROUPS)
     key, the = (d.key(),), (d.key(),)
     who = Phrase([Tok("the", the), Tok(en, key)], [Tok("les", the, article=True), Tok(fr, key)], False, True)
     who.possessive, who.kind = "their", "group"
