@@ -101,7 +101,7 @@ class TorchTranslator(nn.Module):
         return states @ self.embedding.weight.T
 
     def embed(self, tokens: Tensor) -> Tensor:
-        return self.embedding(tokens) * math.sqrt(self.width) + sinusoids(0, tokens.shape[1], self.width)
+        return self.embedding(tokens) * math.sqrt(self.width) + sinusoids(torch.arange(tokens.shape[1]), self.width)
 
 
 def training_step(model: nn.Module, batch: Batch) -> Callable[[], object]:

@@ -17,11 +17,14 @@ from regard.recipe import known_keys
 
 FLAGS = {
     "train": ["--out", "--set", "--help"],
-    "resume": ["--override", "--previous", "--set", "--help"],
+    "resume": ["--override", "--previous", "--verify", "--set", "--help"],
+    "bench": ["--updates", "--json", "--set", "--help"],
     "translate": [
-        *("--model", "--input", "--output", "--beam", "--nbest", "--length-penalty", "--batch-tokens"),
-        *("--attention", "--json", "--device", "--help"),
+        *("--model", "--input", "--output", "--beam", "--nbest", "--length-penalty", "--steer", "--rules", "--unknown"),
+        *("--tag", "--sample", "--temperature", "--seed"),
+        *("--batch-tokens", "--attention", "--json", "--device", "--help"),
     ],
+    "lexicon": ["--model", "--src", "--tgt", "--entries", "--help"],
     "bleu": [
         *("--ref", "--metrics", "--tokenize", "--lowercase", "--smooth", "--smooth-value", "--max-order", "--weights"),
         *("--ref-length", "--effective-order", "--char-order", "--word-order", "--beta", "--sentence-level"),

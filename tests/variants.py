@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from regard.batch import Batch
+from regard.batch import EOS, Batch
+from regard.decode.reading import Reading
+from regard.decode.steer import Guided, Steered
+from regard.decode.token_lexicon import IdTable
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.bytenet import ByteNet, ByteNetConfig
 from regard.models.convs2s import ConvS2S, ConvS2SConfig
@@ -166,4 +169,26 @@ ENSEMBLES: dict[str, Callable[[], Ensemble]] = {
     "different heads": lambda: Ensemble([transformer(SMALL_ENSEMBLE), transformer(FOUR_HEADS)]),
     "one without attention": lambda: Ensemble([Blind(), transformer(SMALL_ENSEMBLE)]),
     "nested": lambda: Ensemble([Ensemble([transformer(PRE_NORM), Blind()]), transformer(SMALL_ENSEMBLE)]),
+}
+
+
+def some_table() -> IdTable:
+    """Three translations of every token, of a mass below 1; none of EOS and of token 5."""
+    generator = torch.Generator().manual_seed(11)
+    probs = torch.rand(V, 3, generator=generator).softmax(-1) * torch.rand(V, 1, generator=generator)
+    probs[[EOS, 5]] = 0.0
+    return IdTable(torch.randint(3, V, (V, 3), generator=generator), probs)
+
+
+def mirrored(source: Sequence[int]) -> Sequence[int] | None:
+    """Stands for rules: it can read sources of more than two words only."""
+    return source[::-1] if len(source) > 2 else None
+
+
+HYBRIDS: dict[str, Callable[[], Model]] = {
+    "lexicon": lambda: Steered(transformer(SMALL_ENSEMBLE), some_table(), Reading(((1, None),)), 0.3),
+    "lexicon, one head": lambda: Steered(transformer(FOUR_HEADS), some_table(), Reading(((1, 2), (0, 0))), 0.3),
+    "lexicon without attention": lambda: Steered(plain()(), some_table(), Reading(()), 0.3),
+    "rules": lambda: Guided(attending()(), mirrored, 0.5),
+    "both": lambda: Guided(Steered(ENSEMBLES["two"](), some_table(), Reading(((2, None),)), 0.2), mirrored, 0.5),
 }

@@ -40,14 +40,12 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     from collections.abc import Mapping
     from pathlib import Path
 
-    from regard.recipe import Recipe, read_recipe, recipe_from_tables
+    from regard.recipe import Recipe, read_recipe
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 
-    if isinstance(recipe, Mapping):
-        recipe = recipe_from_tables(recipe)
-    elif not isinstance(recipe, Recipe):
-        recipe = read_recipe(Path(recipe))
+    if not isinstance(recipe, Recipe):
+        recipe = read_recipe(recipe if isinstance(recipe, Mapping) else Path(recipe))
     return start(recipe, Path(out) if out is not None else free_folder(Path("runs/run")))
 
 

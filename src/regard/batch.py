@@ -1,15 +1,16 @@
-"""Several sentence pairs as tensors: packed (flat ids with offsets) or padded (rectangles with masks).
+"""Several sentence pairs as tensors: packed (flat ids with offsets) or in rows (rectangles with masks).
 
-    B sentence pairs   S source positions   T target positions
+    B rows   S source positions   T target positions
 
-The packed form wastes nothing and is what variable-length kernels read; the padded form is what plain matrix code
-reads. Every source ends with EOS, so no row is ever empty. Every target is stored as its words alone; teacher forcing
-frames it: the decoder reads BOS y1 … yn and must predict y1 … yn EOS.
+Usually a row is one sentence pair and padding fills its end. A GPU wants rectangles of one size and little padding:
+there, several pairs may share a row (`Places` says which goes where, `Shared` which token is whose), and attention
+keeps them apart. Every source ends with EOS, so no sentence is ever empty. Every target is stored as its words alone;
+teacher forcing frames it: the decoder reads BOS y1 … yn and must predict y1 … yn EOS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,14 +21,28 @@ PAD, BOS, EOS = 0, 1, 2
 
 
 @dataclass(frozen=True)
+class Shared:
+    """Rows of several sentences: whose each token is, and where it stands in its sentence."""
+
+    src_sentence: Tensor  # (B, S) from 1 on; 0 at padding
+    src_position: Tensor  # (B, S) from 0 on
+    tgt_sentence: Tensor  # (B, T)
+    tgt_position: Tensor  # (B, T)
+
+    def tensors(self) -> list[Tensor]:
+        return [self.src_sentence, self.src_position, self.tgt_sentence, self.tgt_position]
+
+
+@dataclass(frozen=True)
 class Batch:
-    """The padded form."""
+    """The form in rows."""
 
     src: Tensor  # (B, S) ids, EOS at each end, PAD after it
     src_mask: Tensor  # (B, S) True where there is a token
     tgt_in: Tensor  # (B, T) BOS y1 … yn PAD …
     tgt_out: Tensor  # (B, T) y1 … yn EOS PAD …
     tgt_mask: Tensor  # (B, T) True where there is a token
+    shared: Shared | None = None  # None: a row is one sentence pair
 
     def __len__(self) -> int:
         return self.src.shape[0]
@@ -38,8 +53,39 @@ class Batch:
         return int(self.tgt_mask.sum())
 
     def to(self, device: torch.device | str) -> Batch:
-        moved = (getattr(self, name).to(device, non_blocking=True) for name in self.__dataclass_fields__)
-        return Batch(*moved)
+        return self._each(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin_memory(self) -> Batch:
+        return self._each(lambda tensor: tensor.pin_memory())
+
+    def clone(self) -> Batch:
+        return self._each(lambda tensor: tensor.clone())
+
+    def twice(self) -> Batch:
+        """All rows, then all rows again."""
+        return self._each(lambda tensor: torch.cat([tensor, tensor]))
+
+    def rows(self, part: slice) -> Batch:
+        return self._each(lambda tensor: tensor[part])
+
+    def tensors(self) -> list[Tensor]:
+        own = [self.src, self.src_mask, self.tgt_in, self.tgt_out, self.tgt_mask]
+        return own + (self.shared.tensors() if self.shared is not None else [])
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        src, src_mask, tgt_in, tgt_out, tgt_mask, *shared = (change(tensor) for tensor in self.tensors())
+        return Batch(src, src_mask, tgt_in, tgt_out, tgt_mask, Shared(*shared) if shared else None)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where B pairs stand in `rows` rows of `width` positions: pair i in row `row[i]`, from `src_start[i]` on."""
+
+    rows: int
+    width: int
+    row: Tensor  # (B,)
+    src_start: Tensor  # (B,)
+    tgt_start: Tensor  # (B,)
 
 
 @dataclass(frozen=True)
@@ -51,15 +97,39 @@ class PackedBatch:
     tgt_in: Tensor  # (ΣT,)
     tgt_out: Tensor  # (ΣT,)
     tgt_offsets: Tensor  # (B+1,)
+    places: Places | None = None  # None: a row each
 
     def __len__(self) -> int:
         return self.src_offsets.shape[0] - 1
 
+    @property
+    def target_tokens(self) -> int:
+        return len(self.tgt_out)
+
     def pad(self) -> Batch:
+        if self.places is not None:
+            return self._in_shared_rows(self.places)
         src, src_mask = _pad(self.src, self.src_offsets)
         tgt_in, tgt_mask = _pad(self.tgt_in, self.tgt_offsets)
         tgt_out, _ = _pad(self.tgt_out, self.tgt_offsets)
         return Batch(src, src_mask, tgt_in, tgt_out, tgt_mask)
+
+    def _in_shared_rows(self, places: Places) -> Batch:
+        shape = (places.rows, places.width)
+
+        def lay(offsets: Tensor, start: Tensor, *values: Tensor) -> list[Tensor]:
+            """Each token's values in rows, then whose it is, and where it stands in its sentence."""
+            lengths = offsets.diff()
+            inside = torch.arange(int(offsets[-1])) - offsets[:-1].repeat_interleave(lengths)
+            to = (places.row * places.width + start).repeat_interleave(lengths) + inside
+            whose = torch.arange(1, len(self) + 1).repeat_interleave(lengths)
+            return [torch.zeros(shape, dtype=torch.int64).view(-1).index_copy_(0, to, v).view(shape)
+                    for v in (*values, whose, inside)]  # fmt: skip
+
+        src, src_sentence, src_position = lay(self.src_offsets, places.src_start, self.src)
+        tgt_in, tgt_out, tgt_sentence, tgt_position = lay(self.tgt_offsets, places.tgt_start, self.tgt_in, self.tgt_out)
+        shared = Shared(src_sentence, src_position, tgt_sentence, tgt_position)
+        return Batch(src, src_sentence > 0, tgt_in, tgt_out, tgt_sentence > 0, shared)
 
 
 def pack(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> PackedBatch:

@@ -1,7 +1,8 @@
 """A trained translator as one folder: `config.json tokenizer.json model.safetensors card.json`. Never a pickle.
 
 Each file is written to a temporary name, synced and renamed, so that a reader finds the old one or the new one, whole.
-The card says where the model comes from: data, scores with their signatures, versions.
+The card says where the model comes from: data, scores with their signatures, versions. A lexicon may lie beside them
+(`lexicon.json`, by `decode/token_lexicon.py`); a model is whole without it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ from safetensors.torch import load_file, save_file
 from regard.config import build, nearest
 from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
+from regard.layers.lora import merged
 from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
 PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
+LEXICON = "lexicon.json"
 
 # Architecture → its configuration, its presets, its class: a literal table, so that a reader finds them all here.
 ARCHITECTURES: dict[str, tuple[type, dict[str, Any], Callable[..., Model]]] = {
@@ -69,7 +72,8 @@ class Bundle:
         }
         write_atomically(folder / "config.json", lambda path: _write_json(path, about))
         write_atomically(folder / "tokenizer.json", self.tokenizer.save)
-        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in unique_tensors(self.model).items()}
+        tensors = merged(self.model, unique_tensors(self.model))
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         write_atomically(folder / "model.safetensors", lambda path: save_file(weights, path))
         write_atomically(folder / "card.json", lambda path: _write_json(path, self.card))
 

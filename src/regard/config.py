@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import types
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from regard.errors import RecipeError
@@ -43,6 +44,8 @@ def describe(kind: Any) -> str:
         return " or ".join(describe(a) for a in get_args(kind))
     if get_origin(kind) in (list, tuple):
         return f"a list of {describe(get_args(kind)[0])}"
+    if dataclasses.is_dataclass(kind):
+        return f"tables of a recipe with the keys {', '.join(f.name for f in dataclasses.fields(kind))}"
     return names.get(kind, str(kind))
 
 
@@ -55,6 +58,8 @@ def accept(value: Any, kind: Any) -> Any:
         return tuple(accept(v, get_args(kind)[0]) for v in value)
     if origin is Literal and value in get_args(kind):
         return value
+    if dataclasses.is_dataclass(kind) and isinstance(value, Mapping):
+        return build(kind, value, kind.__name__.removesuffix("Config").lower())  # type: ignore[arg-type, union-attr]
     if origin is None and _is(value, kind):
         return float(value) if kind is float else value
     raise ValueError(value)
@@ -99,9 +104,12 @@ def _first_that_fits(how: Callable[[Any, Any], Any], value: Any, kinds: Iterable
     raise ValueError(value)
 
 
+_hints = cache(get_type_hints)  # resolving them takes milliseconds, and every word of a command line asks
+
+
 def keys_of(section: type) -> dict[str, Any]:
     """Name → type of every key of a section, annotations resolved."""
-    hints = get_type_hints(section)
+    hints = _hints(section)
     return {f.name: hints[f.name] for f in dataclasses.fields(section)}
 
 

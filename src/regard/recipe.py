@@ -1,22 +1,25 @@
 """A recipe: everything a training run depends on, gathered from the sections that stand beside what they configure.
 
-    [data] files and filters   [text] vocabulary   [model] architecture   [train] the loop   [decode] the search
+    [data] files and filters   [text] vocabulary   [model] architecture   [train] the loop   [reward] what it is for
+    [decode] the search
 
 It is read from TOML, from command-line words, or both; every key has one name, unique over the sections, so `--steps
 500`, `--set train.steps=500` and `steps = 500` under `[train]` are the same thing. An unknown key is an error that
-names the nearest known one. This file starts nothing and opens no corpus.
+names the nearest known one. A recipe that starts from a trained model has that model's [model] and [text]. This file
+starts nothing and opens no corpus.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.bundle import ARCHITECTURES, ModelConfig, check_architecture
+from regard.bundle import ARCHITECTURES, Bundle, ModelConfig, check_architecture
 from regard.config import build, describe, key, keys_of, nearest, parse, require
 from regard.data.corpus import DataConfig
 from regard.decode.beam import DecodeConfig
@@ -27,19 +30,28 @@ from regard.text.tokenizer import TextConfig
 
 @dataclass(frozen=True)
 class TrainConfig:
+    start_from: str | None = key(None, "a trained model to go on from: its folder, or its run's; none starts anew")
+    lora_rank: int = key(0, "adapt the model by updates of this rank, all else frozen (0: train all weights)")
+    lora_alpha: float = key(16.0, "such an update counts alpha / rank times")
     steps: int = key(10_000, "updates of the weights")
     minutes: float | None = key(None, "stop, resumably, after this much time even if steps are left")
     flops: float | None = key(None, "stop, resumably, after this many floating-point operations")
     batch_tokens: int = key(3072, "most tokens of a batch on either side, padding included")
     accumulate: int = key(1, "batches per update")
-    optimizer: Literal["adamw", "muon"] = key("adamw", "muon makes updates of matrices orthogonal")
+    optimizer: Literal["adamw", "muon", "adafactor"] = key(
+        "adamw", "muon makes updates of matrices orthogonal; adafactor saves memory and wants rates of some 0.02"
+    )
     learning_rate: float = key(1e-3, "the schedule's peak")
-    schedule: Literal["inverse-sqrt", "cosine", "wsd", "constant"] = key("inverse-sqrt", "how the rate moves")
+    embedding_rate: float = key(1.0, "factor on the learning rate of embeddings, and of an output tied to them")
+    schedule: Literal["inverse-sqrt", "cosine", "wsd", "constant", "linear"] = key("inverse-sqrt", "how the rate moves")
     warmup: int = key(1000, "updates of linear warm-up")
     decay: int = key(2000, "updates of the last, falling part of wsd")
     weight_decay: float = key(0.0, "AdamW's decay of matrices (not of biases and norms)")
     clip: float = key(1.0, "largest norm of the gradient; 0 does not clip")
     label_smoothing: float = key(0.1, "probability spread over all words of the vocabulary")
+    r_drop: float = key(0.0, "weight of the agreement of two passes with dropout, at twice the cost (0: one pass)")
+    word_dropout: float = key(0.0, "share of source and target words whose embeddings are silenced in training")
+    sampling_rate: float = key(0.0, "share of target words the decoder reads from its own guesses at the end of a run")
     average: Literal["none", "ema", "last"] = key(
         "none", "weights used: the latest, a moving mean, or a mean of the last"
     )
@@ -49,9 +61,18 @@ class TrainConfig:
     save_every: int = key(500, "updates between checkpoints")
     log_every: int = key(10, "updates between lines of metrics.jsonl")
     patience: int = key(0, "evaluations without a better BLEU before stopping; 0 never stops early")
+    parallel: Literal["ddp", "fsdp"] = key(
+        "ddp", "several processes (torchrun): each with the whole model, or with its part of weights and moments"
+    )
     seed: int = key(1, "of initial weights, batch order and dropout")
     device: Literal["auto", "cuda", "mps", "cpu"] = key("auto", "cuda before mps before cpu")
-    precision: Literal["auto", "float32", "bfloat16"] = key("auto", "bfloat16 on cuda, float32 elsewhere")
+    precision: Literal["auto", "float32", "bfloat16"] = key(
+        "auto", "bfloat16 on cuda, the faster of the two on cpu, float32 elsewhere"
+    )
+    compile: bool = key(True, "compile packed layers on cuda: half a minute at the start, then a third faster")
+    packing: Literal["auto", "on", "off"] = key(
+        "auto", "several sentences share a row (auto: on cuda, if the model can)"
+    )
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_tokens", "accumulate", "warmup", "decay", "average_last"):
@@ -60,17 +81,81 @@ class TrainConfig:
         for name in ("eval_every", "save_every", "log_every"):
             value = getattr(self, name)
             require(value >= 1, f"train.{name} must be at least 1, but is {value}")
-        for name in ("patience", "clip", "weight_decay"):
+        for name in ("patience", "clip", "weight_decay", "r_drop"):
             value = getattr(self, name)
             require(value >= 0, f"train.{name} must not be negative, but is {value}")
+        require(self.lora_rank >= 0, f"train.lora_rank must not be negative, but is {self.lora_rank}")
+        require(
+            self.lora_rank == 0 or self.start_from is not None,
+            f"train.lora_rank is {self.lora_rank}, but there is no trained model to adapt; add --start-from RUN",
+        )
+        require(
+            self.lora_rank == 0 or self.parallel == "ddp",
+            f"train.lora_rank is {self.lora_rank}, which has little to cut apart; leave out --parallel fsdp",
+        )
+        require(0 < self.lora_alpha < math.inf, f"train.lora_alpha must be above 0, but is {self.lora_alpha}")
         require(self.seed >= 0, f"train.seed must not be negative, but is {self.seed}")
-        require(self.learning_rate > 0, f"train.learning_rate must be positive, but is {self.learning_rate}")
-        for name in ("label_smoothing", "ema_decay"):
+        for name in ("learning_rate", "embedding_rate"):
+            value = getattr(self, name)
+            require(0 < value < math.inf, f"train.{name} must be positive, but is {value}")
+        require(0 <= self.sampling_rate <= 1, f"train.sampling_rate must be from 0 to 1, but is {self.sampling_rate}")
+        for name in ("label_smoothing", "ema_decay", "word_dropout"):
             value = getattr(self, name)
             require(0 <= value < 1, f"train.{name} must be at least 0 and below 1, but is {value}")
         for name in ("minutes", "flops"):
             value = getattr(self, name)
             require(value is None or value > 0, f"train.{name} must be positive, but is {value}")
+
+
+@dataclass(frozen=True)
+class RewardConfig:
+    """Section [reward] of a recipe; the equations are in `training/reward.py`."""
+
+    objective: Literal["likelihood", "minimum-risk", "self-critical"] = key(
+        "likelihood", "what training is for: the references' likelihood, or a reward of the model's own translations"
+    )
+    reward: Literal["gleu", "bleu"] = key("gleu", "score of a sentence that is trained for")
+    samples: int = key(15, "translations drawn for each sentence")
+    likelihood_weight: float | None = key(
+        None, "of likelihood beside rewards (none: the papers', 0.017 for self-critical and 0 for minimum-risk)"
+    )
+    baseline: Literal["mean", "greedy"] = key(
+        "mean", "self-critical: what a sample's reward is held against: the samples' mean, or the greedy translation's"
+    )
+    sharpness: float = key(0.005, "minimum-risk: α of q ∝ p^α; the gradient grows with it")
+    with_reference: bool = key(True, "minimum-risk: the reference is one of the candidates")
+
+    def __post_init__(self) -> None:
+        idle = [f.name for f in dataclasses.fields(self) if getattr(self, f.name) != f.default]
+        require(
+            self.has_rewards or not idle,
+            f"reward.{idle[0] if idle else ''} is set, but reward.objective is likelihood, which has no rewards; "
+            "add --objective self-critical or minimum-risk",
+        )
+        fewest = 2 if self.needs_two else 1
+        require(
+            self.samples >= fewest,
+            f"reward.samples must be at least {fewest} for {self.objective}, but is {self.samples}",
+        )
+        require(0 < self.sharpness < math.inf, f"reward.sharpness must be above 0, but is {self.sharpness}")
+        weight = self.likelihood_weight
+        good = weight is None or 0 <= weight < math.inf
+        require(good, f"reward.likelihood_weight must be 0 or more, but is {weight}")
+
+    @property
+    def has_rewards(self) -> bool:
+        return self.objective != "likelihood"
+
+    @property
+    def needs_two(self) -> bool:
+        """Where samples are held against each other, one alone teaches nothing."""
+        return self.baseline == "mean" if self.objective == "self-critical" else not self.with_reference
+
+    @property
+    def likelihood_share(self) -> float:
+        """The weight of likelihood, the papers' where none is given."""
+        papers = {"likelihood": 1.0, "self-critical": 0.017, "minimum-risk": 0.0}
+        return papers[self.objective] if self.likelihood_weight is None else self.likelihood_weight
 
 
 @dataclass(frozen=True)
@@ -80,6 +165,7 @@ class Recipe:
     architecture: str = "transformer"
     model: ModelConfig = field(default_factory=TransformerConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
+    reward: RewardConfig = field(default_factory=RewardConfig)
     decode: DecodeConfig = field(default_factory=DecodeConfig)
 
     def __post_init__(self) -> None:
@@ -87,6 +173,33 @@ class Recipe:
             self.data.max_length < self.train.batch_tokens,
             f"data.max_length ({self.data.max_length}) must be below train.batch_tokens ({self.train.batch_tokens}): "
             f"the longest sentence and its end mark have to fit into a batch",
+        )
+        require(
+            self.train.start_from is not None or not self.reward.has_rewards,
+            f"reward.objective is {self.reward.objective}, but there is no trained model to draw translations from; "
+            "train one by likelihood first, then add --start-from RUN",
+        )
+        for name in ("r_drop", "sampling_rate"):
+            require(
+                getattr(self.train, name) == 0 or not self.reward.has_rewards,
+                f"train.{name} is for training by likelihood, but reward.objective is {self.reward.objective}; "
+                f"leave out --{name.replace('_', '-')}",
+            )
+        known = f"add it to tags under [text] (now: {', '.join(self.text.tags) or 'none'})"
+        for name, tag in [("corpus.tag", c.tag) for c in self.data.corpus] + [("dev_tag", self.data.dev_tag)]:
+            require(tag is None or tag in self.text.tags, f'data.{name} "{tag}" is not one of text.tags; {known}')
+        kinds = ("dropout", "attention_dropout", "layer_drop")
+        noisy = [f"model.{name}" for name in kinds if getattr(self.model, name, 0) > 0]
+        noisy += ["train.word_dropout"] if self.train.word_dropout > 0 else []
+        require(
+            self.reward.objective != "self-critical" or self.reward.baseline == "mean" or not noisy,
+            f"reward.baseline is greedy, which needs a model without dropout, but {''.join(noisy[:1])} is above 0 "
+            "and would unlearn what was learnt; add --dropout 0, or --baseline mean",
+        )
+        require(
+            self.train.r_drop == 0 or bool(noisy),
+            "train.r_drop compares two passes with dropout, but model.dropout is 0 and they would be one; "
+            "add --dropout 0.1",
         )
 
     def tables(self) -> dict[str, dict[str, Any]]:
@@ -108,14 +221,34 @@ SECTIONS: dict[str, type] = {
     "text": TextConfig,
     "model": TransformerConfig,
     "train": TrainConfig,
+    "reward": RewardConfig,
     "decode": DecodeConfig,
 }
 MODEL_KEYS = {"architecture": str, "preset": str}  # they choose the section's class and its starting values
 
 
-def read_recipe(path: Path | None, settings: Iterable[tuple[str, str]] = ()) -> Recipe:
-    """A recipe from a TOML file (or from nothing) with command-line words laid over it."""
-    return recipe_from_tables(with_settings(read_tables(path) if path else {}, settings))
+def read_recipe(given: Path | Mapping[str, Any] | None, settings: Iterable[tuple[str, str]] = ()) -> Recipe:
+    """A recipe from a TOML file, from tables or from nothing, with command-line words laid over it. Where it starts
+    from a model, what it leaves open in [model] and [text] is that model's."""
+    tables = read_tables(given) if isinstance(given, Path) else given or {}
+    settings = list(settings)
+    return recipe_from_tables(with_settings(with_start(tables, settings), settings))
+
+
+def with_start(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> Mapping[str, Any]:
+    """The tables over those of the model that `start_from` names. Another architecture or a preset stands as it was
+    named; `training/start.py` then says what does not fit."""
+    choices = ("start_from", *MODEL_KEYS)
+    chosen = with_settings(tables, [s for s in settings if s[0].replace("-", "_").rpartition(".")[2] in choices])
+    start, model = chosen.get("train", {}).get("start_from"), chosen.get("model", {})
+    if not isinstance(start, str):
+        return tables
+    bundle = Bundle.load(Path(start))
+    filled = {**tables, "text": {**dataclasses.asdict(bundle.tokenizer.config), **tables.get("text", {})}}
+    if model.get("architecture", bundle.architecture) == bundle.architecture and "preset" not in model:
+        own = {"architecture": bundle.architecture, **dataclasses.asdict(bundle.config)}
+        filled["model"] = {**own, **tables.get("model", {})}
+    return filled
 
 
 def read_tables(path: Path) -> dict[str, Any]:
@@ -137,7 +270,7 @@ def read_tables(path: Path) -> dict[str, Any]:
         raise RecipeError(f"{path} is not TOML: {problem}") from None
 
 
-def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
+def check_sections(tables: Mapping[str, Any]) -> None:
     for name, table in tables.items():
         if name not in SECTIONS:
             home = section_of(name, tables)
@@ -145,6 +278,10 @@ def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
             raise RecipeError(f'unknown section or key "{name}" at the top of the recipe; {hint}')
         if not isinstance(table, Mapping):
             raise RecipeError(f'"{name}" must be a section ([{name}] and its keys), but is {table!r}')
+
+
+def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
+    check_sections(tables)
     model = dict(tables.get("model", {}))
     architecture = str(model.pop("architecture", "transformer"))
     check_architecture(architecture)
@@ -160,7 +297,8 @@ def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
 
 def with_settings(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Lay (key, word) pairs over the tables; a key is `steps` or `train.steps`, dashes and underscores alike."""
-    merged = {name: dict(t) if isinstance(t, Mapping) else t for name, t in tables.items()}
+    check_sections(tables)
+    merged: dict[str, Any] = {name: dict(table) for name, table in tables.items()}
     # The architecture first, wherever it stands: it decides which other keys there are.
     for name, word in sorted(settings, key=lambda setting: setting[0] not in ("architecture", "model.architecture")):
         home, bare = find_key(name, merged)
@@ -173,7 +311,8 @@ def with_settings(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]
         except ValueError:
             raise RecipeError(f'{home}.{bare} must be {describe(kind)}, but is "{word}"') from None
         merged.setdefault(home, {})[bare] = value
-    return {name: _without_none(table) for name, table in merged.items()}
+    # TOML cannot say "none"; a key set to it is simply absent.
+    return {name: {k: v for k, v in table.items() if v is not None} for name, table in merged.items()}
 
 
 def find_key(name: str, tables: Mapping[str, Any]) -> tuple[str, str]:
@@ -202,11 +341,6 @@ def section_of(bare: str, tables: Mapping[str, Any]) -> str | None:
     return next((name for name, keys in known_keys(tables).items() if bare in keys), None)
 
 
-def _without_none(table: Any) -> Any:
-    """TOML cannot say "none"; a key set to it is simply absent."""
-    return {k: v for k, v in table.items() if v is not None} if isinstance(table, dict) else table
-
-
 def _toml(value: Any) -> str:
     """
     >>> _toml(True), _toml("a\\"b"), _toml((1, 2.5))
@@ -220,4 +354,6 @@ def _toml(value: Any) -> str:
         return f'"{escaped}"'
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(v) for v in value) + "]"
+    if isinstance(value, Mapping):  # a table of its own, as of [[data.corpus]], written in one line
+        return "{" + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items() if v is not None) + "}"
     return repr(value)

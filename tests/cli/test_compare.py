@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
+from regard.data.grammar import generate
 from support import regard, write_lines
-
-MODELS = "rnn,transformer"
 
 
 @pytest.fixture
@@ -27,19 +26,80 @@ def words(tmp_path: Path) -> list[str]:
 
 
 def test_two_models_two_seeds_one_report(tmp_path: Path, words: list[str]) -> None:
-    done = regard("compare", "--models", MODELS, "--seeds", "2", "--budget", "8 steps", *words)
+    command = ["compare", "--models", "rnn,transformer,ensemble", "--seeds", "2", "--budget", "8 steps", *words]
+    done = regard(*command)
     assert done.returncode == 0, done.stderr.decode()
-    out = done.stdout.decode()
-    assert "BLEU by source length" in out
+    assert "BLEU by source length" in done.stdout.decode()
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
-    assert [row["model"] for row in report["rows"]] == ["rnn", "transformer"]
-    assert all(len(row["bleu"]) == 2 and row["flops"] > 0 and row["parameters"] > 0 for row in report["rows"])
-    assert {row["steps"] for row in report["rows"]} == {8}
+    rnn, transformer, together = report["rows"]
+    assert [row["model"] for row in report["rows"]] == ["rnn", "transformer", "ensemble"]
+    assert all(len(row["bleu"]) == 2 and row["flops"] > 0 and row["steps"] == 8 for row in (rnn, transformer))
+    assert together["parameters"] == rnn["parameters"] + transformer["parameters"]
+    assert (together["steps"], len(together["bleu"])) == (16, 1)
     assert (tmp_path / "out" / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "| rnn | " in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    again = regard("compare", "--models", MODELS, "--seeds", "2", "--budget", "8 steps", *words)
-    assert again.stdout.decode().count("done before") == 4
+    again = regard(*command)
+    assert again.stdout.decode().count("done before") == 5
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8")) == report
+
+
+@pytest.fixture(scope="module")
+def grammar_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """A tiny piece of the embedded corpus, which the rules can read; the last line of the test they cannot."""
+    folder = tmp_path_factory.mktemp("piece")
+    examples = generate(1000)["train"].examples
+    short = [e for e in examples if len(e.src.split()) < 8]
+    pieces = {"train": short[:200], "dev": short[200:210], "test": short[210:229]}
+    words = []
+    for prefix, (name, some) in zip(("", "dev-", "test-"), pieces.items(), strict=True):
+        extra = {"src": [], "tgt": []} if name != "test" else {"src": ["Ideas sleep furiously."], "tgt": ["Rien."]}
+        for side in ("src", "tgt"):
+            path = folder / f"{name}.{side}"
+            path.write_text("".join(f"{line}\n" for line in [*(getattr(e, side) for e in some), *extra[side]]), "utf-8")
+            words += [f"--{prefix}{side}", str(path)]
+    return words
+
+
+def test_every_kind_of_system_in_one_report(tmp_path: Path, grammar_files: list[str]) -> None:
+    small = "--preset tiny --vocab-size 400 --batch-tokens 300 --max-length 100 --device cpu --warmup 2 --seeds 2"
+    where = ["--cache", str(tmp_path / "cache"), "--out", str(tmp_path / "out")]
+    models = "ibm,rules,rnn-attention,rnn-attention+ensemble,rnn-attention+lexicon"
+    words = ["--budget", "4 steps", *small.split(), *grammar_files, *where]
+    done = regard("compare", "--models", models, *words)
+    assert done.returncode == 0, done.stderr.decode()
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    rows = {row["model"]: row for row in report["rows"]}
+    assert ",".join(rows) == models
+    assert [len(row["bleu"]) for row in rows.values()] == [1, 1, 2, 1, 2]
+    assert rows["rules"]["note"] == "read 19 of 20 sentences; the others are empty lines"
+    assert rows["rules"]["mean"] > rows["ibm"]["mean"] > rows["rnn-attention"]["mean"]
+    assert rows["ibm"]["flops"] is None
+    assert rows["ibm"]["seconds"] > 0
+    plain, together, steered = (rows[f"rnn-attention{added}"] for added in ("", "+ensemble", "+lexicon"))
+    assert together["flops"] == pytest.approx(2 * plain["flops"])
+    assert together["parameters"] == 2 * plain["parameters"]
+    assert (steered["flops"], steered["parameters"]) == (plain["flops"], plain["parameters"])
+    assert steered["seconds"] > plain["seconds"]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert all(f"<td>{name}</td>" in page for name in rows)
+
+    more = regard("compare", "--models", f"{models},rnn-attention+rl", "--samples", "2", *words)
+    assert more.returncode == 0, more.stderr.decode()
+    assert more.stdout.decode().count("done before") == 7
+    rewarded = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["rows"][-1]
+    assert (rewarded["model"], rewarded["note"], rewarded["steps"]) == ("rnn-attention+rl", "updates for reward: 1", 5)
+    assert rewarded["flops"] > plain["flops"]
+
+
+def test_what_a_model_needs_is_trained_but_not_shown(tmp_path: Path, words: list[str]) -> None:
+    words += ["--unit", "word", "--vocab-size", "15", "--budget", "2 steps"]
+    done = regard("compare", "--models", "rnn-attention+posunk", *words)
+    assert done.returncode == 0, done.stderr.decode()
+    assert "rnn-attention+posunk needs rnn-attention, seed 1" in done.stdout.decode()
+    rows = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["rows"]
+    assert [row["model"] for row in rows] == ["rnn-attention+posunk"]
+    kept = json.loads((tmp_path / "out" / "runs" / "rnn-attention+posunk.seed1" / "compared.json").read_text())
+    assert not any("<unk>" in line for line in kept["translations"])
 
 
 def test_a_killed_comparison_goes_on(tmp_path: Path, words: list[str]) -> None:
@@ -59,6 +119,17 @@ def test_a_killed_comparison_goes_on(tmp_path: Path, words: list[str]) -> None:
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["rows"][0]["steps"] == 60
 
 
+def test_another_recipe_is_never_taken_for_this_one(tmp_path: Path, call: Any, words: list[str]) -> None:
+    done = regard("compare", "--models", "rnn", "--budget", "2 steps", *words)
+    assert done.returncode == 0, done.stderr.decode()
+    before = (tmp_path / "out" / "report.json").read_bytes()
+    for models in ("rnn", "rnn+lexicon"):
+        code, out, err = call("compare", "--models", models, "--budget", "3 steps", *words)
+        assert (code, out, err.count("\n")) == (2, "", 1), err
+        assert "rnn.seed1 was made with train.steps = 2, but now it is 3; choose another folder with --out" in err
+    assert (tmp_path / "out" / "report.json").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
@@ -68,12 +139,29 @@ def test_a_killed_comparison_goes_on(tmp_path: Path, words: list[str]) -> None:
         ("--seeds none", '--seeds must be a whole number, but is "none"'),
         ("--seeds 0", "--seeds must be 1 or more"),
         ("--steeps 5", 'unknown key "steeps"'),
+        ("--models ibm+rl", "+rl is for neural models, but ibm is none"),
+        ("--models deep-att+posunk", "deep-att+posunk needs words as tokens, but the unit is bpe; try --unit word"),
+        ("--models rnn+posunk --unit word", "+posunk follows the attention, but rnn has none"),
+        ("--models rnn+ensemble", "rnn+ensemble needs two seeds or more, but --seeds is 1; try --seeds 2"),
+        ("--models rnn,ensemble", "ensemble needs two plain neural models or more in --models, but there is only rnn"),
+        ("--models rnn --samples 3", "reward.samples is for models trained for reward, but --models has none"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, call: Any, words: list[str], extra: str, says: str) -> None:
     code, out, err = call("compare", *words, *extra.split())
     assert (code, out, err.count("\n")) == (2, "", 1), err
     assert says in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["rules", "rnn+rules"])
+def test_rules_for_sentences_that_they_cannot_read(tmp_path: Path, call: Any, words: list[str], name: str) -> None:
+    strange = tmp_path / "strange.txt"
+    strange.write_text("Ideas sleep furiously.\nBonjour!\n", encoding="utf-8")
+    test = ["--test-src", strange, "--test-tgt", strange]
+    code, out, err = call("compare", "--models", f"rnn,{name}", *words, *test)
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert f"its grammar can read none of the test's first 2; leave {name} out of --models" in err
     assert not (tmp_path / "out").exists()
 
 

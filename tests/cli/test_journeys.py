@@ -104,6 +104,27 @@ def test_a_recipe_with_flags_and_set_laid_over_it(tmp_path: Path) -> None:
         assert f"\n{line}\n" in kept
 
 
+TUNING = "--max-length 60 --batch-tokens 120 --steps 4 --save-every 2 --eval-every 4 --device cpu --learning-rate 1e-4"
+
+
+@pytest.mark.parametrize("objective", ["", "self-critical", "minimum-risk"])
+def test_going_on_from_a_trained_model(tmp_path: Path, run_folder: Path, call: Any, objective: str) -> None:
+    """Tuned on other data, for likelihood or for rewards; the tuned run translates, says its origin and goes on."""
+    src, tgt = write_lines(tmp_path, times=2)
+    words = ["--src", src, "--tgt", tgt, "--start-from", run_folder, *TUNING.split()]
+    words += ["--objective", objective, "--samples", "3"] if objective else []
+    code, out, err = call("train", *words, "--out", tmp_path / "tuned")
+    assert code == 0, err
+    assert "vocabulary" not in err  # none is learnt
+    assert f"start       {run_folder} (" in err.replace("\n", "")
+    assert ("mean reward of the last translations drawn 0." in out) == bool(objective)
+    assert call("translate", "--model", tmp_path / "tuned", *SOURCES).out.split("\n")[:-1] == TARGETS
+    about = json.loads(call("info", tmp_path / "tuned", "--json").out)
+    assert about["started_from"]["folder"] == str(run_folder)
+    assert about["recipe"]["reward"]["objective"] == (objective or "likelihood")
+    assert call("resume", tmp_path / "tuned", "--steps", "6", "--override").code == 0
+
+
 # ------------------------------------------------------------------------------------------------ translating
 
 

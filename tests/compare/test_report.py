@@ -7,10 +7,13 @@ from html.parser import HTMLParser
 import pytest
 import sacrebleu
 
+from regard.compare.entrants import read_name
+from regard.compare.learn import Cost
 from regard.compare.plot import line_chart, log_scatter
+from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, make_report
 from regard.compare.run import Result
-from regard.compare.show import render_html, render_markdown, render_text
+from regard.compare.show import published_rows, render_html, render_markdown, render_text
 from regard.training.evaluate import HeldOut
 
 RNG = random.Random(5)
@@ -23,7 +26,8 @@ TEST = HeldOut(SOURCES, REFERENCES)
 def result(model: str, seed: int, share: float) -> Result:
     rng = random.Random(f"{model}{seed}")
     said = [" ".join(rng.choice(WORDS) if rng.random() < share else w for w in line.split()) for line in REFERENCES]
-    return Result(model, seed, said, 1_000_000, 10, 5000, 3e12 if model == "good" else 1e12, 20.0, 10**9, 1.0, 1e-3, {})
+    flops = 3e12 if model == "good" else 1e12
+    return Result(model, seed, said, 1.0, Cost(20.0, 10**9, flops, 10, 5000, 1_000_000), 1e-3)
 
 
 RESULTS = [result("bad", 1, 0.6), result("bad", 2, 0.6), result("good", 1, 0.2), result("good", 2, 0.2)]
@@ -81,6 +85,43 @@ def test_all_forms_say_the_same():
     assert len(widths) == 3  # three tables, each with as many cells in every row
 
 
+def test_a_system_without_a_network_has_blanks_where_it_has_no_figure():
+    rules = Result("rules", None, [*REFERENCES[:-1], ""], 0.5, Cost(0.0), note="read 159 of 160 sentences")
+    report = make_report([*RESULTS, rules], TEST, "10 steps")
+    row = report.rows[-1]
+    assert (row.sd, row.flops, row.parameters, row.peak_bytes, row.tokens_per_second) == (None,) * 5
+    assert row.mean > 99
+    text, markdown, html = render_text(report), render_markdown(report), render_html(report)
+    for form in (text, markdown, html):
+        assert "rules: read 159 of 160 sentences." in form
+        assert "without ±, one translator stands for all seeds" in form
+    (line,) = (line for line in markdown.splitlines() if line.startswith("| rules |"))
+    assert line.split(" | ")[5:7] == ["–", "–"]
+    assert json.loads(json.dumps(report.to_dict()))["rows"][-1]["flops"] is None
+    assert html.count("stroke-dasharray") == 1  # its level in the plot over FLOPs
+    assert html.count("<polyline") == 3  # by length it is there like all others
+    assert len(report.rows[0].buckets) == len(row.buckets)
+
+
+def test_published_systems_stand_beside_the_same_kind_here():
+    results = [
+        Result(**{**vars(r), "model": name})
+        for r, name in zip(RESULTS, ["gnmt+rl", "rnn", "moe", "transformer"], strict=True)
+    ]
+    report = make_report(results, TEST, "10 steps")
+    header, rows = published_rows(report)
+    here = {row[0]: row[-1] for row in rows if row[-1] != "–"}
+    means = {row.model: f"{row.mean:.2f}" for row in report.rows}
+    assert here == {
+        "GNMT + RL": means["gnmt+rl"],
+        "MoE": means["moe"],
+        "Transformer (base model)": means["transformer"],
+    }
+    assert {len(row) for row in rows} == {len(header)}
+    for published in PUBLISHED:
+        read_name(published.here)
+
+
 def test_plots_put_higher_values_higher():
     chart = line_chart("t", ["a", "b"], {"one": [10.0, 20.0], "gap": [None, 5.0]}, "y")
     ys = [float(part.split('"')[0]) for part in chart.split('cy="')[1:]]
@@ -89,6 +130,7 @@ def test_plots_put_higher_values_higher():
     xs = [float(part.split('"')[0]) for part in scatter.split('cx="')[1:]]
     assert xs[0] < xs[1]
     assert log_scatter("t", {}, "x", "y") == ""
+    assert log_scatter("t", {"g": [(None, 1.0, "")]}, "x", "y") == ""
 
 
 def test_one_seed_and_one_model():

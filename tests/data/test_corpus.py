@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from regard.data.corpus import DataConfig, PairFiles, decode_lines, find_splits, hold_out, read_lines, read_pairs
+from regard.data.corpus import DataConfig, PairFiles, decode_lines, read_lines, read_pairs
 from regard.errors import InputError, RecipeError
 
 
@@ -147,62 +147,10 @@ def test_streams_have_names() -> None:
         list(decode_lines([b"a\n", b"\xff\n"], "standard input"))
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, "no training data: give --src FILE --tgt FILE, or --pairs FILE"),
-        ({"src": "a.en"}, r"--src a\.en was given without --tgt; add --tgt FILE"),
-        ({"tgt": "a.fr"}, r"--tgt a\.fr was given without --src"),
-        ({"src": "a", "tgt": "b", "pairs": "c.tsv"}, "--pairs and --src/--tgt were both given"),
-        ({"src": "a", "tgt": "b", "dev_src": "c"}, "--dev-src c was given without --dev-tgt"),
-        ({"src": "a", "tgt": "b", "test_src": "c", "test_pairs": "d"}, "--test-pairs and --test-src/--test-tgt"),
-    ],
-)
-def test_what_a_recipe_must_name(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        find_splits(DataConfig(**given))
-
-
 @pytest.mark.parametrize("given", [{"max_length": 0}, {"max_ratio": 0.5}, {"dev_size": -1}])
 def test_impossible_settings(given: dict[str, Any]) -> None:
     with pytest.raises(RecipeError, match=next(iter(given))):
         DataConfig(**given)
-
-
-def test_splits(tmp_path: Path) -> None:
-    lines = b"".join(b"%d\n" % i for i in range(200))
-    files = two(tmp_path, lines, lines)
-    src, tgt = (str(path) for path in files.paths)
-    held = find_splits(DataConfig(src=src, tgt=tgt))
-    assert held.dev is not None
-    assert held.test is None
-    assert len(list(read_pairs(held.dev))) == 10  # 5%
-    assert sorted([*read_pairs(held.train), *read_pairs(held.dev)]) == sorted(read_pairs(files))
-    named = find_splits(DataConfig(src=src, tgt=tgt, dev_src=src, dev_tgt=tgt, test_pairs="t.tsv"))
-    assert named.dev == named.train == files
-    assert named.test == PairFiles((Path("t.tsv"),))
-    assert find_splits(DataConfig(src=src, tgt=tgt, dev_size=0)).dev is None
-
-
-def test_held_out_sources_are_not_trained_on(tmp_path: Path) -> None:
-    rows = [(f"source {i % 70}", f"target {i}") for i in range(400)]
-    files = one(tmp_path, "a.tsv", "".join(f"{s}\t{t}\n" for s, t in rows).encode())
-    train, dev = hold_out(files, 40)
-    kept, out = list(read_pairs(train)), list(read_pairs(dev))
-    assert 30 <= len(out) <= 40
-    assert not {s for s, _ in kept} & {s for s, _ in out}
-    assert sorted(kept + out) == sorted(rows)
-    assert (train, dev) == hold_out(files, 40)
-    assert len({f.fingerprint() for f in (files, train, dev)}) == 3
-
-
-def test_what_cannot_be_held_out(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="too few different ones to hold out a dev set; give --dev-src"):
-        hold_out(one(tmp_path, "same.tsv", b"a\tb\n" * 50), 10)
-    with pytest.raises(InputError, match=r"dev_size is 50, but .* holds only 50 pairs"):
-        hold_out(one(tmp_path, "same.tsv", b"a\tb\n" * 50), 50)
-    train, dev = hold_out(one(tmp_path, "few.tsv", b"a\tb\nc\td\n"), None)
-    assert len(list(read_pairs(train))) == len(list(read_pairs(dev))) == 1
 
 
 def test_fingerprint_is_of_the_contents(tmp_path: Path) -> None:
@@ -218,3 +166,25 @@ def test_reading_is_a_stream(tmp_path: Path) -> None:
     """A fault late in a file does not keep the pairs before it from coming."""
     files = one(tmp_path, "a.tsv", b"a\tb\n" * 5 + b"no tab\n")
     assert list(itertools.islice(read_pairs(files), 5)) == [("a", "b")] * 5
+
+
+def test_a_pattern_names_shards(tmp_path: Path) -> None:
+    for number in (2, 0, 1):
+        (tmp_path / f"a.{number}.tsv.gz").write_bytes(gzip.compress(f"{number}\tx\n".encode()))
+        (tmp_path / f"{number}.en").write_text(f"{number}\n")
+        (tmp_path / f"{number}.fr").write_text(f"n{number}\n")
+    table = PairFiles((tmp_path / "a.*.tsv.gz",))
+    assert list(read_pairs(table)) == [("0", "x"), ("1", "x"), ("2", "x")]
+    texts = PairFiles((tmp_path / "[0-9].en", tmp_path / "?.fr"))
+    assert list(read_pairs(texts)) == [("0", "n0"), ("1", "n1"), ("2", "n2")]
+    before = texts.fingerprint()
+    (tmp_path / "1.fr").write_text("another\n")
+    assert texts.fingerprint() != before
+    (tmp_path / "2.fr").unlink()
+    with pytest.raises(InputError, match=r"names 3 but .* names 2 files; every file of sources needs one of targets"):
+        read_pairs(texts)
+    with pytest.raises(InputError, match=r"no file matches .*b\.\*\.tsv"):
+        read_pairs(PairFiles((tmp_path / "b.*.tsv",)))
+    (tmp_path / "what?.tsv").write_text("a\tb\n")  # a file of just that name is no pattern
+    (tmp_path / "whatX.tsv").write_text("c\td\n")
+    assert list(read_pairs(PairFiles((tmp_path / "what?.tsv",)))) == [("a", "b")]

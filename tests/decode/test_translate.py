@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.decode.sampling import Sampling
 from regard.decode.translate import Translator, budgeted, cut_points
 from regard.errors import InputError
+from regard.text.tokenizer import Tokenizer
+from regard.text.vocabulary import Vocabulary
 from support import LINES
 
 
@@ -56,8 +60,9 @@ def test_a_long_line_is_cut_at_sentence_ends(translator: Translator) -> None:
 
 def test_a_megabyte_in_one_line_ends(translator: Translator) -> None:
     parts = translator._parts("word " * 200_000, translator.tokenizer.encode_source(["word " * 200_000])[0])
-    assert all(len(p) < translator.longest for p in parts)
-    assert translator.tokenizer.decode_source(parts[0]).startswith("word word")
+    assert all(len(p.ids) < translator.longest for p in parts)
+    assert translator.tokenizer.decode_source(parts[0].ids).startswith("word word")
+    assert parts[0].text.startswith("word word")
 
 
 @given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 100))
@@ -77,3 +82,38 @@ def test_cuts_cover_the_text(text: str, most: int) -> None:
 
 def test_loading_says_what_is_missing(tmp_path: Path, run_folder: Path) -> None:
     assert Translator.load(run_folder).translate(["The cat sleeps."])[0].text == "Le chat dort."
+
+
+def test_drawn_translations_do_not_depend_on_the_batch(translator: Translator) -> None:
+    lines = [s for s, _ in LINES] + ["", "Cat dog."]
+    hot = Sampling(temperature=2.0, seed=1)
+    alone = [translator.translate([line], sampling=hot, nbest=2)[0] for line in lines]
+    together = translator.translate(lines, sampling=hot, nbest=2)
+    assert [[c.ids for c in t.candidates] for t in together] == [[c.ids for c in t.candidates] for t in alone]
+    assert all(len(t.candidates) == 2 for t in together if t.source)
+    others = translator.translate(lines, sampling=Sampling(temperature=2.0, seed=2), nbest=2)
+    assert [t.text for t in together] != [t.text for t in others]
+    cold = translator.translate([s for s, _ in LINES], sampling=Sampling(temperature=0.01))
+    assert [t.text for t in cold] == [t for _, t in LINES]
+
+
+def test_a_tag_must_be_known(translator: Translator) -> None:
+    with pytest.raises(InputError, match='unknown tag "<bt>"; this vocabulary has none'):
+        translator.translate(["The cat sleeps."], tag="<bt>")
+
+
+def test_a_tag_changes_what_the_model_reads(translator: Translator) -> None:
+    """The last entry of the vocabulary, taken for a tag: every part of a line has it in front."""
+    plain = translator.tokenizer
+    *pieces, last = plain.source.pieces
+    merges = [(a, b) for a, b in plain.source.merges or [] if a + b != last]
+    source = Vocabulary(pieces, merges).with_tags(["<x>"])
+    tagged = Tokenizer(source, source, replace(plain.config, tags=("<x>",)))
+    bundle = replace(translator.bundle, tokenizer=tagged)
+    other = Translator(bundle, translator.config, longest=12)
+    read: list[list[int]] = []
+    search = other._search
+    other._search = lambda model, parts, *rest: read.extend(p.ids for p in parts) or search(model, parts, *rest)  # type: ignore[method-assign, func-returns-value]
+    other.translate(["The cat sleeps.", "The cat sleeps. The dog eats. A cat sees the dog. The cat eats."], tag="<x>")
+    assert len(read) > 2
+    assert all(ids[0] == len(source) - 1 and len(ids) < 12 for ids in read)

@@ -1,24 +1,45 @@
-"""A trained model's attention in words."""
+"""A model's attention in words: of a trained one, of every architecture, of an ensemble, and where there is none."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
 
+from regard.bundle import ARCHITECTURES, Bundle, make_model
+from regard.decode.reading import default_layer
 from regard.decode.translate import Translator
+from regard.errors import InputError
 from regard.explain.attention import View
-from regard.explain.look import default_layer, look, measure_view
-from support import LINES
+from regard.explain.look import Look, force, look, measure_view
+from regard.text.tokenizer import Tokenizer
+from support import LINES, regard
+
+BLIND = ("rnn", "bytenet")
+
+
+def fresh(architecture: str, tokenizer: Tokenizer) -> Bundle:
+    """An untrained model: it looks somewhere, and that is all that matters here."""
+    torch.manual_seed(4)
+    config = ARCHITECTURES[architecture][1]["tiny"]
+    return Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
+
+
+def check(seen: Look) -> None:
+    """Every word is there, and all that was looked at is accounted for."""
+    assert seen.attention.source_words == ("The", "dog", "sees", "the", "cat", ".")
+    assert seen.attention.target_words == ("Le", "chien", "voit", "le", "chat", ".")
+    np.testing.assert_allclose(seen.attention.weights.sum(axis=1) + seen.attention.eos_mass, 1, atol=1e-5)
 
 
 def test_a_look_covers_all_words_and_all_mass(translator: Translator) -> None:
     source, target = LINES[2]
     found = translator.translate([source])[0]
     seen = look(translator.bundle, source, found.candidates[0].ids)
-    assert seen.attention.source_words == ("The", "dog", "sees", "the", "cat", ".")
-    assert seen.attention.target_words == ("Le", "chien", "voit", "le", "chat", ".")
+    check(seen)
     assert found.text == target
-    np.testing.assert_allclose(seen.attention.weights.sum(axis=1) + seen.attention.eos_mass, 1, atol=1e-5)
     assert seen.aer is None
     assert seen.view == View(1)
 
@@ -40,5 +61,51 @@ def test_the_best_view_is_measured_apart(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize(("layers", "layer"), [(1, 0), (2, 1), (3, 1), (6, 4)])
-def test_the_default_layer(layers: int, layer: int) -> None:
-    assert default_layer(layers) == layer
+def test_the_default_layer(layers: int, layer: int, tokenizer: Tokenizer) -> None:
+    assert default_layer(fresh("transformer", tokenizer).model, layers) == layer
+    assert default_layer(fresh("convs2s", tokenizer).model, layers) == layers - 1
+
+
+@pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name not in BLIND])
+def test_every_architecture_that_looks_can_be_seen(architecture: str, tokenizer: Tokenizer) -> None:
+    bundle = fresh(architecture, tokenizer)
+    source, target = LINES[2]
+    (ids,) = tokenizer.encode_target([target])
+    check(look(bundle, source, ids))
+    layers = {"convs2s": 3, "transformer": 2}  # the others look once
+    assert len(force(bundle, source, ids).cross) == layers.get(architecture, 1)
+
+
+def test_an_ensemble_shows_the_layers_of_its_members(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    names = ("transformer", "rnn", "convs2s")
+    for name in names:
+        fresh(name, tokenizer).save(tmp_path / name)
+    source, target = LINES[2]
+    (ids,) = tokenizer.encode_target([target])
+    for order, layer in ((names, 1), (names[::-1], 2)):  # the first member that looks, by its own default layer
+        together = Translator.load([tmp_path / name for name in order], "cpu").bundle
+        seen = look(together, source, ids)
+        check(seen)
+        assert seen.view == View(layer)
+        assert len(force(together, source, ids).cross) == 2 + 0 + 3
+
+
+@pytest.mark.parametrize("architecture", BLIND)
+def test_a_model_without_attention_says_so(architecture: str, tokenizer: Tokenizer) -> None:
+    bundle = fresh(architecture, tokenizer)
+    with pytest.raises(InputError, match=f'"{architecture}" has none; translate without --attention'):
+        look(bundle, "The cat sleeps.", tokenizer.encode_target(["Le chat dort."])[0])
+
+
+def test_on_the_command_line_its_translations_are_not_lost(tmp_path: Path, tokenizer: Tokenizer) -> None:
+    fresh("rnn", tokenizer).save(tmp_path / "model")
+    words = ["translate", "--model", tmp_path / "model", "--device", "cpu"]
+    texts = ["The cat sleeps.", "The dog eats."]
+    wanted = regard(*words, *texts).stdout
+    assert wanted.count(b"\n") == 2
+    for place in ([], ["--output", tmp_path / "out.txt"]):
+        done = regard(*words, "--attention", *place, *texts)
+        assert done.returncode == 2
+        assert done.stderr.decode().count("\n") == 1
+        assert "has none; translate without --attention" in done.stderr.decode()
+        assert ((tmp_path / "out.txt").read_bytes() if place else done.stdout) == wanted

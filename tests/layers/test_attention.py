@@ -47,8 +47,8 @@ def test_multi_head_equals_torch_with_copied_weights() -> None:
     x, memory, _ = tensors(2, 5, 16)
     keys = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]).bool()
     record: list[torch.Tensor] = []
-    out = ours(x, ours.look_at(memory), mask=padding_mask(keys))
-    recorded = ours(x, ours.look_at(memory), mask=padding_mask(keys), record=record)
+    out = ours(ours.ask(x), ours.look_at(memory), mask=padding_mask(keys))
+    recorded = ours(ours.ask(x), ours.look_at(memory), mask=padding_mask(keys), record=record)
     expected, weights = theirs(x, memory, memory, key_padding_mask=~keys, average_attn_weights=False)
     torch.testing.assert_close(out, expected)
     torch.testing.assert_close(recorded, expected)
@@ -59,8 +59,8 @@ def test_rotary_scores_depend_on_distance_alone() -> None:
     layer = MultiHeadAttention(16, 2)
     x = torch.randn(1, 1, 16).expand(1, 9, 16)  # the same token everywhere
     record: list[torch.Tensor] = []
-    turn = rotation(0, 9, 8)
-    layer(x, layer.look_at(x, turn), rotation=turn, record=record)
+    turn = rotation(torch.arange(9), 8)
+    layer(layer.ask(x, turn), layer.look_at(x, turn), record=record)
     scores = record[0].log()
     scores = scores - scores.diagonal(dim1=-2, dim2=-1)[..., None]  # relative to looking at oneself
     torch.testing.assert_close(scores[..., 2, 4], scores[..., 5, 7])
@@ -86,3 +86,17 @@ def test_the_notes_additive_score_has_no_right_answer() -> None:
     w1, w2 = torch.tensor([[0.5, -0.3], [0.2, 0.4]]), torch.tensor([[0.1, 0.2], [-0.3, 0.1]])
     score = (w1 @ torch.tensor([1.0, 2.0]) + w2 @ torch.tensor([0.5, 1.0])).tanh()
     assert [round(x, 3) for x in score.tolist()] == [0.149, 0.740]
+
+
+def test_in_bfloat16_a_cpu_attends_in_float32_and_answers_in_bfloat16() -> None:
+    torch.manual_seed(2)
+    given = [torch.randn(2, 3, 5, 8).bfloat16().requires_grad_() for _ in range(3)]
+    with torch.autocast("cpu", torch.bfloat16):
+        out = attend_fused(*given, causal=True)
+    wide = [t.detach().float().requires_grad_() for t in given]
+    wanted = attend_fused(*wide, causal=True)
+    assert out.dtype == torch.bfloat16
+    assert torch.equal(out, wanted.bfloat16())
+    out.sum().backward()
+    wanted.sum().backward()
+    assert all(torch.equal(a.grad, b.grad.bfloat16()) for a, b in zip(given, wide, strict=True))

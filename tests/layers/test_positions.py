@@ -10,7 +10,7 @@ from regard.layers.positions import rotate, rotation, sinusoids
 
 
 def test_sinusoids_follow_the_formula() -> None:
-    table = sinusoids(0, 50, 12)
+    table = sinusoids(torch.arange(50), 12)
     for position in (0, 1, 7, 49):
         for i in range(6):
             angle = position / 10000 ** (2 * i / 12)
@@ -19,12 +19,12 @@ def test_sinusoids_follow_the_formula() -> None:
 
 
 def test_a_later_start_is_a_slice() -> None:
-    torch.testing.assert_close(sinusoids(7, 5, 8), sinusoids(0, 12, 8)[7:])
+    torch.testing.assert_close(sinusoids(torch.arange(7, 12), 8), sinusoids(torch.arange(12), 8)[7:])
 
 
 def test_positions_are_distinct_bounded_and_of_even_distance() -> None:
     """The notes' requirements: unique, bounded, and the same distance between neighbours everywhere."""
-    table = sinusoids(0, 200, 64)
+    table = sinusoids(torch.arange(200), 64)
     assert table.abs().max() <= 1
     assert torch.cdist(table, table).fill_diagonal_(9).min() > 0.1
     steps = (table[1:] - table[:-1]).norm(dim=-1)
@@ -33,6 +33,6 @@ def test_positions_are_distinct_bounded_and_of_even_distance() -> None:
 
 def test_rotation_keeps_lengths_and_starts_at_nothing() -> None:
     x = torch.randn(2, 3, 5, 8)
-    turned = rotate(x, rotation(0, 5, 8))
+    turned = rotate(x, rotation(torch.arange(5), 8))
     torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
     torch.testing.assert_close(turned[:, :, 0], x[:, :, 0])

@@ -55,10 +55,11 @@ for family, some in (
     ("gnmt", variants.GNMTS),
     ("rnn", variants.RNN),
     ("ensemble", variants.ENSEMBLES),
+    ("hybrid", variants.HYBRIDS),
 ):
     MODELS |= {f"{family}, {name}": make for name, make in some.items()}
     WITHOUT_ATTENTION |= {f"{family}, {name}" for name in some if family == "bytenet"}
-WITHOUT_ATTENTION |= {"rnn, lstm", "rnn, gru-every", "rnn, lstm-reversed"}
+WITHOUT_ATTENTION |= {"rnn, lstm", "rnn, gru-every", "rnn, lstm-reversed", "hybrid, lexicon without attention"}
 
 
 def test_every_architecture_is_here() -> None:
@@ -104,7 +105,7 @@ def test_extra_padding_changes_nothing(model: Model, batch: Batch) -> None:
     def wider(rows: torch.Tensor) -> torch.Tensor:
         return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
 
-    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    padded = Batch(*map(wider, batch.tensors()))
     length = batch.tgt_in.shape[1]
     close(model(padded)[:, :length][batch.tgt_mask], model(batch)[batch.tgt_mask])
 

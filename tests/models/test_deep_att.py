@@ -6,18 +6,16 @@ from dataclasses import replace
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import Batch, pack, pad_sources
-from regard.decode.greedy import greedy
+from regard.batch import Batch, pack
 from regard.errors import RecipeError
 from regard.layers.recurrent import Recurrent
 from regard.models.deep_att import PRESETS, Column, DeepAtt, DeepAttConfig, feed, reverse
 from variants import DEEP_ATT as MODELS
 from variants import SMALL_DEEP_ATT as SMALL
-from variants import V, close, stepwise
+from variants import close, stepwise
 
 
 @pytest.fixture(params=MODELS)
@@ -200,7 +198,7 @@ def test_the_gradient_of_a_column() -> None:
     assert torch.autograd.gradcheck(lambda x: feed(x, layer, 4), [x])
 
 
-# ── sizes and learning ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── sizes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_sizes() -> None:
@@ -240,19 +238,3 @@ def test_how_many_embedding_matrices_there_are(tie: str, matrices: int) -> None:
     model = DeepAtt(replace(SMALL, tie=tie), 10, 10, True)  # type: ignore[arg-type]
     shared = {id(w) for w in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight)}
     assert len(shared) == matrices
-
-
-def test_it_learns_to_write_backwards() -> None:
-    torch.manual_seed(1)
-    sources = [torch.randint(3, V, (2 + n % 5,)).tolist() for n in range(30)]
-    targets = [s[::-1] for s in sources]
-    batch = pack(sources, targets).pad()
-    model = DeepAtt(DeepAttConfig(width=32, embedding=32, encoder_layers=2, decoder_layers=2, dropout=0.0), V, V, True)
-    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for _ in range(130):
-        optimiser.zero_grad()
-        F.cross_entropy(model(batch)[batch.tgt_mask], batch.tgt_out[batch.tgt_mask]).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-    found = greedy(model.eval(), *pad_sources(sources))
-    assert [list(hypothesis.ids) for hypothesis in found] == targets

@@ -70,8 +70,8 @@ def test_the_stack_equals_torch(norm: Norm, batch: Batch) -> None:
         nn.init.normal_(parameter, std=0.2)
     twin = torch_twin(model)
     with torch.no_grad():
-        src = model._embed(batch.src, model.source_embedding, "source", 0)
-        tgt = model._embed(batch.tgt_in, model.target_embedding, "target", 0)
+        src = model._embed(batch.src, model.source_embedding, "source", torch.arange(batch.src.shape[1]))
+        tgt = model._embed(batch.tgt_in, model.target_embedding, "target", torch.arange(batch.tgt_in.shape[1]))
         expected = twin(
             src,
             tgt,

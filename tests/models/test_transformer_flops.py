@@ -112,7 +112,7 @@ def test_neighbours_padding_and_the_future_change_nothing(kind: str, batch: Batc
     def wider(rows: torch.Tensor) -> torch.Tensor:
         return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
 
-    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    padded = Batch(*map(wider, (batch.src, batch.src_mask, batch.tgt_in, batch.tgt_out, batch.tgt_mask)))
     close(model(padded)[:, : together.shape[1]][batch.tgt_mask], together[batch.tgt_mask])
     changed = batch.tgt_in.clone()
     changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
@@ -145,7 +145,7 @@ def test_padding_does_not_weigh_in_the_balance(batch: Batch) -> None:
     def wider(rows: torch.Tensor) -> torch.Tensor:
         return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
 
-    padded = Batch(*(wider(getattr(batch, name)) for name in batch.__dataclass_fields__))
+    padded = Batch(*map(wider, (batch.src, batch.src_mask, batch.tgt_in, batch.tgt_out, batch.tgt_mask)))
     found = []
     for each in (batch, padded):
         right = model(each).log_softmax(-1).gather(-1, each.tgt_out[..., None])[each.tgt_mask]

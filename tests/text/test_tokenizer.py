@@ -12,6 +12,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -249,3 +250,41 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) or "TOKENIZERS_PARALLE
         env=env, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("unit", ["bpe", "word"])
+@pytest.mark.parametrize("joint", [True, False])
+def test_tags_are_pieces_that_no_text_spells(sentences: Sentences, tmp_path: Path, unit: Any, joint: bool) -> None:
+    spelled = [
+        *sentences(),
+        *[("<bt> <2fr> a", "<bt> <2fr> b")] * 50,
+    ]  # frequent in the text, and words of it all the same
+    plain = Tokenizer.train(lambda: iter(spelled), TextConfig(unit=unit, vocab_size=500, joint=joint))
+    config = TextConfig(unit=unit, vocab_size=500, joint=joint, tags=("<bt>", "<2fr>"))
+    tagged = Tokenizer.train(lambda: iter(spelled), config)
+    assert tagged.source_size == plain.source_size + 2
+    texts = ["<bt> the cat", "<2fr>", "a<bt>", "bt"]
+    assert tagged.encode_source(texts) == plain.encode_source(texts)
+    ids = tagged.tag_ids("<2fr>")
+    assert ids == [tagged.source_size - 1]
+    assert tagged.tag_ids(None) == []
+    assert tagged.decode_source([*ids, *tagged.encode_source(["the cat"])[0]]) == plain.decode_source(
+        plain.encode_source(["the cat"])[0]
+    )
+    with pytest.raises(InputError, match=r'unknown tag "<2fe>"; did you mean "<2fr>"\?'):
+        tagged.tag_ids("<2fe>")
+    with pytest.raises(InputError, match="this vocabulary has none"):
+        plain.tag_ids("<bt>")
+    tagged.save(tmp_path / "t.json")
+    again = Tokenizer.load(tmp_path / "t.json")
+    assert (again.config, again.fingerprint) == (config, tagged.fingerprint)
+    assert again.fingerprint != plain.fingerprint
+    assert again.decode_source(ids) == ""
+
+
+@pytest.mark.parametrize("tag", ["bt", "<s>", "<0x41>", "<a b>", "<>", "<unk>"])
+def test_what_is_no_tag(tag: str) -> None:
+    with pytest.raises(RecipeError, match="a tag must look like <news>"):
+        TextConfig(tags=(tag,))
+    with pytest.raises(RecipeError, match="names a tag twice"):
+        TextConfig(tags=("<a>", "<a>"))

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 
 from regard.batch import Batch, pack
 from regard.models.transformer import Transformer, TransformerConfig
-from regard.training.loss import smoothed_nll, smoothed_nll_fused
+from regard.training import loss as losses_of
+from regard.training.loss import projected_nll, smoothed_nll, smoothed_nll_fused
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
@@ -60,3 +61,16 @@ def test_gradients_of_parts_add_up_to_the_whole(batch: Batch) -> None:
     ]
     for a, b in zip(gradient([batch]), gradient(rows), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("chunk", [7, 10**9])
+def test_the_projection_and_its_loss_together_equal_the_equation(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses_of, "CHUNK", chunk)
+    torch.manual_seed(3)
+    states, weight = torch.randn(2, 5, 8, requires_grad=True), torch.randn(11, 8, requires_grad=True)
+    targets, mask = torch.randint(0, 11, (2, 5)), torch.rand(2, 5) < 0.7
+    plain = smoothed_nll(states @ weight.T, targets, mask, 0.1) / 3
+    expected = torch.autograd.grad(plain, (states, weight))
+    lean = projected_nll(states, weight, targets, mask, 0.1) / 3
+    torch.testing.assert_close(lean, plain)
+    torch.testing.assert_close(torch.autograd.grad(lean, (states, weight)), expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,8 +22,17 @@ from support import regard, write_lines
 
 FLAGS = {
     "plain": "--dropout 0.1",
+    "shared rows": "--dropout 0.1 --packing on --batch-tokens 256",
     "everything": "--dropout 0.1 --average ema --accumulate 2 --bpe-dropout 0.1 --schedule wsd --decay 5",
     "snapshots": "--average last --average-last 2 --optimizer muon --weight-decay 0.01",
+    "regularised": "--dropout 0.1 --r-drop 2 --word-dropout 0.1 --layer-drop 0.2 --optimizer adafactor",
+    "regularised rows": "--packing on --batch-tokens 256 --word-dropout 0.1 --layer-drop 0.2 --r-drop 2 "
+    "--sampling-rate 0.5 --schedule linear --embedding-rate 0.5",
+    "a mixture": "{folder}/more.toml --tags <bt> --recase 0.3 --join-pairs 0.3 --typos 0.2 --drop-words 0.1",
+    "low rank": "--start-from {base} --lora-rank 2 --average ema --dropout 0.1",
+    "self-critical": "--start-from {base} --objective self-critical --samples 3 --dropout 0.1 --accumulate 2",
+    "greedy baseline": "--start-from {base} --objective self-critical --samples 3 --dropout 0 --baseline greedy",
+    "minimum-risk": "--start-from {base} --objective minimum-risk --samples 3 --average ema --reward bleu",
 }
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --batch-tokens 120"
 PACE = "--max-length 60 --steps 20 --save-every 10 --eval-every 4 --warmup 5 --log-every 1 --device cpu"
@@ -54,15 +64,20 @@ def metrics(run: Path) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("flags", FLAGS)
-def test_ten_steps_a_kill_and_ten_more_equal_twenty(tmp_path: Path, flags: str) -> None:
+def test_ten_steps_a_kill_and_ten_more_equal_twenty(tmp_path: Path, finished: Path, flags: str) -> None:
     write_lines(tmp_path)
-    whole = regard(*words(tmp_path, "whole", FLAGS[flags]))
+    shutil.copytree(finished / "run", tmp_path / "base")
+    table = f'[[data.corpus]]\nsrc = "{tmp_path}/a.fr"\ntgt = "{tmp_path}/a.en"\nweight = 0.6\ntag = "<bt>"\n'
+    (tmp_path / "more.toml").write_text(table, encoding="utf-8")
+    settings = FLAGS[flags].format(base=tmp_path / "base", folder=tmp_path)
+    whole = regard(*words(tmp_path, "whole", settings))
     assert whole.returncode == 0, whole.stderr.decode()
     killed = subprocess.run(
-        [sys.executable, "-c", SUICIDE, *words(tmp_path, "killed", FLAGS[flags])], capture_output=True, check=False
+        [sys.executable, "-c", SUICIDE, *words(tmp_path, "killed", settings)], capture_output=True, check=False
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     assert load_checkpoint(tmp_path / "killed").progress.step == 10
+    shutil.rmtree(tmp_path / "base")
     resumed = regard("resume", tmp_path / "killed")
     assert resumed.returncode == 0, resumed.stderr.decode()
 
@@ -74,6 +89,8 @@ def test_ten_steps_a_kill_and_ten_more_equal_twenty(tmp_path: Path, flags: str) 
     a, b = load_checkpoint(tmp_path / "whole").progress, load_checkpoint(tmp_path / "killed").progress
     a.seconds = b.seconds = 0.0
     assert a == b
+    assert (a.reward is not None) == ("--objective" in settings)
+    assert (a.started_from is not None) == ("--start-from" in settings)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

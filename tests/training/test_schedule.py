@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from regard.recipe import TrainConfig
-from regard.training.schedule import learning_rate
+from regard.training.schedule import learning_rate, sampling_chance
 
 CONFIG = TrainConfig(steps=1000, warmup=100, decay=200, learning_rate=1.0)
 
@@ -21,12 +21,20 @@ def test_inverse_sqrt_is_the_papers() -> None:
 
 
 def test_shapes() -> None:
-    cosine, wsd = replace(CONFIG, schedule="cosine"), replace(CONFIG, schedule="wsd")
-    for config in (cosine, wsd):
+    cosine, wsd, linear = (replace(CONFIG, schedule=shape) for shape in ("cosine", "wsd", "linear"))
+    for config in (cosine, wsd, linear):
         assert learning_rate(50, config) == pytest.approx(0.5)
         assert learning_rate(100, config) == pytest.approx(1.0)
         assert learning_rate(1000, config) == pytest.approx(0.0)
     assert learning_rate(550, cosine) == pytest.approx(0.5)
+    assert learning_rate(325, linear) == pytest.approx(0.75)
+    assert learning_rate(775, linear) == pytest.approx(0.25)
     assert learning_rate(800, wsd) == pytest.approx(1.0)
     assert learning_rate(900, wsd) == pytest.approx(0.5)
     assert learning_rate(10**6, replace(CONFIG, schedule="constant")) == 1.0
+
+
+def test_own_words_come_little_by_little() -> None:
+    config = replace(CONFIG, sampling_rate=0.4)
+    assert [sampling_chance(step, config) for step in (0, 250, 1000, 2000)] == pytest.approx([0, 0.1, 0.4, 0.4])
+    assert sampling_chance(1000, CONFIG) == 0

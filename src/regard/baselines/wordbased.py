@@ -30,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 
 from regard.baselines import hmm
-from regard.baselines.ibm import Link, words_of
+from regard.baselines.ibm import Link, Text, words_of
 from regard.config import build, key, require
 from regard.errors import InputError, RecipeError
 from regard.files import write_atomically
@@ -223,7 +223,7 @@ class WordBased:
 
 
 def learn_lexicon(
-    pairs: Sequence[tuple[str, str]], links: Sequence[Sequence[Link]], config: WordBasedConfig
+    pairs: Sequence[tuple[Text, Text]], links: Sequence[Sequence[Link]], config: WordBasedConfig
 ) -> Lexicon:
     """How often each word was linked with which, or with nothing. A word never linked always vanishes."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)

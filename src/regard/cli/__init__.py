@@ -14,11 +14,13 @@ from typing import NoReturn
 
 import typer
 
+from regard.cli.bench import bench
 from regard.cli.compare import compare
 from regard.cli.complexity import complexity
 from regard.cli.corpus import corpus
 from regard.cli.demo import demo
 from regard.cli.info import info
+from regard.cli.lexicon import lexicon
 from regard.cli.score import ScoreCommand, bleu
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
@@ -41,7 +43,9 @@ app = typer.Typer(
 WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}  # these read their own words
 app.command(context_settings=WORDS, add_help_option=False)(train)
 app.command(context_settings=WORDS, add_help_option=False)(resume)
+app.command(context_settings=WORDS, add_help_option=False)(bench)
 app.command()(translate)
+app.command()(lexicon)
 app.command(cls=ScoreCommand)(bleu)
 app.command(context_settings=WORDS, add_help_option=False)(compare)
 app.command()(complexity)

@@ -1,4 +1,4 @@
-"""`regard compare`: several architectures on the same data and budget, then one report."""
+"""`regard compare`: several systems on the same data and budget, then one report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OUT = Path("runs/compare")
 
 
 def compare(context: typer.Context) -> None:
-    """Train several architectures on the same data and compare them honestly."""
+    """Train several systems on the same data and compare them honestly."""
     words = read_words(context.args, options=("out", "models", "seeds", "budget", "tokenize"), switches=("help",))
     if "help" in words.options:
         explain_compare()
@@ -24,9 +24,9 @@ def compare(context: typer.Context) -> None:
         raise RecipeError(f"compare takes one recipe, but got {len(words.plain)} words without a flag: {words.plain}")
     from rich.console import Console
 
-    from regard.compare.plan import DEFAULT_MODELS, embedded, parse_budget, plan
+    from regard.compare.plan import DEFAULT_MODELS, Terms, embedded, parse_budget, plan, spent
     from regard.compare.report import make_report
-    from regard.compare.run import read_test, run_all
+    from regard.compare.run import check, read_test, run_all
     from regard.metrics.bleu import Bleu
     from regard.recipe import read_tables, with_settings
 
@@ -39,16 +39,16 @@ def compare(context: typer.Context) -> None:
     budget = parse_budget(words.options["budget"]) if "budget" in words.options else None
     models = [name.strip() for name in words.options.get("models", ",".join(DEFAULT_MODELS)).split(",") if name.strip()]
     seeds = number("--seeds", int)(words.options.get("seeds", "1"))
-    entrants = plan(with_settings(tables, words.settings), models, seeds, budget)
+    terms = Terms(with_settings(tables, words.settings), seeds, budget, out / "runs")
+    entrants = plan(terms, models)
     if not own and not (out / "corpus").exists():
         from regard.data.grammar import generate, write_corpus
 
         write_corpus(out / "corpus", generate())
-    test = read_test(entrants[0])
-    results = run_all(entrants, out, test, Console(highlight=False))
-    spent = str(budget) if budget else f"{entrants[0].recipe.train.steps:,} steps"
-    report = make_report(results, test, spent, metric)
-    write_report(report, out)
+    test = read_test(entrants[0].recipe.data)
+    check(entrants, test)
+    results = run_all(entrants, test, Console(highlight=False))
+    write_report(make_report(results, test, spent(terms), metric), out)
 
 
 def write_report(report: object, out: Path) -> None:
@@ -73,25 +73,38 @@ def write_report(report: object, out: Path) -> None:
 
 def explain_compare() -> None:
     from regard.bundle import ARCHITECTURES
+    from regard.compare.entrants import ADDITIONS, BASELINES
     from regard.compare.plan import DEFAULT_MODELS
 
-    known, usual = ", ".join(ARCHITECTURES), ",".join(DEFAULT_MODELS)
     print_help(
         "regard compare [RECIPE.toml] [--models A,B,…] [--seeds N] [--budget WORDS] [--KEY VALUE]… [--out FOLDER]",
-        "Train several architectures on the same data, text and budget, then compare them: BLEU with its spread, "
-        "signature and significance, parameters, operations, time, memory, BLEU by sentence length, and samples. "
-        "Without a recipe and files, on the embedded corpus. Runs that are done are skipped and interrupted ones go "
-        "on, so the same command can simply be given again.",
+        "Train several systems on the same data, text and budget, let them translate one test, and compare them: BLEU "
+        "with its spread, signature and significance, parameters, operations, time, memory, BLEU by sentence length, "
+        "and samples. Without a recipe and files, on the embedded corpus. What is done is skipped and what was "
+        "interrupted goes on, so the same command can simply be given again.",
         [
             "regard compare --out runs/story",
             'regard compare recipe.toml --models rnn,rnn-attention,transformer --seeds 3 --budget "4000 steps"',
+            "regard compare --models ibm,rules,gnmt,gnmt+rl,gnmt+rl+ensemble --seeds 2",
+            "regard compare --models deep-att,deep-att+posunk --unit word",
         ],
         [
-            ("--models A,B,…", f"of {known}; transformer:small names a preset too (default: {usual})"),
-            ("--seeds N", "runs of each model, with seeds 1 to N (default: 1)"),
-            ("--budget WORDS", 'what each run may cost: "2000 steps", "10 min", "1e15 flops" (default: the recipe)'),
+            (
+                "--models A,B,…",
+                f"names from the list below, the first is what p is against (default: {','.join(DEFAULT_MODELS)})",
+            ),
+            ("--seeds N", "trainings of each model, with seeds 1 to N (default: 1)"),
+            (
+                "--budget WORDS",
+                'what each training may cost: "2000 steps", "10 min", "1e15 flops" (default: the recipe)',
+            ),
             ("--tokenize NAME", "how BLEU cuts the test: 13a, intl, char, zh, none, … (default: 13a)"),
             ("--out FOLDER", f"where runs and report go (default: {OUT})"),
             ("--KEY VALUE", "a key of the recipe, for all models; regard train --help lists them"),
+            ("", ""),
+            ("MODEL", f"{', '.join(ARCHITECTURES)}; MODEL:small names a preset too"),
+            *BASELINES.items(),
+            ("ensemble", "all plain neural models named, seed 1, speaking as one"),
+            *((f"MODEL+{name}", what) for name, what in ADDITIONS.items()),
         ],
     )

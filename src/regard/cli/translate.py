@@ -15,6 +15,7 @@ from regard.cli.lines import STDIN, number, read_lines
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.decode.sampling import Sampling
     from regard.decode.translate import Translation, Translator
 
 CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
@@ -28,7 +29,10 @@ def translate(
             help='Sentences to translate; without any, standard input. Write -- before one that starts with "-".',
         ),
     ] = None,
-    model: Annotated[Path, typer.Option(metavar="FOLDER", help="A model, or a run (its best model).")] = ...,  # type: ignore[assignment]
+    model: Annotated[
+        list[Path],
+        typer.Option(metavar="FOLDER", help="A model, or a run (its best model). Given several times: an ensemble."),
+    ] = ...,  # type: ignore[assignment]
     input: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file to translate, one sentence a line (.gz and .xz too).")
     ] = None,
@@ -60,6 +64,51 @@ def translate(
             help="α of ((5 + length) / 6)^α; more favours longer translations.  [default: the model's]",
         ),
     ] = None,
+    steer: Annotated[
+        float,
+        typer.Option(
+            parser=number("--steer", float),
+            metavar="X",
+            help="How much the model's lexicon has a say, from 0 (none) to below 1; try 0.2. "
+            "regard lexicon --model FOLDER learns one.",
+        ),
+    ] = 0.0,
+    rules: Annotated[
+        float,
+        typer.Option(
+            parser=number("--rules", float),
+            metavar="X",
+            help="How much the embedded English–French grammar has a say in sentences that it can read; try 0.5.",
+        ),
+    ] = 0.0,
+    unknown: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="What to make of <unk>, for models of whole words: keep it, copy the source word that attention "
+            "points to, or look that word up in the lexicon.",
+        ),
+    ] = "keep",
+    tag: Annotated[
+        str | None, typer.Option(metavar="TAG", help="One of the model's tags, put before every source.")
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw translations by their probability instead of searching for the best.")
+    ] = False,
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--temperature", float),
+            metavar="X",
+            help="Of --sample: below 1 favours probable words.  [default: 1]",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            parser=number("--seed", int), metavar="N", help="Of --sample: another one draws anew.  [default: 0]"
+        ),
+    ] = None,
     batch_tokens: Annotated[
         int,
         typer.Option(parser=number("--batch-tokens", int), metavar="N", help="Most tokens of a batch."),
@@ -73,34 +122,42 @@ def translate(
     One line out per line in, in order; empty lines stay empty.
     """
     from regard.decode.translate import Translator
+    from regard.explain.look import no_attention
 
-    if text and input:
-        raise InputError("both sentences and --input were given; give one or the other")
-    if attention and json_lines:
-        raise InputError("--attention draws pictures, which are no JSON; give it or --json, not both")
+    if attention and (json_lines or tag is not None):
+        why = "draws pictures, which are no JSON" if json_lines else "shows sources without a tag"
+        raise InputError(f"--attention {why}; give it or {'--json' if json_lines else '--tag'}, not both")
     if batch_tokens < 1:
         raise InputError(f"--batch-tokens must be at least 1, but is {batch_tokens}")
+    sampling = sampling_of(sample, beam, temperature, seed)
     check_output(output, input)
-    lines = iter(text) if text else read_lines(input or STDIN)
-    first = next(lines, None)
-    if first is None:
-        raise InputError("standard input is empty; give sentences, --input FILE, or pipe some text in")
+    first, lines = lines_of(text, input)
     translator = Translator.load(model, device)
     size = 1 if not text and not input and sys.stdin.isatty() else CHUNK  # whoever types wants an answer to each line
-    done = 0
+    done, read = 0, False  # lines; whether the rules could read any
 
     def write_all(out: TextIO) -> None:
-        nonlocal done
+        nonlocal done, read
         live = input is not None and output is not None and sys.stderr.isatty()
         for chunk in _chunks(first, lines, size):
             found = translator.translate(
-                chunk, beam=beam, nbest=nbest, length_penalty=length_penalty, batch_tokens=batch_tokens
+                chunk,
+                beam=beam,
+                nbest=nbest,
+                length_penalty=length_penalty,
+                steer=steer,
+                rules=rules,
+                unknown=unknown,  # type: ignore[arg-type]  # it says itself what is allowed
+                tag=tag,
+                sampling=sampling,
+                batch_tokens=batch_tokens,
             )
+            read = read or (rules > 0 and rules_read_any(chunk))
             for translation in found:
                 if translation.parts > 1:
                     _warn(f"line {done + 1} is long; it was translated in {translation.parts} parts")
                 write_one(out, done, translation, nbest, json_lines)
-                if attention:
+                if attention and translator.reading:
                     show_attention(translator, translation)
                 done += 1
             out.flush()
@@ -110,6 +167,38 @@ def translate(
             print(file=sys.stderr)
 
     write_output(output, write_all)
+    if attention and not translator.reading:  # the translations are good, and there by now
+        raise no_attention(translator.bundle)
+    if rules and not read:
+        _warn("the rules could read no line, so --rules changed nothing; they know the English of regard corpus")
+
+
+def lines_of(text: list[str] | None, input: Path | None) -> tuple[str, Iterator[str]]:
+    """The first line, and the others."""
+    if text and input:
+        raise InputError("both sentences and --input were given; give one or the other")
+    lines = iter(text) if text else read_lines(input or STDIN)
+    first = next(lines, None)
+    if first is None:
+        raise InputError("standard input is empty; give sentences, --input FILE, or pipe some text in")
+    return first, lines
+
+
+def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed: int | None) -> Sampling | None:
+    from regard.decode.sampling import Sampling
+
+    if sample and beam is not None:
+        raise InputError("--sample draws and --beam searches; give one or the other")
+    given = [flag for flag, value in (("--temperature", temperature), ("--seed", seed)) if value is not None]
+    if given and not sample:
+        raise InputError(f"{given[0]} is for drawn translations; add --sample")
+    return Sampling(1.0 if temperature is None else temperature, seed=seed or 0) if sample else None
+
+
+def rules_read_any(lines: list[str]) -> bool:
+    from regard.baselines.rules import translate as by_rules
+
+    return any(by_rules(line) is not None for line in lines)
 
 
 def check_output(path: Path | None, input: Path | None) -> None:

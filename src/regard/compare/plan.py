@@ -1,21 +1,33 @@
-"""What is to be compared: models and seeds, each a recipe of its own on the same data, the same text and one budget.
+"""What is to be compared: every name and seed with a recipe of its own on the same data, the same text and one budget.
 
 What must be equal is equal because it is one recipe. What no two architectures share, the learning rate above all,
-comes from `SENSIBLE` unless the recipe says it; the report prints it. This file trains nothing.
+comes from `SENSIBLE` unless the recipe says it; the report prints it. What a name means is in `entrants.py`. This file
+trains nothing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.bundle import ARCHITECTURES, check_architecture
-from regard.config import nearest
+from regard.compare.entrants import (
+    BASELINES,
+    TOGETHER,
+    Entrant,
+    Grammar,
+    Name,
+    Neural,
+    Training,
+    WordBased,
+    check_names,
+    read_name,
+)
+from regard.config import build
 from regard.errors import InputError
-from regard.recipe import Recipe, recipe_from_tables
+from regard.recipe import Recipe, RewardConfig, TrainConfig, recipe_from_tables
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
 
@@ -26,6 +38,8 @@ SENSIBLE: dict[str, dict[str, Any]] = {
     "bytenet": {"learning_rate": 1e-3},
 }
 RECURRENT = {"learning_rate": 2e-3}
+REWARD_SHARE, REWARD_RATE = 0.1, 0.1  # of the budget and of the learning rate that a model had before "+rl"
+ENDLESS = 10**9  # steps, where the budget is of another kind and ends the run
 
 
 @dataclass(frozen=True)
@@ -55,30 +69,103 @@ def parse_budget(words: str) -> Budget:
 
 
 @dataclass(frozen=True)
-class Entrant:
-    """One training run of the comparison."""
+class Terms:
+    """What all entrants share."""
 
-    model: str  # as it was asked for: "rnn" or "transformer:tiny"
-    seed: int
-    recipe: Recipe
-
-    @property
-    def folder(self) -> str:
-        return f"{self.model.replace(':', '-')}.seed{self.seed}"
+    tables: Mapping[str, Any]  # the recipe, but for the model
+    seeds: int
+    budget: Budget | None
+    runs: Path  # the folder of all their folders
 
 
-def plan(tables: Mapping[str, Any], models: Sequence[str], seeds: int, budget: Budget | None) -> list[Entrant]:
-    """Every model with seeds 1, 2, …; `tables` is the recipe they share."""
-    if seeds < 1:
-        raise InputError(f"--seeds must be 1 or more, but is {seeds}")
+def plan(terms: Terms, models: Sequence[str]) -> list[Entrant]:
+    """Every name of `models`, with seeds 1, 2, … where seeds make a difference."""
+    if terms.seeds < 1:
+        raise InputError(f"--seeds must be 1 or more, but is {terms.seeds}")
     if not models:
         raise InputError(f"--models is empty; give names with commas between them: {','.join(DEFAULT_MODELS)}")
-    twice = [name for name in models if models.count(name) > 1]
-    if twice:
-        raise InputError(f"--models names {twice[0]} twice; name each model once, or with presets: {twice[0]}:tiny")
-    return [
-        Entrant(name, seed, recipe_of(tables, name, seed, budget)) for name in models for seed in range(1, seeds + 1)
-    ]
+    names = [read_name(model) for model in models]
+    shared = recipe_from_tables({k: table for k, table in terms.tables.items() if k not in ("model", "reward")})
+    check_names(names, terms.seeds, shared.text.unit)
+    if shared.train.start_from is not None:
+        raise InputError(f"a comparison trains every model anew, but start_from is {shared.train.start_from}")
+    for name in terms.tables.get("reward", {}) if not any("rl" in name.additions for name in names) else ():
+        raise InputError(f"reward.{name} is for models trained for reward, but --models has none; add rnn-attention+rl")
+    return [entrant for name in names for entrant in entrants_of(name, names, shared, terms)]
+
+
+def entrants_of(name: Name, names: Sequence[Name], shared: Recipe, terms: Terms) -> list[Entrant]:
+    """One for each seed, or one that stands for all of them."""
+
+    def one(members: Sequence[Training], seed: int | None, folder: str) -> Entrant:
+        system = Neural(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
+        return Entrant(name.text, seed, members[0].recipe, system, terms.runs / folder)
+
+    if name.text in BASELINES:
+        system = WordBased() if name.text == "ibm" else Grammar()
+        return [Entrant(name.text, None, Recipe(data=shared.data), system, terms.runs / name.text)]
+    if name.text == TOGETHER:
+        plain = [training_of(other, 1, terms) for other in names if other.is_neural and not other.additions]
+        return [one(plain, None, "+".join(["ensemble.of", *(member.folder.name for member in plain)]))]
+    seeds = [training_of(name, seed, terms) for seed in range(1, terms.seeds + 1)]
+    folder = name.text.replace(":", "-")
+    if "ensemble" in name.additions:
+        return [one(seeds, None, f"{folder}.of{terms.seeds}")]
+    return [one([member], member.seed, f"{folder}.seed{member.seed}") for member in seeds]
+
+
+def training_of(name: Name, seed: int, terms: Terms) -> Training:
+    """The run of a model, or the one that goes on with it for reward."""
+    folder = name.model.replace(":", "-")
+    first = Training(name.model, seed, recipe_of(name, seed, terms), terms.runs / f"{folder}.seed{seed}")
+    if "rl" not in name.additions:
+        return first
+    recipe = rewarded(first, terms)
+    return Training(f"{name.model}+rl", seed, recipe, terms.runs / f"{folder}+rl.seed{seed}", after=first)
+
+
+def recipe_of(name: Name, seed: int, terms: Terms) -> Recipe:
+    tables, budget = terms.tables, terms.budget
+    model = {k: v for k, v in tables.get("model", {}).items() if k in ("preset", "dropout")}  # what all of them have
+    train = {**SENSIBLE.get(name.architecture, RECURRENT), **tables.get("train", {}), "seed": seed}
+    if budget is not None and budget.kind == "steps":
+        train["steps"] = int(budget.amount)
+    elif budget is not None:
+        train[budget.kind] = budget.amount
+        train["steps"] = ENDLESS
+        if train.get("schedule", "inverse-sqrt") == "cosine":
+            raise InputError(f"schedule = cosine needs to know the last step, but the budget is {budget}; give steps")
+    model = {**model, **({"preset": name.preset} if name.preset else {}), "architecture": name.architecture}
+    plain = {section: table for section, table in tables.items() if section != "reward"}  # that is for +rl
+    return recipe_from_tables({**plain, "model": model, "train": train})
+
+
+def rewarded(first: Training, terms: Terms) -> Recipe:
+    """Going on for reward: with a share of the budget, slowly; the recipe's own [reward] keys stand."""
+    train = first.recipe.train
+    reward = build(RewardConfig, {"objective": "self-critical", **terms.tables.get("reward", {})}, "reward")
+    if not reward.has_rewards:
+        raise InputError(f"{first.name}+rl is trained for reward, but reward.objective is likelihood; leave it out")
+    return replace(
+        first.recipe,
+        train=replace(
+            train,
+            start_from=str(first.folder),
+            steps=train.steps if train.steps == ENDLESS else max(1, round(REWARD_SHARE * train.steps)),
+            minutes=train.minutes and REWARD_SHARE * train.minutes,
+            flops=train.flops and REWARD_SHARE * train.flops,
+            learning_rate=REWARD_RATE * train.learning_rate,
+            schedule="constant",
+            warmup=1,
+        ),
+        reward=reward,
+    )
+
+
+def spent(terms: Terms) -> str:
+    """What each training may cost, in words."""
+    steps = terms.tables.get("train", {}).get("steps", TrainConfig.steps)
+    return str(terms.budget) if terms.budget else f"{steps:,} steps"
 
 
 def embedded(corpus: Path) -> dict[str, Any]:
@@ -95,21 +182,3 @@ def embedded(corpus: Path) -> dict[str, Any]:
         "model": {"preset": "tiny", "dropout": 0.0},
         "train": {**train, "steps": 2000},
     }
-
-
-def recipe_of(tables: Mapping[str, Any], name: str, seed: int, budget: Budget | None) -> Recipe:
-    architecture, _, preset = name.partition(":")
-    if architecture not in ARCHITECTURES:
-        raise InputError(f'unknown model "{architecture}" in --models; {nearest(architecture, ARCHITECTURES)}')
-    check_architecture(architecture)
-    model = {k: v for k, v in tables.get("model", {}).items() if k in ("preset", "dropout")}  # what all of them have
-    train = {**SENSIBLE.get(architecture, RECURRENT), **tables.get("train", {}), "seed": seed}
-    if budget is not None and budget.kind == "steps":
-        train["steps"] = int(budget.amount)
-    elif budget is not None:
-        train[budget.kind] = budget.amount
-        train["steps"] = 10**9  # the budget ends it
-        if train.get("schedule", "inverse-sqrt") == "cosine":
-            raise InputError(f"schedule = cosine needs to know the last step, but the budget is {budget}; give steps")
-    model = {**model, **({"preset": preset} if preset else {}), "architecture": architecture}
-    return recipe_from_tables({**tables, "model": model, "train": train})

@@ -6,10 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-COLOURS = ("#3b6fb6", "#c2572b", "#3f8f5f", "#8a5aa8", "#a8842c", "#2f8f93", "#b03a5b", "#6b6b6b", "#5a7d2a", "#7a4b2a")
+COLOURS = (
+    *("#3b6fb6", "#c2572b", "#3f8f5f", "#8a5aa8", "#a8842c", "#2f8f93", "#b03a5b", "#6b6b6b", "#5a7d2a", "#7a4b2a"),
+    *("#7fa6dd", "#e39a76", "#86c79f", "#c39fd8", "#d9bd74", "#7cc4c7"),
+)
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 360, 56, 190, 20, 48
 
-Points = Sequence[tuple[float, float, str]]  # x, y, what stands beside it
+Points = Sequence[tuple[float | None, float, str]]  # x, y, what stands beside it; without x, a level line
 
 
 def line_chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float | None]], y_name: str) -> str:
@@ -29,12 +32,13 @@ def line_chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[
 
 
 def log_scatter(title: str, groups: Mapping[str, Points], x_name: str, y_name: str) -> str:
-    """Points over powers of ten, one colour a group, each with its name."""
+    """Points over powers of ten, one colour a group, each with its name; one that has no x is a level line."""
     points = [point for some in groups.values() for point in some]
-    if not points:
+    known = [x for x, _, _ in points if x is not None]
+    if not known:
         return ""
-    low = math.floor(math.log10(min(x for x, _, _ in points)))
-    high = max(low + 1, math.ceil(math.log10(max(x for x, _, _ in points))))
+    low = math.floor(math.log10(min(known)))
+    high = max(low + 1, math.ceil(math.log10(max(known))))
     top = _round_up(max(y for _, y, _ in points))
 
     def place(x: float) -> float:
@@ -46,6 +50,9 @@ def log_scatter(title: str, groups: Mapping[str, Points], x_name: str, y_name: s
     for n, (name, some) in enumerate(groups.items()):
         colour = COLOURS[n % len(COLOURS)]
         for x, y, label in some:
+            if x is None:
+                parts.append(_level(_y(y, top), f'stroke="{colour}" stroke-width="2" stroke-dasharray="6 4"'))
+                continue
             parts.append(f'<circle cx="{place(x):.1f}" cy="{_y(y, top):.1f}" r="4" fill="{colour}"/>')
             parts.append(_text(place(x) + 7, _y(y, top) + 4, label, "start"))
         parts.append(_legend(n, name, colour))
@@ -57,12 +64,14 @@ def _frame(title: str, y_name: str, top: float) -> list[str]:
     for i in range(5):
         value = top * i / 4
         y = _y(value, top)
-        parts.append(
-            f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="currentColor" opacity=".2"/>'
-        )
+        parts.append(_level(y, 'stroke="currentColor" opacity=".2"'))
         parts.append(_text(LEFT - 6, y + 4, f"{value:g}", "end"))
     parts.append(_text(LEFT - 6, HEIGHT - BOTTOM + 34, y_name, "end"))
     return parts
+
+
+def _level(y: float, stroke: str) -> str:
+    return f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" {stroke}/>'
 
 
 def _legend(n: int, name: str, colour: str) -> str:

@@ -36,20 +36,22 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Row:
-    """One model over its seeds."""
+    """One model over its seeds; None where it has no such figure."""
 
     model: str
     bleu: tuple[float, ...]  # of each seed
     long_bleu: float | None  # on sentences of more than LONG words, all seeds together; None if they are too few
     p_value: float | None  # against the first model; by approximate randomisation
     long_p_value: float | None
-    parameters: int
-    steps: int
-    flops: float  # of training one seed, mean
-    seconds: float
-    tokens_per_second: float
+    parameters: int | None
+    steps: int | None
+    flops: float | None  # of training one seed, mean
+    seconds: float  # of learning
+    tokens_per_second: float | None  # while training
     peak_bytes: int | None
-    learning_rate: float
+    learning_rate: float | None
+    translating: float  # seconds for the test
+    note: str
     buckets: tuple[Bucket, ...]
 
     @property
@@ -124,15 +126,22 @@ def _row(
         long_bleu=metric.score(together[long]).score if len(long) >= ENOUGH else None,
         p_value=p_value,
         long_p_value=long_p_value,
-        parameters=runs[0].parameters,
-        steps=runs[0].steps,
-        flops=statistics.fmean(r.flops for r in runs),
-        seconds=statistics.fmean(r.seconds for r in runs),
-        tokens_per_second=statistics.fmean(r.tokens_per_second for r in runs),
-        peak_bytes=max((r.peak_bytes for r in runs if r.peak_bytes), default=None),
+        parameters=runs[0].cost.parameters,
+        steps=runs[0].cost.steps,
+        flops=_mean([r.cost.flops for r in runs]),
+        seconds=statistics.fmean(r.cost.seconds + r.cost.aligning for r in runs),
+        tokens_per_second=_mean([r.cost.tokens_per_second for r in runs]),
+        peak_bytes=max((r.cost.peak_bytes for r in runs if r.cost.peak_bytes), default=None),
         learning_rate=runs[0].learning_rate,
+        translating=statistics.fmean(r.translating for r in runs),
+        note=runs[0].note,
         buckets=buckets,
     )
+
+
+def _mean(figures: Sequence[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return statistics.fmean(known) if known else None
 
 
 def _p_values(metric: Bleu, systems: Sequence[Stats]) -> list[float | None]:

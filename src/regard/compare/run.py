@@ -1,116 +1,204 @@
-"""Running a comparison: every entrant trained in a process of its own, then asked to translate the same test.
+"""Running a comparison: what every entrant needs is learnt (`learn.py`), then it translates the same test.
 
-A run that is done is skipped, one that was interrupted goes on from its checkpoint, so the same command can be given
-again after a crash or a night. What is known of a finished run lies beside it in `compared.json`.
+An entrant that is done is skipped and what was interrupted goes on, so the same command can be given again after a
+crash or a night. What is known of a finished entrant lies in its folder in `compared.json`. A folder that belongs to
+another recipe is never taken for a result of this one.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from regard.compare.plan import Entrant
-from regard.data.corpus import find_splits, read_pairs
+from regard.baselines import rules
+from regard.baselines.wordbased import WordBased as WordBasedTranslator
+from regard.compare.entrants import Entrant, Grammar, Neural, Training, WordBased
+from regard.compare.learn import LEARNT, WORDS, Cost, learn_lexicon_of, learn_run, learn_words, recipe_file
+from regard.config import differences
+from regard.data.corpus import DataConfig, read_pairs
+from regard.data.splits import find_splits
+from regard.decode.token_lexicon import TokenLexicon
 from regard.decode.translate import Translator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
-from regard.training.checkpoint import CURRENT, PREVIOUS
+from regard.recipe import recipe_from_tables
 from regard.training.evaluate import HeldOut
 
 DONE = "compared.json"
+STEER, RULES = 0.2, 0.5  # weights of "+lexicon" and "+rules" in every step
+FREE = ("train.device", "data.cache", "train.log_every", "train.save_every")  # they change no result worth the name
 
 
 @dataclass(frozen=True)
 class Result:
-    """One finished run: what it said, and what it cost."""
+    """One finished entrant: what it said, and what it cost."""
 
-    model: str
-    seed: int
+    model: str  # its name
+    seed: int | None
     translations: list[str]  # of the test
-    parameters: int
-    steps: int
-    target_tokens: int
-    flops: float
-    seconds: float  # of training
-    peak_bytes: int | None  # of memory while training
     translating: float  # seconds
-    learning_rate: float
-    config: dict[str, Any]
-
-    @property
-    def tokens_per_second(self) -> float:
-        return self.target_tokens / self.seconds if self.seconds else 0.0
+    cost: Cost
+    learning_rate: float | None = None
+    note: str = ""  # what the reader of the report must know of it
 
 
-def read_test(entrant: Entrant) -> HeldOut:
-    files = find_splits(entrant.recipe.data).test
+def read_test(data: DataConfig) -> HeldOut:
+    files = find_splits(data).test
     if files is None:
         raise InputError("a comparison needs a test: give --test-src FILE --test-tgt FILE, or name them in the recipe")
     pairs = list(read_pairs(files))
     return HeldOut([s for s, _ in pairs], [t for _, t in pairs])
 
 
-def run_all(entrants: Sequence[Entrant], out: Path, test: HeldOut, console: Console) -> list[Result]:
+# ------------------------------------------------------------------------------------------------ all of them
+
+
+def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console) -> list[Result]:
     results = []
     for number, entrant in enumerate(entrants, start=1):
-        folder = out / "runs" / entrant.folder
-        where = f"{number} of {len(entrants)}: {entrant.model}, seed {entrant.seed}"
-        if (folder / DONE).exists():
+        where = f"{number} of {len(entrants)}: {entrant}"
+        done = entrant.folder / DONE
+        if done.exists():
             console.print(f"{where}: done before", highlight=False)
-            results.append(Result(**json.loads((folder / DONE).read_text(encoding="utf-8"))))
+            stored = json.loads(done.read_text(encoding="utf-8"))
+            results.append(Result(**{**stored, "cost": Cost(**stored["cost"])}))
             continue
         console.rule(f"[bold]{where}", align="left")
-        run_one(entrant, folder)
-        results.append(finish(entrant, folder, test))
+        entrant.folder.parent.mkdir(parents=True, exist_ok=True)
+        results.append(run_one(entrant, test, console))
+        keep(entrant, results[-1])
     return results
 
 
-def run_one(entrant: Entrant, folder: Path) -> None:
-    """Train, or go on, in a process of its own: its memory is its own, and its end is not ours."""
-    started = [sys.executable, "-m", "regard"]
-    if any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
-        words = ["resume", str(folder)]
-    else:
-        shutil.rmtree(folder, ignore_errors=True)  # stopped before its first checkpoint: nothing is lost
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        recipe = folder.with_suffix(".toml") if not folder.suffix else folder.with_name(folder.name + ".toml")
-        write_atomically(recipe, lambda path: path.write_text(entrant.recipe.to_toml(), encoding="utf-8"))
-        words = ["train", str(recipe), "--out", str(folder)]
-    done = subprocess.run([*started, *words], check=False)
-    if done.returncode == 130 or not (folder / CURRENT).exists():
-        raise RunError(f"{entrant.model} stopped before its end; to go on, give the same command again")
-    if done.returncode not in (0, 2):  # 2: it had its last step already, and said so
-        raise RunError(f"{entrant.model} ended with code {done.returncode}; what it said stands above")
+def check(entrants: Sequence[Entrant], test: HeldOut) -> None:
+    """What can be known before hours of training."""
+    check_grammar(entrants, test)
+    for entrant in entrants:
+        check_recipes(entrant)
 
 
-def finish(entrant: Entrant, folder: Path, test: HeldOut) -> Result:
-    translator = Translator.load(folder, entrant.recipe.train.device)
+def check_grammar(entrants: Sequence[Entrant], test: HeldOut, tried: int = 100) -> None:
+    """The grammar knows nothing but the embedded corpus."""
+    name = next((entrant.name for entrant in entrants if entrant.needs_grammar), None)
+    if name is not None and all(rules.translate(line) is None for line in islice(test.sources, tried)):
+        raise InputError(
+            f"{name} needs sentences of the embedded corpus, but its grammar can read none of the test's first "
+            f"{min(tried, len(test.sources))}; leave {name} out of --models"
+        )
+
+
+def check_recipes(entrant: Entrant) -> None:
+    runs = entrant.system.runs() if isinstance(entrant.system, Neural) else []
+    for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
+        kept = recipe_file(folder)
+        if not (folder.exists() and kept.exists()):
+            continue
+        before = recipe_from_tables(tomllib.loads(kept.read_text(encoding="utf-8")))
+        changes = [change for change in differences(before, recipe) if change[0] not in FREE]
+        if changes:
+            key, old, new = changes[0]
+            raise RunError(
+                f"{folder} was made with {key} = {old}, but now it is {new}; "
+                f"choose another folder with --out, or remove that one"
+            )
+
+
+def keep(entrant: Entrant, result: Result) -> None:
+    entrant.folder.mkdir(parents=True, exist_ok=True)
+    recipe, said = entrant.recipe.to_toml(), json.dumps(asdict(result), ensure_ascii=False, indent=1)
+    write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
+    write_atomically(entrant.folder / DONE, lambda path: path.write_text(said, encoding="utf-8"))
+
+
+# ------------------------------------------------------------------------------------------------ one of them
+
+
+def run_one(entrant: Entrant, test: HeldOut, console: Console) -> Result:
+    match entrant.system:
+        case Neural() as system:
+            return run_neural(entrant, system, test, console)
+        case WordBased():
+            cost = learn_words(entrant.recipe.data, entrant.folder)
+            translator = WordBasedTranslator.load(entrant.folder / WORDS)
+            began = time.monotonic()
+            return Result(entrant.name, None, translator.translate(test.sources), _since(began), cost)
+        case Grammar():
+            began = time.monotonic()
+            said = rules.translate_all(test.sources)
+            lines = [line or "" for line in said]
+            note = grammar_read(said) + ("; the others are empty lines" if None in said else "")
+            return Result(entrant.name, None, lines, _since(began), Cost(0.0), note=note)
+
+
+def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console) -> Result:
+    runs, additions = system.runs(), system.additions
+    costs = {run.folder: learn_one(run, entrant, console) for run in runs}
+    translator = Translator.load([member.folder for member in system.members], entrant.recipe.train.device)
+    cost = added(list(costs.values()), parameters=sum(costs[m.folder].parameters or 0 for m in system.members))
+    if "lexicon" in additions or "posunk" in additions:
+        shared = entrant.folder.with_name("lexicon")
+        learning = learn_lexicon_of(entrant.recipe.data, runs[0].folder, shared)
+        translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
+        cost = replace(cost, aligning=learning.seconds)
     began = time.monotonic()
-    translations = [t.text for t in translator.translate(test.sources)]
-    last = json.loads((folder / "last" / "card.json").read_text(encoding="utf-8"))
-    result = Result(
-        model=entrant.model,
-        seed=entrant.seed,
-        translations=translations,
-        parameters=translator.bundle.model.parameter_count(),
-        steps=last["step"],
-        target_tokens=last["target_tokens"],
-        flops=last["training_flops"],
-        seconds=last["training_seconds"],
-        peak_bytes=last.get("peak_bytes"),
-        translating=round(time.monotonic() - began, 2),
-        learning_rate=entrant.recipe.train.learning_rate,
-        config=last["recipe"]["model"],
+    said = translator.translate(
+        test.sources,
+        steer=STEER if "lexicon" in additions else 0.0,
+        rules=RULES if "rules" in additions else 0.0,
+        unknown="lexicon" if "posunk" in additions else "keep",
     )
-    text = json.dumps(asdict(result), ensure_ascii=False, indent=1)
-    write_atomically(folder / DONE, lambda path: path.write_text(text, encoding="utf-8"))
-    return result
+    took = _since(began)
+    rates = {run.recipe.train.learning_rate for run in system.members}
+    return Result(
+        model=entrant.name,
+        seed=entrant.seed,
+        translations=[one.text for one in said],
+        translating=took,
+        cost=cost,
+        learning_rate=rates.pop() if len(rates) == 1 else None,
+        note=note_of(system, costs, test),
+    )
+
+
+def learn_one(run: Training, entrant: Entrant, console: Console) -> Cost:
+    if run.folder != entrant.folder and not (run.folder / LEARNT).exists():
+        console.print(f"{entrant.name} needs {run.name}, seed {run.seed}", highlight=False)
+    return learn_run(run)
+
+
+def added(costs: Sequence[Cost], parameters: int) -> Cost:
+    """All runs together; memory is that of the largest."""
+    return Cost(
+        seconds=sum(one.seconds for one in costs),
+        peak_bytes=max((one.peak_bytes for one in costs if one.peak_bytes), default=None),
+        flops=sum(one.flops or 0 for one in costs),
+        steps=sum(one.steps or 0 for one in costs),
+        target_tokens=sum(one.target_tokens or 0 for one in costs),
+        parameters=parameters,
+    )
+
+
+def note_of(system: Neural, costs: Mapping[Path, Cost], test: HeldOut) -> str:
+    parts = []
+    if system.members[0].after is not None:
+        parts.append(f"updates for reward: {costs[system.members[0].folder].steps:,}")
+    if "lexicon" in system.additions:
+        parts.append(f"the lexicon has weight {STEER:g}")
+    if "rules" in system.additions:
+        parts.append(f"the grammar has weight {RULES:g} and {grammar_read(rules.translate_all(test.sources))}")
+    return "; ".join(parts)
+
+
+def grammar_read(said: Sequence[str | None]) -> str:
+    return f"read {sum(line is not None for line in said):,} of {len(said):,} sentences"
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 2)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
+from regard.compare.entrants import ADDITIONS, BASELINES
 from regard.compare.plot import line_chart, log_scatter
 from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, Report, Row
@@ -12,7 +13,15 @@ from regard.metrics.show.buckets import differences_html, differences_text
 from regard.metrics.show.page import page, table
 from regard.metrics.show.scores import columns
 
-HEADER = ("model", "BLEU", "p", f"> {LONG} words", "p", "parameters", "FLOPs", "time", "tokens/s", "memory", "rate")
+TITLE = "Models compared"
+HEADER = (
+    *("model", "BLEU", "p", f"> {LONG} words", "p", "parameters", "FLOPs", "time"),
+    *("tokens/s", "memory", "rate", "test"),
+)
+NONE = "–"
+
+
+# ------------------------------------------------------------------------------------------------ what is said
 
 
 def cells(row: Row) -> list[str]:
@@ -20,27 +29,42 @@ def cells(row: Row) -> list[str]:
         row.model,
         f"{row.mean:.2f}" + (f" ± {row.sd:.2f}" if row.sd is not None else ""),
         _p(row.p_value),
-        "–" if row.long_bleu is None else f"{row.long_bleu:.2f}",
+        _known(row.long_bleu, "{:.2f}".format),
         _p(row.long_p_value),
-        f"{row.parameters / 1e6:.2f} M",
-        f"{row.flops:.2e}",
-        f"{row.seconds / 60:.1f} min",
-        f"{row.tokens_per_second:,.0f}",
-        "–" if row.peak_bytes is None else f"{row.peak_bytes / 1e9:.2f} GB",
-        f"{row.learning_rate:g}",
+        _known(row.parameters, lambda count: f"{count / 1e6:.2f} M"),
+        _known(row.flops, "{:.2e}".format),
+        _time(row.seconds),
+        _known(row.tokens_per_second, "{:,.0f}".format),
+        _known(row.peak_bytes, lambda size: f"{size / 1e9:.2f} GB"),
+        _known(row.learning_rate, "{:g}".format),
+        _time(row.translating),
     ]
 
 
 def notes(report: Report) -> list[str]:
-    seeds = len(report.rows[0].bleu)
-    runs = f"mean ± standard deviation over {seeds} seeds" if seeds > 1 else "one seed"
+    """What the table cannot say of itself."""
+    seeds = {len(row.bleu) for row in report.rows}
+    runs = f"mean ± standard deviation over {max(seeds)} seeds" if max(seeds) > 1 else "one seed"
+    alone = "; without ±, one translator stands for all seeds" if len(seeds) > 1 else ""
     test = f"{report.test_lines:,} test sentences, {report.long_lines:,} of them over {LONG} words"
     against = f"p: against {report.rows[0].model}, by approximate randomisation of the runs with the median BLEU"
+    summed = ", of several runs their sum" if any("+" in row.model for row in report.rows) else ""
     return [
-        f"{test}; each model had {report.budget}; BLEU is {runs}.",
+        f"{test}; each training had {report.budget}; BLEU is {runs}{alone}.",
         f"{against}; * below 0.05, not corrected for the number of models.",
+        f"FLOPs and time are those of training{summed}; memory is the most at once; test: time to translate the test.",
+        *legend(report),
         f"signature: {report.signature}",
     ]
+
+
+def legend(report: Report) -> list[str]:
+    """What the names mean that are no architectures (what they need, after ";", is past), and notes on single rows."""
+    models = [row.model for row in report.rows]
+    added = {one for model in models for one in model.split("+")[1:]}
+    named = [f"{name}: {what.partition(';')[0]}." for name, what in BASELINES.items() if name in models]
+    named += [f"+{one}: {what.partition(';')[0]}." for one, what in ADDITIONS.items() if one in added]
+    return named + [f"{row.model}: {row.note}." for row in report.rows if row.note]
 
 
 def bucket_rows(report: Report) -> tuple[list[str], list[list[str]]]:
@@ -53,6 +77,21 @@ def bucket_rows(report: Report) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
+def published_rows(report: Report) -> tuple[list[str], list[list[str]]]:
+    """Their figures beside the BLEU of the same kind of system here: other data, and far smaller."""
+    ours = {row.model: row.mean for row in report.rows}
+    header = ["system", "en–de BLEU", "en–fr BLEU", "en–de FLOPs", "en–fr FLOPs", "here", "BLEU here"]
+    rows = []
+    for p in PUBLISHED:
+        bleu = [_known(value, "{:g}".format) for value in (p.en_de, p.en_fr)]
+        flops = [_known(value, "{:.1e}".format) for value in (p.en_de_flops, p.en_fr_flops)]
+        rows.append([p.system, *bleu, *flops, p.here, _known(ours.get(p.here), "{:.2f}".format)])
+    return header, rows
+
+
+# ------------------------------------------------------------------------------------------------ three forms
+
+
 def render_text(report: Report) -> str:
     header, rows = bucket_rows(report)
     parts = [columns([list(HEADER), *map(cells, report.rows)]), "\n".join(notes(report))]
@@ -63,57 +102,64 @@ def render_text(report: Report) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    header, rows = bucket_rows(report)
-    published = [
-        [p.system, *("–" if v is None else f"{v:g}" for v in (p.en_de, p.en_fr))]
-        + ["–" if v is None else f"{v:.1e}" for v in (p.en_de_flops, p.en_fr_flops)]
-        for p in PUBLISHED
+    parts = [
+        f"# {TITLE}",
+        _markdown(list(HEADER), [cells(row) for row in report.rows]),
+        "\n".join(f"- {note}" for note in notes(report)),
+        "## BLEU by source length",
+        _markdown(*bucket_rows(report)),
+        "## Published for WMT 2014, not measured here",
+        _markdown(*published_rows(report)),
     ]
-    return (
-        "\n\n".join(
-            [
-                "# Models compared",
-                _markdown(list(HEADER), [cells(row) for row in report.rows]),
-                "\n".join(f"- {note}" for note in notes(report)),
-                "## BLEU by source length",
-                _markdown(header, rows),
-                "## Published for WMT 2014, not measured here",
-                _markdown(["system", "en–de BLEU", "en–fr BLEU", "en–de FLOPs", "en–fr FLOPs"], published),
-            ]
-        )
-        + "\n"
-    )
+    return "\n\n".join(parts) + "\n"
 
 
 def render_html(report: Report) -> str:
-    header, rows = bucket_rows(report)
     curve = line_chart(
         "BLEU by source length, words",
         [bucket.label for bucket in report.rows[0].buckets],
         {row.model: [bucket.bleu for bucket in row.buckets] for row in report.rows},
         "BLEU",
     )
-    ours = {row.model: [(row.flops, row.mean, "")] for row in report.rows if row.flops > 0}
+    ours = {row.model: [(row.flops or None, row.mean, "")] for row in report.rows}
     theirs = [(p.en_de_flops, p.en_de, p.system) for p in PUBLISHED if p.en_de_flops and p.en_de]
     body = [
-        table([escape(h) for h in HEADER], [[escape(c) for c in cells(row)] for row in report.rows]),
+        _html(list(HEADER), [cells(row) for row in report.rows]),
         *(f'<p class="quiet">{escape(note)}</p>' for note in notes(report)),
         "<h2>The bottleneck curve</h2>",
         curve,
-        table([escape(h) for h in header], [[escape(c) for c in row] for row in rows]),
+        _html(*bucket_rows(report)),
         "<h2>BLEU against training cost</h2>",
-        log_scatter("measured here", ours, "training FLOPs", "BLEU"),
-        log_scatter("published, WMT 2014 English–German", {"published": theirs}, "training FLOPs", "BLEU"),
+        log_scatter("measured here; dashed: no operations are counted", ours, "training FLOPs", "BLEU"),
+        "<h2>Published for WMT 2014, not measured here</h2>",
+        log_scatter("published, English–German", {"published": theirs}, "training FLOPs", "BLEU"),
+        _html(*published_rows(report)),
     ]
     if report.apart is not None:
         body.append(differences_html(report.apart))
-    return page("Models compared", "\n".join(body))
+    return page(TITLE, "\n".join(body))
+
+
+def _known(value: float | None, write: Callable[[float], str]) -> str:
+    return NONE if value is None else write(value)
 
 
 def _p(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}{'*' if value < 0.05 else ''}"
 
 
+def _time(seconds: float) -> str:
+    """
+    >>> _time(3.21), _time(300)
+    ('3.2 s', '5.0 min')
+    """
+    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
+
+
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return table([escape(h) for h in header], [[escape(cell) for cell in row] for row in rows])

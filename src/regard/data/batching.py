@@ -2,7 +2,8 @@
 
 A plan is a pure function of (lengths, budget, seed, epoch, rank, world): nothing is remembered, so a position in it
 is two numbers. No batch ever exceeds the budget, every pair comes once an epoch over all ranks, and all ranks get
-equally many batches. Which tokens the pairs hold is `encode.py`'s affair.
+equally many batches. A large corpus is planned segment by segment (`order.py`). Which tokens the pairs hold is
+`encode.py`'s affair.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.encode import EncodedCorpus
+from regard.data.mixture import Mixture
+from regard.data.order import SEGMENT, segment_bounds, segment_pairs
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.batch import PackedBatch
 
 Ints = NDArray[np.int64]
+Encoded = EncodedCorpus | Mixture
 BAND = 1.1  # the longest target of a band is this many times the shortest
 
 
@@ -31,10 +35,11 @@ def plan_epoch(
     epoch: int,
     rank: int = 0,
     world: int = 1,
+    segment: int = 0,
 ) -> list[Ints]:
-    """The batches of one rank in one epoch, as arrays of pair numbers."""
+    """The batches of one rank in one epoch, or in one segment of it, as arrays of pair numbers."""
     _check(src_lengths, tgt_lengths, batch_tokens)
-    rng = np.random.default_rng([seed, epoch])
+    rng = np.random.default_rng([seed, epoch, segment] if segment else [seed, epoch])
     order = _by_length(src_lengths, tgt_lengths, rng)
     batches = _cut(order, src_lengths, tgt_lengths, batch_tokens)
     batches = _even(batches, world)
@@ -61,7 +66,10 @@ def fill(batches: list[Ints], src_lengths: Ints, tgt_lengths: Ints) -> float:
 
 def _check(src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> None:
     assert len(src_lengths) == len(tgt_lengths) > 0
-    longest = int(max(src_lengths.max(), tgt_lengths.max()))
+    _check_longest(int(max(src_lengths.max(), tgt_lengths.max())), batch_tokens)
+
+
+def _check_longest(longest: int, batch_tokens: int) -> None:
     if longest > batch_tokens:
         raise InputError(
             f"batch_tokens is {batch_tokens:,}, but the longest sentence has {longest:,} tokens; "
@@ -109,14 +117,15 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
 
 
 class Batches:
-    """Training batches without end, epoch after epoch; the position is (epoch, index) of the batch to come.
+    """Training batches without end, epoch after epoch. The position is (epoch, index): a segment of an epoch has at
+    most SEGMENT batches, so index = SEGMENT × segment + batch names the batch to come.
 
-    `corpus` may be a function of the epoch, for a corpus that is encoded anew each time (BPE-dropout).
+    `corpus` may be a function of the epoch, for one that is not the same in all (BPE-dropout, transforms, a mixture).
     """
 
     def __init__(
         self,
-        corpus: EncodedCorpus | Callable[[int], EncodedCorpus],
+        corpus: Encoded | Callable[[int], Encoded],
         batch_tokens: int,
         seed: int,
         rank: int = 0,
@@ -130,25 +139,43 @@ class Batches:
 
     def _open(self) -> None:
         self.corpus = self._corpus_of(self.epoch)
-        self._plan = plan_epoch(*self.corpus.lengths, self._budget, self._seed, self.epoch, self._rank, self._world)
+        _check_longest(self.corpus.longest, self._budget)
+        self._segments = len(segment_bounds(len(self.corpus))) - 1
+        self._open_segment()
+
+    def _open_segment(self) -> None:
+        number = self.index // SEGMENT
+        self._pairs = segment_pairs(len(self.corpus), self._seed, self.epoch, number)
+        lengths = self.corpus.lengths_of(self._pairs)
+        self._plan = plan_epoch(*lengths, self._budget, self._seed, self.epoch, self._rank, self._world, number)
 
     @property
     def per_epoch(self) -> int:
-        """Batches of this rank in the present epoch."""
-        return len(self._plan)
+        """Batches of this rank in the present epoch; about, where it has several segments."""
+        return round(len(self._plan) * len(self.corpus) / len(self._pairs))
 
     def state(self) -> dict[str, int]:
         """Where to go on: give it to a new `Batches` over the same corpus, and the next batch is the same."""
         return {"epoch": self.epoch, "index": self.index}
 
+    def largest(self) -> PackedBatch:
+        """The batch of this segment with the most positions, padding included; the place in the epoch stays."""
+        src, tgt = self.corpus.lengths_of(self._pairs)
+        rows = max(self._plan, key=lambda rows: len(rows) * int(src[rows].max() + tgt[rows].max()))
+        return self.corpus.gather(self._pairs[rows])
+
     def __iter__(self) -> Iterator[PackedBatch]:
         return self
 
     def __next__(self) -> PackedBatch:
-        if self.index >= len(self._plan):
-            self.epoch, self.index = self.epoch + 1, 0
-            self._open()
-        rows = self._plan[self.index]
+        if self.index % SEGMENT >= len(self._plan):
+            self.index = (self.index // SEGMENT + 1) * SEGMENT
+            if self.index < self._segments * SEGMENT:
+                self._open_segment()
+            else:
+                self.epoch, self.index = self.epoch + 1, 0
+                self._open()
+        rows = self._pairs[self._plan[self.index % SEGMENT]]
         self.index += 1
         return self.corpus.gather(rows)
 

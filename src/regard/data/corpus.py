@@ -1,13 +1,15 @@
 """Sentence pairs out of files: two text files, a TSV or a JSONL, each also as .gz or .xz, read as a stream.
 
-A line ends at "\\n" and nowhere else: U+2028, NUL and their like are text. Every fault of a file is an
-InputError that says where it is and what to do. Nothing is filtered, cut into tokens or kept in memory here; see
-`encode.py`.
+A name may be a pattern for many files, the shards of a corpus (train.*.tsv.gz), read one after another. A line ends
+at "\\n" and nowhere else: U+2028, NUL and their like are text. Every fault of a file is an InputError that says where
+it is and what to do. Nothing is filtered, cut into tokens or kept in memory here; see `encode.py`. Which files are
+for training and which for watching it is `splits.py`'s affair.
 """
 
 from __future__ import annotations
 
 import difflib
+import glob
 import gzip
 import hashlib
 import json
@@ -15,12 +17,11 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import IO, Any
-
-import numpy as np
 
 from regard.config import key, nearest, require
 from regard.errors import InputError
@@ -28,6 +29,8 @@ from regard.errors import InputError
 Pair = tuple[str, str]
 COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
+TRANSFORMS = ("recase", "join_pairs", "typos", "drop_words")  # keys of DataConfig
+MOST_OFTEN = 1000  # times that an epoch may go through a corpus
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can spell one; no file in UTF-8 can hold one
 MAGIC = {  # how a file begins → what it is, what to do about it
     b"\x1f\x8b": ("gzip", 'rename it to end in ".gz"'),
@@ -41,12 +44,30 @@ MAGIC = {  # how a file begins → what it is, what to do about it
 
 
 @dataclass(frozen=True)
+class CorpusConfig:
+    """A table [[data.corpus]] of a recipe: one of several corpora to learn from."""
+
+    src: str | None = key(None, "source sentences")
+    tgt: str | None = key(None, "their translations")
+    pairs: str | None = key(None, "instead of src and tgt: a .tsv or .jsonl file")
+    weight: float = key(1.0, "how many times an epoch goes through it: 2 twice, 0.5 through one half, then the other")
+    tag: str | None = key(None, "one of text.tags, put before its sources")
+
+    def __post_init__(self) -> None:
+        good = 0 < self.weight <= MOST_OFTEN
+        require(good, f"data.corpus.weight must be above 0 and at most {MOST_OFTEN}, but is {self.weight:g}")
+
+
+@dataclass(frozen=True)
 class DataConfig:
     """Section [data] of a recipe."""
 
-    src: str | None = key(None, "source sentences, one a line (.gz and .xz too)")
+    src: str | None = key(None, 'source sentences, one a line (.gz and .xz too); "part*.en" names many files')
     tgt: str | None = key(None, "their translations, line by line")
-    pairs: str | None = key(None, "instead of src and tgt: one .tsv or .jsonl file (.gz and .xz too)")
+    pairs: str | None = key(None, "instead of src and tgt: one .tsv or .jsonl file (.gz and .xz too), or a pattern")
+    corpus: tuple[CorpusConfig, ...] = key(
+        (), "further corpora, in a recipe: [[data.corpus]] with src and tgt or pairs, weight, tag (docs/data.md)"
+    )
     dev_src: str | None = key(None, "source sentences to watch training with")
     dev_tgt: str | None = key(None, "their translations")
     dev_pairs: str | None = key(None, "instead of dev_src and dev_tgt: one .tsv or .jsonl file")
@@ -59,6 +80,11 @@ class DataConfig:
     max_length: int = key(256, "drop pairs with more tokens than this on a side")
     max_ratio: float = key(4.0, "drop pairs of which one side is this many times longer (from 11 tokens on)")
     dedupe: bool = key(False, "drop pairs that occurred before")
+    dev_tag: str | None = key(None, "one of text.tags, put before the sources of dev and test")
+    recase: float = key(0.0, "chance that both sides are put in lower, upper or title case, anew each epoch")
+    join_pairs: float = key(0.0, "chance that a pair and the next become one example, anew each epoch")
+    typos: float = key(0.0, "chance that a source word loses a letter or swaps two, anew each epoch")
+    drop_words: float = key(0.0, "chance that a source word is left out, anew each epoch")
     cache: str | None = key(None, "folder for encoded data (none: $REGARD_CACHE or ~/.cache/regard)")
 
     def __post_init__(self) -> None:
@@ -68,11 +94,20 @@ class DataConfig:
             self.dev_size is None or self.dev_size >= 0,
             f"dev_size must be 0 (no dev set) or more, but is {self.dev_size}",
         )
+        for name in TRANSFORMS:
+            value = getattr(self, name)
+            require(0 <= value <= 1, f"data.{name} is a chance and must be from 0 to 1, but is {value}")
+
+    @property
+    def transforms(self) -> tuple[float, ...]:
+        """What `transforms.py` does to a text; all 0: nothing."""
+        return tuple(getattr(self, name) for name in TRANSFORMS)
 
 
 @dataclass(frozen=True)
 class PairFiles:
-    """Where pairs come from: two text files or one table, all of it or one side of a held-out split."""
+    """Where pairs come from: two text files or one table, all of it or one side of a held-out split. A path may be a
+    pattern; its files are then the shards, in the order of their names."""
 
     paths: tuple[Path, ...]
     src_key: str = "src"
@@ -84,92 +119,69 @@ class PairFiles:
         part = " (held out)" if self.below else " (without the held-out pairs)" if self.from_ else ""
         return " + ".join(str(path) for path in self.paths) + part
 
+    def shards(self) -> list[tuple[Path, ...]]:
+        """Files that belong together: (table,) or (sources, targets) of every shard."""
+        sides = [_matching(path) for path in self.paths]
+        if len({len(side) for side in sides}) > 1:
+            counts = " but ".join(f"{path} names {len(s):,}" for path, s in zip(self.paths, sides, strict=True))
+            raise InputError(f"{counts} files; every file of sources needs one of targets")
+        return list(zip(*sides, strict=True))
+
     def fingerprint(self) -> str:
         """Of the contents, wherever the files lie."""
         digest = hashlib.blake2b(digest_size=16)
-        for path in self.paths:
-            with _opened(path, raw=True) as file:
-                part = hashlib.file_digest(file, hashlib.blake2b).hexdigest()  # type: ignore[arg-type]
+        for path in (path for shard in self.shards() for path in shard):
+            _opened(path, raw=True).close()
+            about = path.stat()
+            part = _digest(path.absolute(), about.st_size, about.st_mtime_ns)
             digest.update(f"{part} {''.join(path.suffixes[-2:])}\n".encode())
         digest.update(repr((self.src_key, self.tgt_key, self.below, self.from_)).encode())
         return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class Splits:
-    """What to learn from, what to watch and what to score; dev and test may be missing."""
-
-    train: PairFiles
-    dev: PairFiles | None
-    test: PairFiles | None
+@cache
+def _digest(path: Path, size: int, changed: int) -> str:
+    """Of a file's contents, read once in a process for as long as size and time of change stay."""
+    with _opened(path, raw=True) as file:
+        return hashlib.file_digest(file, hashlib.blake2b).hexdigest()  # type: ignore[arg-type]
 
 
-def find_splits(config: DataConfig) -> Splits:
-    """The files a recipe names, with a part of train held out when no dev files are given."""
-    train, dev, test = (_named(config, prefix) for prefix in ("", "dev_", "test_"))
-    if train is None:
-        raise InputError("no training data: give --src FILE --tgt FILE, or --pairs FILE (.tsv or .jsonl)")
-    if dev is None and config.dev_size != 0:
-        train, dev = hold_out(train, config.dev_size)
-    return Splits(train, dev, test)
+def _matching(path: Path) -> list[Path]:
+    """The files that a pattern names, or the path itself."""
+    if path.exists() or not re.search(r"[*?\[]", str(path)):
+        return [path]
+    found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))  # noqa: PTH207 (a pattern may be absolute)
+    if not found:
+        raise InputError(f"no file matches {path}; try the pattern with ls")
+    return found
 
 
-def _named(config: DataConfig, prefix: str) -> PairFiles | None:
-    src, tgt, pairs = (getattr(config, prefix + name) for name in ("src", "tgt", "pairs"))
-    flags = [f"--{prefix}{name}".replace("_", "-") for name in ("src", "tgt", "pairs")]
-    if pairs and (src or tgt):
-        raise InputError(f"{flags[2]} and {flags[0]}/{flags[1]} were both given; give one or the other")
-    if pairs:
-        return PairFiles((Path(pairs),), config.src_key, config.tgt_key)
-    if bool(src) != bool(tgt):
-        given, lacking = (flags[0], flags[1]) if src else (flags[1], flags[0])
-        raise InputError(
-            f"{given} {src or tgt} was given without {lacking}; add {lacking} FILE, line by line its match"
-        )
-    return PairFiles((Path(src), Path(tgt))) if src else None
-
-
-def hold_out(files: PairFiles, size: int | None) -> tuple[PairFiles, PairFiles]:
-    """(train, dev): about `size` pairs chosen by the hash of their source, so that equal sources stay together."""
-    hashes = np.fromiter((_hash(src) for src, _ in read_pairs(files)), dtype=np.uint64)
-    count = max(1, min(1000, len(hashes) // 20)) if size is None else size
-    if count >= len(hashes):
-        raise InputError(f"dev_size is {count:,}, but {files} holds only {len(hashes):,} pairs; ask for fewer")
-    ordered = np.sort(hashes)
-    bound = int(ordered[count])
-    if bound == ordered[0]:  # more copies of one source than asked for: all of them
-        bound += 1
-    if bound > ordered[-1]:
-        raise InputError(
-            f"{files} holds {len(hashes):,} pairs, too few different ones to hold out a dev set; "
-            "give --dev-src and --dev-tgt, or --dev-size 0"
-        )
-    return replace(files, from_=bound), replace(files, below=bound)
-
-
-def _hash(text: str) -> int:
+def source_hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
 
 
 def read_pairs(files: PairFiles) -> Iterator[Pair]:
     """The pairs, one after another. Training reads them more than once, so a pipe will not do."""
-    for path in files.paths:
+    shards = files.shards()
+    for path in chain.from_iterable(shards):
         if path.exists() and not path.is_file() and not path.is_dir():
             raise InputError(f"{path} is a pipe or device, but is read more than once; write it to a file first")
-    if len(files.paths) == 2:
-        pairs = _two_files(*files.paths)
-    else:
-        kind = [s for s in files.paths[0].suffixes if s not in COMPRESSED][-1:]
-        if kind == [".jsonl"]:
-            pairs = _jsonl(files.paths[0], files.src_key, files.tgt_key)
-        elif kind == [".tsv"]:
-            pairs = _tsv(files.paths[0])
-        else:
-            raise InputError(f"{files.paths[0]} must end in .tsv or .jsonl (or either with .gz or .xz); rename it")
+    pairs = chain.from_iterable(_shard(shard, files) for shard in shards)
     if files.below is None and files.from_ is None:
         return pairs
     low, high = files.from_ or 0, files.below or 2**64
-    return (pair for pair in pairs if low <= _hash(pair[0]) < high)
+    return (pair for pair in pairs if low <= source_hash(pair[0]) < high)
+
+
+def _shard(paths: tuple[Path, ...], files: PairFiles) -> Iterator[Pair]:
+    if len(paths) == 2:
+        return _two_files(*paths)
+    kind = [s for s in paths[0].suffixes if s not in COMPRESSED][-1:]
+    if kind == [".jsonl"]:
+        return _jsonl(paths[0], files.src_key, files.tgt_key)
+    if kind == [".tsv"]:
+        return _tsv(paths[0])
+    raise InputError(f"{paths[0]} must end in .tsv or .jsonl (or either with .gz or .xz); rename it")
 
 
 def _two_files(src: Path, tgt: Path) -> Iterator[Pair]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import random
 import shutil
 import time
@@ -26,19 +25,22 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.cache import cache_folder
 from regard.data.corpus import DataConfig, Pair, PairFiles, read_pairs
 from regard.data.filters import FilterReport, Filters
+from regard.data.transforms import joined, transformed
 from regard.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from regard.batch import PackedBatch
 
-FORMAT = 1
+FORMAT = 2
 CHUNK = 10_000  # pairs in memory at a time
 CHUNK_CHARACTERS = 8_000_000
 FILES = ("src", "tgt", "src_offsets", "tgt_offsets", "kept")
 Ints = NDArray[np.int64]
+Coded = tuple[int, list[int], list[int]]  # pair number, source ids, target ids
 
 
 class EncodedCorpus:
@@ -53,6 +55,7 @@ class EncodedCorpus:
             if (folder / name).stat().st_size != meta["sizes"][name] or _checksum(folder / name) != meta["sums"][name]:
                 raise ValueError(f"{folder / name} is damaged")
         self.report = FilterReport(**meta["report"])
+        self.longest: int = meta["longest"]  # tokens of a side, EOS among them
         kinds = {"src": meta["dtype"], "tgt": meta["dtype"]}
         arrays = {n: np.memmap(folder / n, dtype=kinds.get(n, "int64"), mode="r") for n in FILES}
         self.src, self.tgt = arrays["src"], arrays["tgt"]
@@ -68,6 +71,16 @@ class EncodedCorpus:
         """Tokens of every source and of every target, each with its EOS."""
         return np.diff(self.src_offsets) + 1, np.diff(self.tgt_offsets) + 1
 
+    def lengths_of(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The same of some pairs, without looking at the others."""
+        src, tgt = ((o[rows + 1] - o[rows] + 1) for o in (self.src_offsets, self.tgt_offsets))
+        return src, tgt
+
+    @property
+    def tokens(self) -> int:
+        """Of the longer side, each sentence with its EOS."""
+        return max(len(self.src), len(self.tgt)) + len(self)
+
     def pair(self, i: int) -> tuple[list[int], list[int]]:
         """The ids of one pair, without BOS or EOS."""
         i = range(len(self))[i]
@@ -76,30 +89,37 @@ class EncodedCorpus:
 
     def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> PackedBatch:
         """The pairs at `indices`, in that order, as one batch."""
-        import torch
-
-        from regard.batch import BOS, EOS, PackedBatch
-
         rows = np.asarray(indices, dtype=np.int64)
-        src, _, src_offsets = _gather(self.src, self.src_offsets, rows, EOS)
-        tgt_out, starts, tgt_offsets = _gather(self.tgt, self.tgt_offsets, rows, EOS)
-        tgt_in = np.empty_like(tgt_out)
-        tgt_in[1:] = tgt_out[:-1]  # y1 … yn EOS moved by one is BOS y1 … yn, once each start is set
-        tgt_in[starts] = BOS
-        flat = (torch.from_numpy(a) for a in (src, src_offsets, tgt_in, tgt_out, tgt_offsets))
-        return PackedBatch(*flat)
+        return packed(self.src, self.src_offsets, self.tgt, self.tgt_offsets, rows)
 
 
-def _gather(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int) -> tuple[Ints, Ints, Ints]:
-    """(flat ids with `last` after each row, where rows start, offsets), without a loop over anything."""
-    starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows] + 1  # one more for `last`
+def packed(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_offsets: Ints, rows: Ints) -> PackedBatch:
+    """Some rows of ids as a batch, with BOS and EOS where they belong."""
+    import torch
+
+    from regard.batch import BOS, EOS, PackedBatch
+
+    sources, src_starts = gather_ids(src, src_offsets, rows, EOS)
+    tgt_out, tgt_starts = gather_ids(tgt, tgt_offsets, rows, EOS)
+    tgt_in = np.empty_like(tgt_out)
+    tgt_in[1:] = tgt_out[:-1]  # y1 … yn EOS moved by one is BOS y1 … yn, once each start is set
+    tgt_in[tgt_starts[:-1]] = BOS
+    flat = [torch.from_numpy(array) for array in (sources, src_starts, tgt_in, tgt_out, tgt_starts)]
+    return PackedBatch(flat[0], flat[1], flat[2], flat[3], flat[4])
+
+
+def gather_ids(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int | None = None) -> tuple[Ints, Ints]:
+    """(flat ids, with `last` after each row if it is given; offsets), without a loop over anything."""
+    starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows] + (last is not None)
     out = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     from_ = np.arange(out[-1]) + np.repeat(starts - out[:-1], lengths)
     ends = out[1:] - 1
+    if last is None:
+        return ids[from_].astype(np.int64), out
     from_[ends] = 0  # anything valid
     flat = ids[from_].astype(np.int64)
     flat[ends] = last
-    return flat, out[:-1], out
+    return flat, out
 
 
 def encode_corpus(
@@ -110,12 +130,17 @@ def encode_corpus(
     *,
     epoch: int | None = None,
     seed: int = 0,
+    tag: str | None = None,
 ) -> EncodedCorpus:
-    """The corpus as ids, from the cache or encoded now; `progress` hears how many pairs have been read.
+    """The corpus as ids, from the cache or encoded now; `progress` hears how many pairs have been read. A tag stands
+    before every source.
 
-    With `epoch`, BPE-dropout is applied, otherwise in every (seed, epoch); the cache keeps the last two epochs.
+    With `epoch`, BPE-dropout and transforms are applied, otherwise in every (seed, epoch); the cache keeps the last two
+    epochs.
     """
-    dropout = tokenizer.config.bpe_dropout if epoch is not None else 0.0
+    chance = (tokenizer.config.bpe_dropout, *config.transforms) if epoch is not None else ()
+    changes = any(chance)
+    start = tokenizer.tag_ids(tag)
     settings = (
         FORMAT,
         files.fingerprint(),
@@ -123,22 +148,24 @@ def encode_corpus(
         config.max_length,
         config.max_ratio,
         config.dedupe,
+        start,
+        (chance, seed) if changes else None,
     )
-    name = hashlib.blake2b(repr((*settings, dropout, seed * bool(dropout))).encode(), digest_size=12).hexdigest()
+    name = hashlib.blake2b(repr(settings).encode(), digest_size=12).hexdigest()
     root = cache_folder(config)
-    entry = root / (f"{name}-{epoch}" if dropout else name)
+    entry = root / (f"{name}-{epoch}" if changes else name)
     try:
         return EncodedCorpus(entry)
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not there, or not whole: build it
-    rngs = (lambda number: random.Random(f"{seed} {epoch} {number}")) if dropout else None
+    rngs = (lambda number: random.Random(f"{seed} {epoch} {number}")) if changes else None
     try:
         root.mkdir(parents=True, exist_ok=True)
         _sweep(root)
         work = _aside(entry)
         work.mkdir()
         try:
-            _write(work, files, tokenizer, config, progress, rngs)
+            _write(work, files, tokenizer, config, progress, rngs, start)
             corpus = _publish(work, entry)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -148,18 +175,9 @@ def encode_corpus(
             f"cannot write encoded data to {root} ({what}); "
             "make room there, or name another folder with --cache DIR or REGARD_CACHE=DIR"
         ) from None
-    if dropout and epoch is not None:
+    if changes and epoch is not None:
         shutil.rmtree(root / f"{name}-{epoch - 2}", ignore_errors=True)
     return corpus
-
-
-def cache_folder(config: DataConfig) -> Path:
-    """Where encoded data goes: the recipe's word, else the environment's, else the user's cache."""
-    given = config.cache or os.environ.get("REGARD_CACHE")
-    if given:
-        return Path(given).expanduser()
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "regard"
 
 
 def _publish(work: Path, entry: Path) -> EncodedCorpus:
@@ -196,10 +214,11 @@ def _write(
     config: DataConfig,
     progress: Callable[[int], None] | None,
     rngs: Callable[[int], random.Random] | None,
+    start: list[int],
 ) -> None:
     """Stream the pairs through the filters into the five files and their description."""
     dtype = "uint16" if max(tokenizer.source_size, tokenizer.target_size) <= 2**16 else "uint32"
-    filters, totals = Filters(config, tokenizer.longest_piece), [0, 0]
+    filters, totals, longest = Filters(config, tokenizer.longest_piece), [0, 0], 0
     report = filters.report
     with ExitStack() as stack:
         out = {name: stack.enter_context((folder / name).open("wb")) for name in FILES}
@@ -208,13 +227,21 @@ def _write(
         for chunk in _chunks(read_pairs(files)):
             rng = rngs(chunk[0][0]) if rngs else None
             texts = filters.texts(chunk)
+            if rng is not None:
+                texts = transformed(texts, config, rng)
             sources = tokenizer.encode_source([src for _, src, _ in texts], rng)
             targets = tokenizer.encode_target([tgt for _, _, tgt in texts], rng)
+            if start:
+                sources = [start + ids for ids in sources]
             passed = filters.tokens(sources, targets)
-            out["kept"].write(np.asarray([texts[i][0] for i in passed], dtype=np.int64).tobytes())
-            for side, (name, rows) in enumerate((("src", sources), ("tgt", targets))):
-                ids, offsets = out[name], out[f"{name}_offsets"]
-                totals[side] = _append(ids, offsets, [rows[i] for i in passed], totals[side], dtype)
+            kept = [(texts[i][0], sources[i], targets[i]) for i in passed]
+            if rng is not None and config.join_pairs:
+                kept = _joined(kept, config, rng, len(start))
+            out["kept"].write(np.asarray([number for number, _, _ in kept], dtype=np.int64).tobytes())
+            sides = ("src", [src for _, src, _ in kept]), ("tgt", [tgt for _, _, tgt in kept])
+            for side, (name, rows) in enumerate(sides):
+                longest = max([longest, *map(len, rows)])
+                totals[side] = _append(out[name], out[f"{name}_offsets"], rows, totals[side], dtype)
             if progress:
                 progress(report.read)
     if not report.kept:
@@ -224,9 +251,23 @@ def _write(
         "dtype": dtype,
         "sizes": {name: (folder / name).stat().st_size for name in FILES},
         "sums": {name: _checksum(folder / name) for name in FILES},
+        "longest": longest + 1,
         "report": asdict(report),
     }
     (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+
+
+def _joined(kept: list[Coded], config: DataConfig, rng: random.Random, tag: int) -> list[Coded]:
+    """Some neighbours as one example; of their `tag` first ids the second leaves out its own. The ids of two texts, end
+    to end, are those of the texts with a space between."""
+    lengths = [(len(src), len(tgt)) for _, src, tgt in kept]
+    examples: list[Coded] = []
+    for first, *second in joined(lengths, config.join_pairs, config.max_length, rng):
+        number, src, tgt = kept[first]
+        for other in second:
+            src, tgt = src + kept[other][1][tag:], tgt + kept[other][2]
+        examples.append((number, src, tgt))
+    return examples
 
 
 def _chunks(pairs: Iterator[Pair]) -> Iterator[list[tuple[int, str, str]]]:

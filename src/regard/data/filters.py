@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ class FilterReport:
     ratio: int = 0
     duplicates: int = 0  # found, whether dropped or not
     duplicates_dropped: int = 0
+
+    def __add__(self, other: FilterReport) -> FilterReport:
+        return FilterReport(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def summary(self) -> str:
         """
@@ -106,5 +109,7 @@ class Seen:
         if fresh.any():
             self.runs.append(hashes[fresh])
         while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
-            self.runs[-2:] = [np.sort(np.concatenate(self.runs[-2:]))]
+            merged = np.concatenate(self.runs[-2:])
+            merged.sort()  # in place: nothing is held a third time
+            self.runs[-2:] = [merged]
         return new

@@ -18,6 +18,7 @@ of what was said, at τ = 1 and with every word kept.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -27,6 +28,16 @@ from regard.batch import BOS, EOS
 from regard.decode.hypothesis import Hypothesis, length_limits
 from regard.errors import InputError
 from regard.models.base import Model
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How to draw, for whoever translates text by it."""
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+    seed: int = 0
 
 
 def most_probable(log_probs: Tensor, k: int) -> Tensor:

@@ -1,26 +1,36 @@
-"""Text in, text out: a bundle as a translator.
+"""Text in, text out: a bundle, or several as an ensemble, as a translator.
 
 Lines are sorted by length into batches of a token budget and come back in their order, one out per line in. An empty
 line stays empty. A line longer than the model was trained for is translated in parts, cut at sentence ends or spaces,
-and joined. The result of a line never depends on the lines around it.
+and joined. The result of a line never depends on the lines around it. A lexicon and the rules may steer the model
+(`steer.py`), and unknown words may be filled in (`unknown.py`); without them it is the model alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
 from regard.batch import pad_sources
-from regard.bundle import Bundle
+from regard.bundle import Bundle, find_bundle
 from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
+from regard.decode.reading import Reading, joined_reading, reading_of
+from regard.decode.sampling import Sampling, sample
+from regard.decode.steer import Guided, Steered, check_weight, rules_in_ids
+from regard.decode.token_lexicon import IdTable, TokenLexicon, known
+from regard.decode.unknown import Unknown, check_unknown, fill_unknown
 from regard.errors import InputError
+from regard.models.base import Model
+from regard.models.ensemble import Ensemble
 from regard.text.tokenizer import Tokenizer
 
 SENTENCE_END = ".!?…。！？"
@@ -63,22 +73,64 @@ def pick_device(name: str = "auto") -> torch.device:
     return torch.device(name)
 
 
+class Part(NamedTuple):
+    """A line, or a part of one that is too long."""
+
+    text: str
+    ids: list[int]
+
+
 class Translator:
     """What `regard.load` returns."""
 
-    def __init__(self, bundle: Bundle, config: DecodeConfig | None = None, longest: int = 256) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        config: DecodeConfig | None = None,
+        longest: int = 256,
+        lexicon: TokenLexicon | None = None,
+        reading: Reading | None = None,
+        folders: Sequence[Path] = (),
+    ) -> None:
+        """Without a lexicon, one that lies in the folders is read when it is needed. `reading` says which attention is
+        the alignment; without it the bundle's card does."""
         self.bundle, self.config, self.longest = bundle, config or DecodeConfig(), longest
+        self._lexicon, self._reading, self._folders = lexicon, reading, folders
 
     @classmethod
-    def load(cls, path: Path, device: str = "auto") -> Translator:
-        bundle = Bundle.load(path, pick_device(device))
-        recipe = bundle.card.get("recipe", {})
-        known = build(DecodeConfig, recipe.get("decode", {}), "decode")
-        return cls(bundle, known, int(recipe.get("data", {}).get("max_length", 256)))
+    def load(cls, paths: Path | Sequence[Path], device: str = "auto") -> Translator:
+        """The model in a folder, or the ensemble of those in several. The first one's recipe says how to search."""
+        folders = [find_bundle(path) for path in ([paths] if isinstance(paths, Path) else paths)]
+        if not folders:
+            raise InputError("a translator needs a model, but no folder is given")
+        bundles = [Bundle.load(folder, pick_device(device)) for folder in folders]
+        first, recipes = bundles[0], [bundle.card.get("recipe", {}) for bundle in bundles]
+        config = build(DecodeConfig, recipes[0].get("decode", {}), "decode")
+        longest = min(int(recipe.get("data", {}).get("max_length", 256)) for recipe in recipes)
+        if len(bundles) == 1:
+            return cls(first, config, longest, folders=folders)
+        check_tokenizers(folders, bundles)
+        models = [bundle.model for bundle in bundles]
+        card = {"members": [bundle.card for bundle in bundles]}
+        together = Bundle("ensemble", None, Ensemble(models), first.tokenizer, card)
+        return cls(together, config, longest, None, joined_reading(models), folders)
 
     @property
     def tokenizer(self) -> Tokenizer:
         return self.bundle.tokenizer
+
+    @cached_property
+    def lexicon(self) -> TokenLexicon | None:
+        beside = (TokenLexicon.load(folder, self.tokenizer) for folder in self._folders)
+        return self._lexicon or next((lexicon for lexicon in beside if lexicon), None)
+
+    @cached_property
+    def reading(self) -> Reading:
+        return reading_of(self.bundle.model, self.bundle.card) if self._reading is None else self._reading
+
+    @cached_property
+    def _table(self) -> IdTable:
+        return known(self.lexicon).in_ids(self.tokenizer)
 
     def translate(
         self,
@@ -87,66 +139,119 @@ class Translator:
         beam: int | None = None,
         nbest: int = 1,
         length_penalty: float | None = None,
+        steer: float = 0.0,
+        rules: float = 0.0,
+        unknown: Unknown = "keep",
+        tag: str | None = None,
+        sampling: Sampling | None = None,
         batch_tokens: int = 4096,
         progress: Callable[[int], None] | None = None,
     ) -> list[Translation]:
-        """`progress`, when given, is told how many more lines are done, batch by batch."""
+        """`steer` and `rules` are the weights of the lexicon and of the embedded grammar, `unknown` says what becomes
+        of each <unk>. A `tag` stands before every source. With `sampling`, `nbest` translations are drawn instead of
+        searched for. `progress`, when given, is told how many more lines are done, batch by batch."""
         if isinstance(texts, str):
             raise InputError('translate takes a list of sentences; for one sentence type translate(["…"])')
         beam = self.config.beam if beam is None else beam
         search = DecodeConfig(beam, self.config.length_penalty if length_penalty is None else length_penalty)
-        if not 1 <= nbest <= beam:
+        if sampling is None and not 1 <= nbest <= beam:
             remedy = f"; use a wider beam: {nbest}" if nbest > beam else ""
             raise InputError(f"nbest must be between 1 and the beam ({beam}), but is {nbest}{remedy}")
-        ids = self.tokenizer.encode_source(texts)
-        parts = [self._parts(text, i) if text.strip() else [] for text, i in zip(texts, ids, strict=True)]
+        if unknown != "keep":
+            if tag is not None:
+                raise InputError(
+                    "unknown words are looked up in sources without a tag; give a tag or unknown, not both"
+                )
+            lexicon = self.lexicon if unknown == "lexicon" else None
+            check_unknown(unknown, self.tokenizer, self.reading, lexicon, self.bundle.architecture)
+        model = self._steered(steer, rules)
+        ids, mark = self.tokenizer.encode_source(texts), self.tokenizer.tag_ids(tag)
+        parts = [self._parts(text, i, mark) if text.strip() else [] for text, i in zip(texts, ids, strict=True)]
         flat = [(line, part) for line, ps in enumerate(parts) for part in ps]
-        found: dict[int, list[list[Hypothesis]]] = {line: [] for line in range(len(texts))}
-        results: list[list[Hypothesis]] = [[] for _ in flat]
+        results: list[list[Candidate]] = [[] for _ in flat]
         waiting = [len(ps) for ps in parts]
         if progress is not None:
             progress(waiting.count(0))
-        for batch in budgeted([len(part) for _, part in flat], batch_tokens):
-            for place, hypotheses in zip(batch, self._search([flat[i][1] for i in batch], search), strict=True):
-                results[place] = hypotheses
+        for batch in budgeted([len(part.ids) for _, part in flat], batch_tokens):
+            some = [flat[i][1] for i in batch]
+            found = [hypotheses[:nbest] for hypotheses in self._search(model, some, search, sampling, nbest)]
+            for place, candidates in zip(batch, self._in_words(some, found, unknown), strict=True):
+                results[place] = candidates
             if progress is not None:
                 for i in batch:
                     waiting[flat[i][0]] -= 1
                 progress(sum(waiting[line] == 0 for line in {flat[i][0] for i in batch}))
-        for (line, _), hypotheses in zip(flat, results, strict=True):
-            found[line].append(hypotheses)
-        return [self._translation(text, found[line], nbest) for line, text in enumerate(texts)]
+        of_line: list[list[list[Candidate]]] = [[] for _ in texts]
+        for (line, _), candidates in zip(flat, results, strict=True):
+            of_line[line].append(candidates)
+        return [_translation(text, found) for text, found in zip(texts, of_line, strict=True)]
 
-    def _search(self, sources: list[list[int]], search: DecodeConfig) -> list[list[Hypothesis]]:
-        src, mask = (t.to(self.bundle.model.device) for t in pad_sources(sources))
+    def _steered(self, steer: float, rules: float) -> Model:
+        """The model itself where both weights are 0."""
+        check_weight("steer", steer)
+        check_weight("rules", rules)
+        model = self.bundle.model
+        if steer:
+            model = Steered(model, self._table, self.reading, steer)
+        return Guided(model, rules_in_ids(self.tokenizer), rules) if rules else model
+
+    def _search(
+        self, model: Model, parts: list[Part], search: DecodeConfig, sampling: Sampling | None, count: int
+    ) -> list[list[Hypothesis]]:
+        src, mask = (t.to(model.device) for t in pad_sources([part.ids for part in parts]))
+        if sampling is not None:
+            return sample(model, src, mask, count, **asdict(sampling))
         if search.beam == 1:
-            return [[h] for h in greedy(self.bundle.model, src, mask)]
-        return beam_search(self.bundle.model, src, mask, search.beam, search.length_penalty)
+            return [[h] for h in greedy(model, src, mask)]
+        return beam_search(model, src, mask, search.beam, search.length_penalty)
 
-    def _parts(self, text: str, ids: list[int]) -> list[list[int]]:
-        if len(ids) < self.longest:  # EOS takes the last place
-            return [ids]
+    def _parts(self, text: str, ids: list[int], mark: Sequence[int] = ()) -> list[Part]:
+        """A line as one part or several, each with the tag's id before it if there is one."""
+        longest = self.longest - len(mark)
+        if len(ids) < longest:  # EOS takes the last place
+            return [Part(text, [*mark, *ids])]
         spans = [(p.start, p.end) for p in self.tokenizer.source_tokens(text)]
-        most = max(1, self.longest - 2)  # room for EOS, and for the word mark that a part's new beginning may need
-        pieces = [text[a:b].strip() for a, b in cut_points(text, spans, most)]
-        return [p for p in self.tokenizer.encode_source([p for p in pieces if p]) if p]
+        most = max(1, longest - 2)  # room for EOS, and for the word mark that a part's new beginning may need
+        pieces = [p for p in (text[a:b].strip() for a, b in cut_points(text, spans, most)) if p]
+        return [Part(p, [*mark, *i]) for p, i in zip(pieces, self.tokenizer.encode_source(pieces), strict=True) if i]
 
-    def _translation(self, text: str, parts: list[list[Hypothesis]], nbest: int) -> Translation:
-        if not parts:
-            return Translation(text, "", 0.0, 0.0, (), parts=0)
-        if len(parts) == 1:
-            candidates = tuple(Candidate(self._text(h), h.score, h.log_prob, h.ids) for h in parts[0][:nbest])
-        else:  # the best of every part; alternatives of a cut line would multiply
-            best = [hypotheses[0] for hypotheses in parts]
-            joined = " ".join(self._text(h) for h in best)
-            ids = tuple(i for h in best for i in h.ids)
-            candidates = (Candidate(joined, sum(h.score for h in best), sum(h.log_prob for h in best), ids),)
-        first = candidates[0]
-        return Translation(text, first.text, first.score, first.log_prob, candidates, len(parts))
+    def _in_words(self, parts: list[Part], found: list[list[Hypothesis]], unknown: Unknown) -> list[list[Candidate]]:
+        """The n-best list of every part, its unknown words filled in where that is asked for."""
+        rows = [(part, h) for part, hypotheses in zip(parts, found, strict=True) for h in hypotheses]
+        texts = [self.tokenizer.decode(h.ids) for _, h in rows]
+        gaps = [i for i, (_, h) in enumerate(rows) if unknown != "keep" and self.tokenizer.unknown in h.ids]
+        lexicon = self.lexicon if unknown == "lexicon" else None
+        for start in range(0, len(gaps), len(parts)):  # as many at a time as were read at a time
+            some = gaps[start : start + len(parts)]
+            sources, targets = [rows[i][0].text for i in some], [rows[i][1].ids for i in some]
+            filled = fill_unknown(self.bundle.model, self.reading, self.tokenizer, lexicon, sources, targets)
+            for i, text in zip(some, filled, strict=True):
+                texts[i] = text
+        said = iter(re.sub(r"[\r\n]", " ", text) for text in texts)  # one line, whatever the model says
+        return [[Candidate(next(said), h.score, h.log_prob, h.ids) for h in hypotheses] for hypotheses in found]
 
-    def _text(self, hypothesis: Hypothesis) -> str:
-        """One line, whatever the model says."""
-        return re.sub(r"[\r\n]", " ", self.tokenizer.decode(hypothesis.ids))
+
+def _translation(text: str, parts: list[list[Candidate]]) -> Translation:
+    if not parts:
+        return Translation(text, "", 0.0, 0.0, (), parts=0)
+    candidates = tuple(parts[0])
+    if len(parts) > 1:  # the best of every part; alternatives of a cut line would multiply
+        best = [candidates[0] for candidates in parts]
+        ids = tuple(i for c in best for i in c.ids)
+        joined = " ".join(c.text for c in best)
+        candidates = (Candidate(joined, sum(c.score for c in best), sum(c.log_prob for c in best), ids),)
+    first = candidates[0]
+    return Translation(text, first.text, first.score, first.log_prob, candidates, len(parts))
+
+
+def check_tokenizers(folders: Sequence[Path], bundles: Sequence[Bundle]) -> None:
+    """Ids must mean the same to all members of an ensemble."""
+    for folder, bundle in zip(folders, bundles, strict=True):
+        if bundle.tokenizer.fingerprint != bundles[0].tokenizer.fingerprint:
+            raise InputError(
+                f"the models of an ensemble must share one vocabulary, but {folders[0]} and {folder} have different "
+                "ones; train them on the same files with the same [text]"
+            )
 
 
 def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

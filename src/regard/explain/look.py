@@ -14,8 +14,12 @@ from torch import Tensor
 
 from regard.batch import pack
 from regard.bundle import Bundle
+from regard.decode.reading import joined_reading, reading_of
+from regard.errors import InputError
 from regard.explain.alignment import ViewChoice, choose_view, parse_links, view_aer
 from regard.explain.attention import Span, View, WordAttention, all_views, one_map, word_attention
+from regard.models.base import Model
+from regard.models.ensemble import Ensemble
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,22 @@ class Forced:
 def force(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Forced:
     tokenizer = bundle.tokenizer
     batch = pack(tokenizer.encode_source([source]), [target_ids]).pad().to(bundle.model.device)
+    cross = bundle.model.attention(batch).cross
+    if not cross:
+        raise no_attention(bundle)
     return Forced(
-        bundle.model.attention(batch).cross,
+        cross,
         [(p.start, p.end) for p in tokenizer.source_tokens(source)],
         tokenizer.target_pieces(target_ids),
         source,
         tokenizer.decode(target_ids),
+    )
+
+
+def no_attention(bundle: Bundle) -> InputError:
+    return InputError(
+        f'there is no attention to show: a model of the architecture "{bundle.architecture}" has none; '
+        "translate without --attention, or train one that looks: --architecture rnn-attention"
     )
 
 
@@ -63,15 +77,16 @@ def look(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Look:
     forced = force(bundle, source, target_ids)
     stored = bundle.card.get("attention_view")
     if stored is None:
-        view, aer = View(default_layer(len(forced.cross))), None
+        view, aer = default_view(bundle.model), None
     else:
         view, aer = View(stored["layer"], stored["head"], stored["row"]), stored["aer"]
     return Look(forced.through(view), view, aer)
 
 
-def default_layer(layers: int) -> int:
-    """The last but one: in deep models the last layer looks less at what it translates."""
-    return max(0, layers - 2) if layers > 2 else layers - 1
+def default_view(model: Model) -> View:
+    """The mean of heads of a plain layer; of an ensemble, of the first member that looks."""
+    reading = joined_reading(model.models()) if isinstance(model, Ensemble) else reading_of(model, {})
+    return View(reading.maps[0][0])
 
 
 def measure_view(

@@ -17,8 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.layers.masks import causal_mask
+from regard.layers.masks import causal_mask, same_sentence_mask
 from regard.layers.positions import Rotation, rotate
+from regard.layers.row_attention import across_rows, within_rows
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -40,6 +41,9 @@ def attend_fused(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False, dropout: float = 0.0
 ) -> Tensor:
     """The same output as `attend` without ever holding the (T, S) weights where the hardware can avoid it."""
+    if q.dtype == torch.bfloat16 and q.device.type == "cpu":  # torch's kernel goes back six times as slowly in it
+        with torch.autocast("cpu", enabled=False):
+            return attend_fused(q.float(), k.float(), v.float(), mask, causal, dropout).to(q.dtype)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, dropout_p=dropout)
 
 
@@ -59,8 +63,9 @@ class KeyValue(NamedTuple):
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ with headᵢ = Attention(QWᵢQ, KWᵢK, VWᵢV).
 
-    The h small projections of one kind stand side by side in one D×D matrix. Keys and values are projected apart from
-    the query (`look_at`) so that a decoder can keep them between steps.
+    The h small projections of one kind stand side by side in one D×D matrix. Keys and values are projected (`look_at`)
+    apart from the query (`ask`) so that a decoder can keep them between steps; where all three come from the same
+    positions, `ask_itself` makes them with one product.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
@@ -72,32 +77,65 @@ class MultiHeadAttention(nn.Module):
         self.value = nn.Linear(width, width)
         self.output = nn.Linear(width, width)
 
+    def ask(self, x: Tensor, rotation: Rotation | None = None) -> Tensor:
+        (query,) = self._project(x, self.query)
+        return query if rotation is None else rotate(query, rotation)
+
     def look_at(self, memory: Tensor, rotation: Rotation | None = None) -> KeyValue:
-        key = self._split(self.key(memory))
-        return KeyValue(key if rotation is None else rotate(key, rotation), self._split(self.value(memory)))
+        key, value = self._project(memory, self.key, self.value)
+        return KeyValue(key if rotation is None else rotate(key, rotation), value)
+
+    def ask_itself(self, x: Tensor, rotation: Rotation | None = None) -> tuple[Tensor, KeyValue]:
+        query, key, value = self._project(x, self.query, self.key, self.value)
+        if rotation is not None:
+            query, key = rotate(query, rotation), rotate(key, rotation)
+        return query, KeyValue(key, value)
 
     def forward(
         self,
-        x: Tensor,  # (B, T, D)
+        query: Tensor,  # (B, H, T, K), what `ask` gives
         seen: KeyValue,
         mask: Tensor | None = None,
         causal: bool = False,
-        rotation: Rotation | None = None,
         record: list[Tensor] | None = None,
     ) -> Tensor:
-        """`record`, when given, receives this layer's weights (B, H, T, S); it costs nothing when it is None."""
-        q = self._split(self.query(x))
-        if rotation is not None:
-            q = rotate(q, rotation)
+        """(B, T, D). `record`, when given, receives this layer's weights (B, H, T, S); it costs nothing if None."""
         if record is None:
             dropout = self.dropout if self.training else 0.0
-            heads = attend_fused(q, *seen, mask=mask, causal=causal, dropout=dropout)
+            heads = attend_fused(query, *seen, mask=mask, causal=causal, dropout=dropout)
         else:
-            heads, weights = attend(q, *seen, mask=causal_mask(x.shape[1], x.device) if causal else mask)
+            heads, weights = attend(query, *seen, mask=causal_mask(query.shape[2], query.device) if causal else mask)
             record.append(weights)
         joined: Tensor = self.output(heads.transpose(1, 2).flatten(2))  # (B, T, H, K) → (B, T, D)
         return joined
 
-    def _split(self, x: Tensor) -> Tensor:
+    def within_rows(self, x: Tensor, whose: Tensor, causal: bool, rotation: Rotation | None = None) -> Tensor:
+        """Self-attention where sentences share rows: x (B, T, D), whose each token is (B, T) → (B, T, D)."""
+        if rotation is not None or (self.dropout and self.training):
+            mask = same_sentence_mask(whose, whose)
+            query, seen = self.ask_itself(x, rotation)
+            return self.forward(query, seen, mask & causal_mask(x.shape[1], x.device) if causal else mask)
+        qkv = _together(x, self.query, self.key, self.value)  # (B, T, 3D); nothing is split into heads
+        joined: Tensor = self.output(within_rows(qkv, whose, self.heads, causal))
+        return joined
+
+    def across_rows(self, x: Tensor, memory: Tensor, whose: Tensor, sources: Tensor) -> Tensor:
+        """x (B, T, D) looks at memory (B, S, D) by whose each token is, (B, T) and (B, S) → (B, T, D)."""
+        if self.dropout and self.training:
+            return self.forward(self.ask(x), self.look_at(memory), same_sentence_mask(whose, sources))
+        kv = _together(memory, self.key, self.value)  # (B, S, 2D)
+        joined: Tensor = self.output(across_rows(self.query(x), kv, whose, sources, self.heads))
+        return joined
+
+    def _project(self, x: Tensor, *by: nn.Linear) -> list[Tensor]:
+        """x through each matrix, split into heads: (B, T, D) → (B, H, T, K) each. For a single position it would cost
+        more to lay matrices together than it saves."""
+        alone = len(by) == 1 or x.shape[1] == 1
+        projected = [matrix(x) for matrix in by] if alone else list(_together(x, *by).chunk(len(by), dim=-1))
         batch, length, _ = x.shape
-        return x.view(batch, length, self.heads, -1).transpose(1, 2)  # (B, T, D) → (B, T, H, K) → (B, H, T, K)
+        return [p.view(batch, length, self.heads, -1).transpose(1, 2) for p in projected]  # (B, T, H, K) → (B, H, T, K)
+
+
+def _together(x: Tensor, *by: nn.Linear) -> Tensor:
+    """One product of n matrices laid together, which reads x once: (B, T, D) → (B, T, nD)."""
+    return F.linear(x, torch.cat([m.weight for m in by]), torch.cat([m.bias for m in by]))

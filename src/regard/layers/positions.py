@@ -1,6 +1,6 @@
 """Where a token stands: sinusoids as in the notes, learned vectors, or rotations of queries and keys.
 
-    T positions   D model width   K head size
+    … tokens, (T,) or (B, T)   D model width   K head size
 
 Attention alone cannot tell orders apart. Sinusoids (Vaswani et al. 2017) and learned vectors are added to the
 embeddings; rotary positions (Su et al. 2021) turn each query and key by an angle that grows with its position, so
@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-Rotation = tuple[Tensor, Tensor]  # cos, sin: each (T, K/2)
+Rotation = tuple[Tensor, Tensor]  # cos, sin: each (T, K/2), or (B, 1, T, K/2) where rows differ
 
 
 def frequencies(width: int, device: torch.device | str | None = None) -> Tensor:
@@ -20,21 +20,21 @@ def frequencies(width: int, device: torch.device | str | None = None) -> Tensor:
     return 10000.0 ** (-torch.arange(0, width, 2, device=device, dtype=torch.float32) / width)
 
 
-def sinusoids(start: int, length: int, width: int, device: torch.device | str | None = None) -> Tensor:
-    """(T, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)).
+def sinusoids(position: Tensor, width: int) -> Tensor:
+    """(…) places → (…, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)).
 
-    >>> [round(x, 3) for x in sinusoids(0, 2, 4)[1].tolist()]
+    >>> [round(x, 3) for x in sinusoids(torch.arange(2), 4)[1].tolist()]
     [0.841, 0.54, 0.01, 1.0]
     """
-    position = torch.arange(start, start + length, device=device, dtype=torch.float32)
-    angle = position[:, None] * frequencies(width, device)  # (T, D/2)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # (T, D/2, 2) → (T, D)
+    angle = position[..., None] * frequencies(width, position.device)  # (…, D/2)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)  # (…, D/2, 2) → (…, D)
 
 
-def rotation(start: int, length: int, size: int, device: torch.device | str | None = None) -> Rotation:
-    """The angles of `length` positions from `start`, for heads of `size` numbers."""
-    position = torch.arange(start, start + length, device=device, dtype=torch.float32)
-    angle = position[:, None] * frequencies(size, device)  # (T, K/2)
+def rotation(position: Tensor, size: int) -> Rotation:
+    """The angles of places (T,) or (B, T), for heads of `size` numbers."""
+    if position.dim() == 2:
+        position = position[:, None]  # (B, 1, T): the same for every head
+    angle = position[..., None] * frequencies(size, position.device)  # (…, K/2)
     return angle.cos(), angle.sin()
 
 

@@ -2,8 +2,12 @@
 
     post-norm (the notes, Vaswani et al. 2017):  LayerNorm(x + dropout(f(x)))
     pre-norm  (Wang et al. 2019):                x + dropout(f(LayerNorm(x)))
+    stochastic depth (Huang et al. 2016), if asked for, in training: f ← 0 with chance p, else f / (1 − p)
 
-Post-norm needs a warm-up; pre-norm trains without one and wants a last LayerNorm after the stack.
+Post-norm needs a warm-up; pre-norm trains without one and wants a last LayerNorm after the stack. In mixed precision
+the sums stay in the narrow type and the norm computes in float32: at this size memory, not arithmetic, is what costs.
+A skipped sublayer is computed all the same and costs what it did: every pass has the same shapes and the same kernels.
+Each row of a batch has its own chance, so the two passes of R-Drop differ in depth too.
 """
 
 from __future__ import annotations
@@ -11,20 +15,49 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+
+from regard.layers.dropout import Dropout
 
 Norm = Literal["post", "pre"]
 
 
+class LayerNorm(nn.LayerNorm):
+    """Over the last axis. What comes out has the type of what goes in, also under autocast."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        wide = x.to(torch.promote_types(x.dtype, self.weight.dtype))
+        return F.layer_norm(wide, self.normalized_shape, self.weight, self.bias, self.eps).to(x.dtype)
+
+
+def in_working_precision(x: Tensor) -> Tensor:
+    """Cast to what autocast computes in, where it is on."""
+    kind = x.device.type
+    return x.to(torch.get_autocast_dtype(kind)) if torch.is_autocast_enabled(kind) else x
+
+
+def skipped(update: Tensor, p: float) -> Tensor:
+    """What a sublayer adds, (B, T, D), or in some rows nothing; the others add more, so that the mean stays."""
+    kept = torch.rand(update.shape[0], 1, 1, device=update.device) >= p  # (B, 1, 1)
+    return update * (kept / (1 - p)).to(update.dtype)
+
+
 class Residual(nn.Module):
-    def __init__(self, width: int, norm: Norm, dropout: float) -> None:
+    def __init__(self, width: int, norm: Norm, dropout: float, layer_drop: float = 0.0) -> None:
         super().__init__()
         self.post = norm == "post"
-        self.norm = nn.LayerNorm(width)
-        self.dropout = nn.Dropout(dropout)
+        self.norm = LayerNorm(width)
+        self.dropout = Dropout(dropout)
+        self.layer_drop = layer_drop
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         if self.post:
-            normed: Tensor = self.norm(x + self.dropout(sublayer(x)))
+            normed: Tensor = self.norm(x + self.added(sublayer(x)))
             return normed
-        return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
+        return x + self.added(sublayer(self.norm(x)))
+
+    def added(self, update: Tensor) -> Tensor:
+        kept: Tensor = self.dropout(update)
+        return skipped(kept, self.layer_drop) if self.training and self.layer_drop else kept

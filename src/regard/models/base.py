@@ -63,6 +63,10 @@ class Model(nn.Module, ABC):
     """An encoder–decoder on the contract above."""
 
     target_size: int
+    shares_rows = False  # whether `states` keeps apart sentences that share a row (`batch.Shared`)
+    last_layer_aligns = (
+        False  # of several layers that look, the last, not the last but one, looks at what it translates
+    )
 
     @abstractmethod
     def encode(self, src: Tensor, mask: Tensor) -> Memory: ...
@@ -75,6 +79,14 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor: ...
+
+    def states(self, batch: Batch) -> Tensor:
+        """What `output_matrix` (V, D) makes logits of, (B, T, D). Models that share rows have both."""
+        raise NotImplementedError
+
+    @property
+    def output_matrix(self) -> Tensor:
+        raise NotImplementedError
 
     @abstractmethod
     def attention(self, batch: Batch) -> AttentionMaps: ...

@@ -71,8 +71,9 @@ class DeepAttConfig:
         return 5 * self.width // 2
 
 
-# "deep-att" has the sizes of the paper's WMT'14 English–French model: 9 + 7 layers of 512 cells, words of 256 numbers,
-# a memory of 1280, dropout 0.1. It is approximate where the paper was simplified, and the width of the readout is ours.
+# "deep-att" has the sizes of the paper's WMT'14 English–French model, 16 layers deep: 9 in each column and 7 in the
+# decoder, of 512 cells, with words of 256 numbers, a memory of 1280 and dropout 0.1. It is approximate where the paper
+# was simplified, and the width of the readout is ours. The paper states no count of parameters.
 PRESETS = {
     "tiny": DeepAttConfig(width=64, embedding=96, encoder_layers=3, decoder_layers=3),
     "small": DeepAttConfig(width=160, embedding=160, encoder_layers=5, decoder_layers=4),

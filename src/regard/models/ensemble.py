@@ -67,20 +67,20 @@ class Ensemble(Model):
 
     def forward(self, batch: Batch) -> Tensor:
         """Log-probabilities (B, T, V)."""
-        return mean_in_log([_log_softmax(model(batch)) for model in self._models()], self.weights)
+        return mean_in_log([_log_softmax(model(batch)) for model in self.models()], self.weights)
 
     def encode(self, src: Tensor, mask: Tensor) -> EnsembleMemory:
-        members = tuple(model.encode(src, mask) for model in self._models())
+        members = tuple(model.encode(src, mask) for model in self.models())
         return EnsembleMemory(members[0].states, mask, members)
 
     def start(self, memory: Memory, trace: bool = False) -> EnsembleState:
         assert isinstance(memory, EnsembleMemory)
-        pairs = zip(self._models(), memory.members, strict=True)
+        pairs = zip(self.models(), memory.members, strict=True)
         return EnsembleState(tuple(model.start(own, trace) for model, own in pairs))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, EnsembleState)
-        steps = [model.step(token, own) for model, own in zip(self._models(), state.members, strict=True)]
+        steps = [model.step(token, own) for model, own in zip(self.models(), state.members, strict=True)]
         log_probs = mean_in_log([step.log_probs for step in steps], self.weights)  # (N, V)
         seen = _alike([step.attention for step in steps if step.attention is not None], heads=2)
         attention = torch.cat(seen, dim=1) if seen else None  # (N, ΣL, H, S)
@@ -88,7 +88,7 @@ class Ensemble(Model):
 
     def attention(self, batch: Batch) -> AttentionMaps:
         """The layers of the first member, then the next one's; `cross` in the order and with the heads of `step`."""
-        maps = [model.attention(batch) for model in self._models()]
+        maps = [model.attention(batch) for model in self.models()]
         return AttentionMaps(
             encoder=[layer for one in maps for layer in one.encoder],
             decoder=[layer for one in maps for layer in one.decoder],
@@ -96,11 +96,11 @@ class Ensemble(Model):
         )
 
     def flops(self, source: int, target: int) -> float:
-        return sum(model.flops(source, target) for model in self._models())
+        return sum(model.flops(source, target) for model in self.models())
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _models(self) -> list[Model]:
+    def models(self) -> list[Model]:
         return [model for model in self.members if isinstance(model, Model)]
 
 

@@ -83,7 +83,8 @@ class RnnAttentionConfig:
 
 
 # bahdanau: RNNsearch-50 (appendix A.2.3 and B: 1000 units each way, embeddings of 620, alignment of 1000), but for its
-# readout. tiny and small are ours.
+# readout (here ŝ of 1000, there a maxout of 500) and its start (here from both ends of the source, there from one).
+# tiny and small are ours.
 PRESETS = {
     "tiny": RnnAttentionConfig(
         width=160, encoder_width=80, encoder_layers=1, decoder_layers=1, embedding=160, alignment=160

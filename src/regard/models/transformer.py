@@ -4,7 +4,8 @@ if asked for, a mixture of experts in place of every second feed-forward layer (
     B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size   V vocabulary
 
 One decoder serves both ways of running: teacher forcing gives it all target positions at once under a causal mask, a
-step gives it one position and the keys and values of the past.
+step gives it one position and the keys and values of the past. Where several sentences share a row (`batch.Shared`),
+masks keep them apart and each counts its positions from zero.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from regard.batch import Batch
+from regard.batch import Batch, Shared
 from regard.config import key, require
 from regard.layers import positions
 from regard.layers.attention import KeyValue, MultiHeadAttention
+from regard.layers.dropout import Dropout
 from regard.layers.feedforward import Activation, FeedForward
 from regard.layers.masks import padding_mask
 from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.positions import Rotation
-from regard.layers.residual import Norm, Residual
+from regard.layers.residual import LayerNorm, Norm, Residual, in_working_precision
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 
 
@@ -39,6 +41,7 @@ class TransformerConfig:
     decoder_layers: int = key(3, "decoder layers")
     dropout: float = key(0.1, "share of sublayer outputs and embeddings silenced in training")
     attention_dropout: float = key(0.0, "share of attention weights silenced in training")
+    layer_drop: float = key(0.0, "share of sublayers skipped in training, row by row (stochastic depth)")
     norm: Norm = key("pre", "LayerNorm before the sublayer, or after the residual sum (post: the notes, base, big)")
     positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's place is told")
     activation: Activation = key("relu", "bend of the feed-forward layers")
@@ -65,7 +68,7 @@ class TransformerConfig:
             self.positions != "rotary" or (self.width // self.heads) % 2 == 0,
             f"rotary positions need an even head size, but {self.width} / {self.heads} is odd; use fewer heads",
         )
-        for name in ("dropout", "attention_dropout"):
+        for name in ("dropout", "attention_dropout", "layer_drop"):
             value = getattr(self, name)
             require(0 <= value < 1, f"model.{name} must be at least 0 and below 1, but is {value}")
         require(self.experts == 0 or self.experts >= 2, f"model.experts must be 0 or at least 2, but is {self.experts}")
@@ -104,17 +107,23 @@ class EncoderLayer(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
         self.feed_forward = make_feed_forward(config, index, config.encoder_layers)
-        self.around_attention = Residual(config.width, config.norm, config.dropout)
-        self.around_feed_forward = Residual(config.width, config.norm, config.dropout)
+        self.around_attention = Residual(config.width, config.norm, config.dropout, config.layer_drop)
+        self.around_feed_forward = Residual(config.width, config.norm, config.dropout, config.layer_drop)
 
     def forward(self, x: Tensor, mask: Tensor, turn: Rotation | None, record: list[Tensor] | None) -> Tensor:
         def look(y: Tensor) -> Tensor:
-            seen = self.attention.look_at(y, turn)
-            out: Tensor = self.attention(y, seen, mask=mask, rotation=turn, record=record)
+            query, seen = self.attention.ask_itself(y, turn)
+            out: Tensor = self.attention(query, seen, mask=mask, record=record)
             return out
 
         x = self.around_attention(x, look)
         out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, mask[:, 0, 0]))  # (B, 1, 1, S) → (B, S)
+        return out
+
+    def in_rows(self, x: Tensor, whose: Tensor, turn: Rotation | None) -> Tensor:
+        """The same where sentences share rows: x (B, S, D), whose (B, S)."""
+        x = self.around_attention(x, lambda y: self.attention.within_rows(y, whose, False, turn))
+        out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, whose > 0))
         return out
 
 
@@ -126,9 +135,9 @@ class DecoderLayer(nn.Module):
         self.attention = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
         self.cross = MultiHeadAttention(config.width, config.heads, config.attention_dropout)
         self.feed_forward = make_feed_forward(config, index, config.decoder_layers)
-        self.around_attention = Residual(config.width, config.norm, config.dropout)
-        self.around_cross = Residual(config.width, config.norm, config.dropout)
-        self.around_feed_forward = Residual(config.width, config.norm, config.dropout)
+        self.around_attention = Residual(config.width, config.norm, config.dropout, config.layer_drop)
+        self.around_cross = Residual(config.width, config.norm, config.dropout, config.layer_drop)
+        self.around_feed_forward = Residual(config.width, config.norm, config.dropout, config.layer_drop)
 
     def forward(
         self,
@@ -144,19 +153,33 @@ class DecoderLayer(nn.Module):
         present: list[KeyValue] = []
 
         def look_back(y: Tensor) -> Tensor:
-            new = self.attention.look_at(y, turn)
+            query, new = self.attention.ask_itself(y, turn)
             present.append(new if past is None else past.append(new))
             causal = past is None and y.shape[1] > 1  # a single position has no future to hide
-            out: Tensor = self.attention(y, present[0], causal=causal, rotation=turn, record=self_record)
+            out: Tensor = self.attention(query, present[0], causal=causal, record=self_record)
             return out
 
         def look_across(y: Tensor) -> Tensor:
-            out: Tensor = self.cross(y, source, mask=source_mask, record=cross_record)
+            out: Tensor = self.cross(self.cross.ask(y), source, mask=source_mask, record=cross_record)
             return out
 
         x = self.around_attention(x, look_back)
         x = self.around_cross(x, look_across)
         return self.around_feed_forward(x, feed(self.feed_forward, real)), present[0]
+
+    def in_rows(self, x: Tensor, memory: Tensor, whose: Tensor, sources: Tensor, turn: Rotation | None) -> Tensor:
+        """Teacher forcing where sentences share rows: x (B, T, D), memory (B, S, D), whose (B, T), sources (B, S)."""
+        x = self.around_attention(x, lambda y: self.attention.within_rows(y, whose, True, turn))
+        x = self.around_cross(x, lambda y: self.cross.across_rows(y, memory, whose, sources))
+        out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, whose > 0))
+        return out
+
+
+@cache
+def compiled(forward: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """For rows that sentences share: they are of one size, so this is done once, and one layer's code serves all."""
+    # The compiler's way of taking sums along rows and columns in one kernel is the slower one here (docs/log.md).
+    return torch.compile(forward, dynamic=False, options={"triton.mix_order_reduction": False})
 
 
 class Decoded(NamedTuple):
@@ -187,6 +210,8 @@ class TransformerState:
 
 
 class Transformer(Model):
+    shares_rows = True
+
     def __init__(self, config: TransformerConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
         require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
@@ -196,12 +221,12 @@ class Transformer(Model):
         self.encoder = nn.ModuleList(EncoderLayer(config, i) for i in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config, i) for i in range(config.decoder_layers))
         pre = config.norm == "pre"
-        self.encoder_norm = nn.LayerNorm(config.width) if pre else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.width) if pre else nn.Identity()
+        self.encoder_norm = LayerNorm(config.width) if pre else nn.Identity()
+        self.decoder_norm = LayerNorm(config.width) if pre else nn.Identity()
         if config.positions == "learned":
             self.source_positions = nn.Embedding(config.max_positions, config.width)
             self.target_positions = nn.Embedding(config.max_positions, config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=False)
         self._initialise()
         if config.tie in ("target", "all") or config.tie == "auto":
@@ -222,10 +247,35 @@ class Transformer(Model):
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def forward(self, batch: Batch) -> Tensor:
-        memory = self.encode(batch.src, batch.src_mask)
-        decoded = self._decode(batch.tgt_in, self._begin(memory), real=batch.tgt_mask)
-        logits: Tensor = self.output(decoded.states)  # (B, T, V)
+        logits: Tensor = self.output(self.states(batch))  # (B, T, V)
         return logits
+
+    def states(self, batch: Batch) -> Tensor:
+        """What the output projection reads, (B, T, D)."""
+        if batch.shared is not None:
+            return self._states_in_rows(batch, batch.shared)
+        memory = self._encode(batch.src, batch.src_mask)
+        return self._decode(batch.tgt_in, self._begin(memory), real=batch.tgt_mask).states
+
+    @property
+    def output_matrix(self) -> Tensor:
+        return self.output.weight
+
+    def _states_in_rows(self, batch: Batch, shared: Shared) -> Tensor:
+        whole = batch.src.is_cuda and not self.config.experts  # a mixture asks the host who goes where
+        read: Callable[..., Tensor] = compiled(EncoderLayer.in_rows) if whole else EncoderLayer.in_rows
+        write: Callable[..., Tensor] = compiled(DecoderLayer.in_rows) if whole else DecoderLayer.in_rows
+        x = self._embed(batch.src, self.source_embedding, "source", shared.src_position)  # (B, S, D)
+        turn = self._turn(shared.src_position)
+        for reader in self._encoder_layers():
+            x = read(reader, x, shared.src_sentence, turn)
+        memory = self.encoder_norm(x)
+        x = self._embed(batch.tgt_in, self.target_embedding, "target", shared.tgt_position)  # (B, T, D)
+        turn = self._turn(shared.tgt_position)
+        for writer in self._decoder_layers():
+            x = write(writer, x, memory, shared.tgt_sentence, shared.src_sentence, turn)
+        states: Tensor = self.decoder_norm(x)
+        return states
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return self._encode(src, mask)
@@ -265,8 +315,9 @@ class Transformer(Model):
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _encode(self, src: Tensor, mask: Tensor, record: list[Tensor] | None = None) -> Memory:
-        x = self._embed(src, self.source_embedding, "source", 0)
-        turn, seen = self._turn(0, src), padding_mask(mask)
+        position = torch.arange(src.shape[1], device=src.device)
+        x = self._embed(src, self.source_embedding, "source", position)
+        turn, seen = self._turn(position), padding_mask(mask)
         for layer in self.encoder:
             x = layer(x, seen, turn, record)
         return Memory(self.encoder_norm(x), mask)
@@ -284,30 +335,29 @@ class Transformer(Model):
         cross_record: list[Tensor] | None = None,
         real: Tensor | None = None,
     ) -> Decoded:
-        x = self._embed(tokens, self.target_embedding, "target", state.length)
-        turn = self._turn(state.length, tokens)
+        position = torch.arange(state.length, state.length + tokens.shape[1], device=tokens.device)
+        x, turn = self._embed(tokens, self.target_embedding, "target", position), self._turn(position)
         present: list[KeyValue] = []
         for layer, past, source in zip(self._decoder_layers(), state.past, state.source, strict=True):
             x, kv = layer(x, past, source, state.source_mask, turn, self_record, cross_record, real)
             present.append(kv)
         return Decoded(self.decoder_norm(x), tuple(present))
 
-    def _embed(self, tokens: Tensor, table: nn.Embedding, side: str, start: int) -> Tensor:
-        length, config = tokens.shape[1], self.config
+    def _embed(self, tokens: Tensor, table: nn.Embedding, side: str, position: Tensor) -> Tensor:
+        config = self.config
         x = table(tokens) * math.sqrt(config.width)  # (N, T, D)
         if config.positions == "sinusoidal":
-            x = x + positions.sinusoids(start, length, config.width, tokens.device).to(x.dtype)
+            x = x + positions.sinusoids(position, config.width).to(x.dtype)
         elif config.positions == "learned":
             places = self.source_positions if side == "source" else self.target_positions
-            index = torch.arange(start, start + length, device=tokens.device)
-            x = x + places(index.clamp(max=config.max_positions - 1))
-        embedded: Tensor = self.dropout(x)
+            x = x + places(position.clamp(max=config.max_positions - 1))
+        embedded: Tensor = self.dropout(in_working_precision(x))
         return embedded
 
-    def _turn(self, start: int, tokens: Tensor) -> Rotation | None:
+    def _turn(self, position: Tensor) -> Rotation | None:
         if self.config.positions != "rotary":
             return None
-        return positions.rotation(start, tokens.shape[1], self.config.width // self.config.heads, tokens.device)
+        return positions.rotation(position, self.config.width // self.config.heads)
 
     def _encoder_layers(self) -> list[EncoderLayer]:
         return [layer for layer in self.encoder if isinstance(layer, EncoderLayer)]

@@ -11,20 +11,22 @@ import dataclasses
 import hashlib
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from regard.config import key, require
+from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
 from regard.text.normalize import nfc, nfc_origins
 from regard.text.pieces import from_pieces_form, piece_spans, to_pieces_form
-from regard.text.vocabulary import SPECIALS, UNKNOWN, Vocabulary, learn_bpe, learn_words
+from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Vocabulary, learn_bpe, learn_words
 
 FORMAT = 1  # of the file, and of the cuts the ids rest on
 SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
+TAG = re.compile(r"<[\w.+-]+>")  # in brackets, which are cut apart from words: no text becomes this piece
 LONGEST_LINE = 10_000  # characters; a longer line is no sentence and teaches nothing
 
 Pairs = Callable[[], Iterator[tuple[str, str]]]
@@ -37,6 +39,7 @@ class TextConfig:
     unit: Literal["bpe", "word"] = key("bpe", "what a token is: a subword (bpe) or a whole word")
     vocab_size: int = key(8000, "entries of the vocabulary, of each one if they are separate")
     joint: bool = key(True, "one vocabulary for both languages (needed to tie all embeddings)")
+    tags: tuple[str, ...] = key((), "further entries, such as <bt>, that no text can spell, to mark sources with")
     bpe_dropout: float = key(0.0, "chance to overlook a merge in training, so that words are cut in many ways")
 
     def __post_init__(self) -> None:
@@ -45,6 +48,9 @@ class TextConfig:
             self.vocab_size >= least,
             f"vocab_size must be at least {least} for unit {self.unit}, but is {self.vocab_size}; try 8000",
         )
+        odd = [tag for tag in self.tags if not TAG.fullmatch(tag) or tag in (*SPECIALS, UNKNOWN, *BYTES)]
+        require(not odd, f'a tag must look like <news>, but text.tags has "{"".join(odd[:1])}"')
+        require(len(set(self.tags)) == len(self.tags), f"text.tags names a tag twice: {', '.join(self.tags)}")
         require(self.vocab_size < 2**31, f"vocab_size must be below 2^31, but is {self.vocab_size}")
         require(0 <= self.bpe_dropout < 1, f"bpe_dropout must be in [0, 1), but is {self.bpe_dropout}; try 0.1")
         require(
@@ -83,8 +89,9 @@ class Tokenizer:
         def learn(sides: tuple[int, ...]) -> Vocabulary:
             lines = _lines(pairs(), sides, stride)
             if config.unit == "word":
-                return learn_words(lines, config.vocab_size)
-            return learn_bpe(lines, sum((characters[s] for s in sides), Counter()), config.vocab_size)
+                return learn_words(lines, config.vocab_size).with_tags(config.tags)
+            counts = sum((characters[s] for s in sides), Counter[str]())
+            return learn_bpe(lines, counts, config.vocab_size).with_tags(config.tags)
 
         if config.joint:
             both = learn((0, 1))
@@ -123,6 +130,15 @@ class Tokenizer:
         if rng is None or not self.config.bpe_dropout:
             return vocabulary.encode(forms)
         return vocabulary.encode_with_dropout(forms, rng, self.config.bpe_dropout)
+
+    def tag_ids(self, tag: str | None) -> list[int]:
+        """What a tag puts before the ids of a source: one id, or nothing where there is no tag."""
+        if tag is None:
+            return []
+        if tag not in self.config.tags:
+            known = nearest(tag, self.config.tags) if self.config.tags else "this vocabulary has none"
+            raise InputError(f'unknown tag "{tag}"; {known}')
+        return [self.source.ids[tag]]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of target ids; PAD, BOS and EOS add nothing."""
@@ -177,7 +193,7 @@ class Tokenizer:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise BundleError(f"{path} is not a tokenizer this version of regard can read (format {FORMAT})")
         try:
-            config = TextConfig(**found["config"])
+            config = build(TextConfig, found["config"], "text")
             source = _vocabulary(found["source"], config)
             return cls(source, source if config.joint else _vocabulary(found["target"], config), config)
         except Exception as error:
@@ -189,7 +205,9 @@ def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
     start = [*SPECIALS, UNKNOWN] if config.unit == "word" else [*SPECIALS]
     if pieces[: len(start)] != start or (merges is None) != (config.unit == "word"):
         raise ValueError("its specials are not in their places")
-    return Vocabulary(pieces, None if merges is None else [(a, b) for a, b in merges])
+    if pieces[len(pieces) - len(config.tags) :] != [*config.tags]:
+        raise ValueError("its tags are not in their places")
+    return Vocabulary(pieces, None if merges is None else [(a, b) for a, b in merges], config.tags)
 
 
 def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int) -> Iterator[str]:

@@ -29,9 +29,10 @@ Merges = list[tuple[str, str]]
 
 
 class Vocabulary:
-    """Pieces by id and, for BPE, the merges in the order they were learned (None: whole words)."""
+    """Pieces by id and, for BPE, the merges in the order they were learned (None: whole words). The last pieces may be
+    tags: like the specials they are ids only, and no text becomes one of them."""
 
-    def __init__(self, pieces: Sequence[str], merges: Merges | None) -> None:
+    def __init__(self, pieces: Sequence[str], merges: Merges | None, tags: Sequence[str] = ()) -> None:
         self.pieces, self.merges = list(pieces), merges
         self.ids = {piece: i for i, piece in enumerate(self.pieces)}
         model = (
@@ -41,6 +42,10 @@ class Vocabulary:
         self._ranks = {pair: i for i, pair in enumerate(merges or [])}
         self._memory: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
         self.bytes = [_bytes_of(i, piece, merges is not None) for i, piece in enumerate(self.pieces)]
+        self.bytes[len(self.pieces) - len(tags) :] = [b""] * len(tags)
+
+    def with_tags(self, tags: Sequence[str]) -> Vocabulary:
+        return Vocabulary([*self.pieces, *tags], self.merges, tags) if tags else self
 
     def __len__(self) -> int:
         return len(self.pieces)

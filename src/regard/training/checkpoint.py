@@ -1,14 +1,17 @@
 """The state of a run in one file: weights, moments, means, random state, position. Going on is exactly going on.
 
 One file, because one rename is atomic. The checkpoint before it is kept: a damaged one never leaves a run without a
-way on. Every tensor carries a checksum. It is a safetensors file, never a pickle.
+way on. Every tensor carries a checksum. It is a safetensors file, never a pickle. Where tensors are spread over several
+processes (fsdp), a folder of the same name stands in its place (`shards.py`).
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +23,11 @@ from torch import Tensor
 
 from regard.bundle import unique_tensors
 from regard.errors import BundleError, RunError
-from regard.files import write_atomically
+from regard.files import sync_folder, write_atomically
 from regard.models.base import Model
 from regard.training.average import Average
+from regard.training.distributed import ALONE, World, is_spread, spread_like
+from regard.training.shards import describe_shards, read_about, read_shards, write_shards
 
 CURRENT, PREVIOUS = "training.safetensors", "training.previous.safetensors"
 
@@ -33,15 +38,23 @@ class Progress:
 
     step: int = 0  # updates done
     epoch: int = 0
-    index: int = 0  # batches of this epoch already used
+    index: int = 0  # of this epoch already used: batches of each process, or pairs where they are packed
+    processes: int = 1  # that train together
+    packed: bool = False  # whether several sentences share a row
+    half: bool | None = None  # whether a CPU computes in bfloat16, where that was left to a measurement
+    room: int | None = None  # positions of the largest part of a batch that memory has room for; None: of any
+    threads: int = 0  # of a CPU, at the last checkpoint
+    trajectory: str = ""  # fingerprint of all losses and norms so far
     tokens: int = 0  # target tokens learnt from
-    flops: float = 0.0  # that it took, forward and backward
+    flops: float = 0.0  # that it took, forward and backward, and the sampling for rewards
     seconds: float = 0.0  # spent in the loop
     loss: float | None = None  # of training, smoothed over some twenty updates
+    reward: float | None = None  # of samples in training for rewards, smoothed over some twenty batches
     best_bleu: float = -1.0
     best_step: int = 0
     stale: int = 0  # evaluations since the best one
     signature: str = ""  # of best_bleu
+    started_from: dict[str, Any] | None = None  # the model that the run began with, as `start.py` describes it
 
 
 @dataclass(frozen=True)
@@ -49,11 +62,21 @@ class Checkpoint:
     progress: Progress
     recipe: str  # TOML
     data: str  # fingerprint of the encoded corpus
-    tensors: dict[str, Tensor]
+    stored: dict[str, Tensor] | Path  # or the folder that they are spread in
 
-    def restore(self, model: Model, optimizer: torch.optim.Optimizer, average: Average) -> None:
-        tensors = _grouped(self.tensors)
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """All of them, whole."""
+        return self.stored if isinstance(self.stored, dict) else read_shards(self.stored, lambda name: None)
+
+    def restore(self, model: Model, optimizer: torch.optim.Optimizer, average: Average, rank: int = 0) -> bool:
+        """Whether the random state of this rank was there too: on more processes than before it is not."""
         parameters = unique_tensors(model)
+        if isinstance(self.stored, Path):
+            found = read_shards(self.stored, lambda name: parameters.get(_owner(name)))
+        else:
+            found = {n: spread_like(t, parameters.get(_owner(n), t)) for n, t in self.stored.items()}
+        tensors = _grouped(found)
         with torch.no_grad():
             for name, tensor in tensors["model"].items():
                 parameters[name].copy_(tensor)
@@ -65,9 +88,13 @@ class Checkpoint:
             device = parameters[name].device
             optimizer.state[parameters[name]] = {k: t.to(device) for k, t in state.items()}
         average.restore(tensors.get("average", {}))
-        torch.set_rng_state(tensors["random"]["cpu"])
-        if "cuda" in tensors["random"] and torch.cuda.is_available():
-            torch.cuda.set_rng_state(tensors["random"]["cuda"])
+        dice, mine = tensors["random"], f".{rank}" if rank else ""
+        if f"cpu{mine}" not in dice:
+            return False
+        torch.set_rng_state(dice[f"cpu{mine}"])
+        if f"cuda{mine}" in dice and torch.cuda.is_available():
+            torch.cuda.set_rng_state(dice[f"cuda{mine}"])
+        return True
 
 
 def save_checkpoint(
@@ -78,38 +105,64 @@ def save_checkpoint(
     model: Model,
     optimizer: torch.optim.Optimizer,
     average: Average,
+    world: World = ALONE,
 ) -> None:
+    """To be called by all processes of a run together."""
     names = unique_tensors(model)
     tensors = {f"model:{n}": t for n, t in names.items()}
     for name, parameter in names.items():
         tensors |= {f"optimizer:{name}/{k}": t for k, t in optimizer.state.get(parameter, {}).items()}
     tensors |= {f"average:{n}": t for n, t in average.tensors().items()}
-    tensors["random:cpu"] = torch.get_rng_state()
+    tensors |= {f"random:cpu{'.' * (r > 0)}{r or ''}": t for r, t in enumerate(world.gathered(torch.get_rng_state()))}
     if model.device.type == "cuda":
-        tensors["random:cuda"] = torch.cuda.get_rng_state()
-    plain = {n: t.detach().cpu().contiguous() for n, t in tensors.items()}
-    about = {
-        "progress": dataclasses.asdict(progress),
-        "recipe": recipe,
-        "data": data,
-        "checksums": {n: _checksum(t) for n, t in plain.items()},
-    }
-
-    def write(path: Path) -> None:
-        save_file(plain, path, metadata={"about": json.dumps(about)})
-
+        for r, t in enumerate(world.gathered(torch.cuda.get_rng_state())):
+            tensors[f"random:cuda{'.' * (r > 0)}{r or ''}"] = t
+    about = {"progress": dataclasses.asdict(progress), "recipe": recipe, "data": data}
     fresh = folder / f"{CURRENT}.new"
-    try:
-        write_atomically(fresh, write)
-        if (folder / CURRENT).exists():
-            (folder / CURRENT).replace(folder / PREVIOUS)
-        fresh.replace(folder / CURRENT)
-    except (BundleError, OSError) as problem:
-        fresh.unlink(missing_ok=True)
-        way_on = f"the one before it is whole. Make room, then: regard resume {folder}"
-        if not any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
-            way_on = "it would have been the first. Make room, then start again in another folder"
-        raise RunError(f"the checkpoint of step {progress.step} could not be written ({problem}); {way_on}") from None
+
+    def write(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except (BundleError, OSError) as problem:
+            _remove(fresh)
+            raise _unwritten(folder, progress.step, problem) from None
+
+    if any(is_spread(tensor) for tensor in names.values()):
+        world.told(lambda: write(lambda: _remove(fresh)))  # what a run that died here has left
+        write(lambda: write_shards(fresh, tensors))
+        world.told(lambda: write(lambda: describe_shards(fresh, about)))
+    else:
+        world.told(lambda: write(lambda: _write_whole(fresh, tensors, about)))
+    world.told(lambda: write(lambda: _take_its_place(fresh, folder)))
+
+
+def _write_whole(fresh: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
+    plain = {n: t.detach().cpu().contiguous() for n, t in tensors.items()}
+    known = json.dumps({**about, "checksums": {n: _checksum(t) for n, t in plain.items()}})
+    write_atomically(fresh, lambda path: save_file(plain, path, metadata={"about": known}))
+
+
+def _take_its_place(fresh: Path, folder: Path) -> None:
+    if (folder / CURRENT).exists():
+        if (folder / CURRENT).is_dir() or (folder / PREVIOUS).is_dir():  # a rename puts only a file in a file's place
+            _remove(folder / PREVIOUS)
+        (folder / CURRENT).replace(folder / PREVIOUS)
+    fresh.replace(folder / CURRENT)
+    sync_folder(folder)
+
+
+def _unwritten(folder: Path, step: int, problem: Exception) -> RunError:
+    way_on = f"the one before it is whole. Make room, then: regard resume {folder}"
+    if not any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
+        way_on = "it would have been the first. Make room, then start again in another folder"
+    return RunError(f"the checkpoint of step {step} could not be written ({problem}); {way_on}")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
@@ -117,15 +170,19 @@ def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
     other = folder / (CURRENT if previous else PREVIOUS)
     if not path.exists() and not previous and other.exists():  # the run died between two renames
         path = other
-    if not path.is_file():
+    if not path.exists():
         raise RunError(f"no checkpoint in {folder}; a run that can be resumed holds {CURRENT}")
     try:
-        with safe_open(path, framework="pt") as file:
-            about: dict[str, Any] = json.loads(file.metadata()["about"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        damaged = [n for n, t in tensors.items() if _checksum(t) != about["checksums"].get(n)]
-        if damaged:
-            raise ValueError(f"checksum of {damaged[0]}")
+        tensors: dict[str, Tensor] | Path
+        if path.is_dir():
+            tensors, about = path, read_about(path)
+        else:
+            with safe_open(path, framework="pt") as file:
+                about = json.loads(file.metadata()["about"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            damaged = [n for n, t in tensors.items() if _checksum(t) != about["checksums"].get(n)]
+            if damaged:
+                raise ValueError(f"checksum of {damaged[0]}")
         progress = Progress(**about["progress"])
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as problem:
         way_on = "copy it again, or start anew"
@@ -137,6 +194,16 @@ def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
 
 def _checksum(tensor: Tensor) -> int:
     return zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data)
+
+
+def _owner(name: str) -> str:
+    """The parameter that a tensor of a checkpoint belongs to.
+
+    >>> [_owner(n) for n in ("model:a.b", "optimizer:a.b/exp_avg", "average:ema.a.b", "random:cpu")]
+    ['a.b', 'a.b', 'a.b', 'cpu']
+    """
+    group, _, rest = name.partition(":")
+    return rest.rpartition("/")[0] if group == "optimizer" else rest.partition(".")[2] if group == "average" else rest
 
 
 def _grouped(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:

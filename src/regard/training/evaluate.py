@@ -22,6 +22,7 @@ class HeldOut:
 
     sources: Sequence[str]
     references: Sequence[str]
+    tag: str | None = None  # before every source
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def evaluate(
     try:
         loss = token_loss(bundle, pairs, longest, batch_tokens)
         translator = Translator(bundle, search, longest)
-        hypotheses = [t.text for t in translator.translate(pairs.sources, batch_tokens=batch_tokens)]
+        hypotheses = [t.text for t in translator.translate(pairs.sources, tag=pairs.tag, batch_tokens=batch_tokens)]
     finally:
         bundle.model.train(training)
     return Evaluation(loss, bleu(hypotheses, pairs.references), hypotheses)
@@ -52,9 +53,12 @@ def evaluate(
 @torch.inference_mode()
 def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) -> float:
     """Mean negative log-likelihood; pairs too long for the model's training are left out, as they were there."""
-    sources = bundle.tokenizer.encode_source(pairs.sources)
+    tag = bundle.tokenizer.tag_ids(pairs.tag)
+    sources = [tag + ids for ids in bundle.tokenizer.encode_source(pairs.sources)]
     targets = bundle.tokenizer.encode_target(pairs.references)
-    fitting = [(s, t) for s, t in zip(sources, targets, strict=True) if s and t and max(len(s), len(t)) < longest]
+    fitting = [
+        (s, t) for s, t in zip(sources, targets, strict=True) if s[len(tag) :] and t and max(len(s), len(t)) < longest
+    ]
     total, tokens = 0.0, 0
     for group in budgeted([max(len(s), len(t)) for s, t in fitting], batch_tokens):
         packed = pack([fitting[i][0] for i in group], [fitting[i][1] for i in group])

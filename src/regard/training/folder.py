@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,18 @@ class RunFolder:
                 kind = "a run" if saved else "a run that stopped before its first checkpoint"
                 way_on = f"go on with it: regard resume {self.path}, or " if saved else "remove it, or "
             raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder: --out FOLDER")
+
+    def has_begun(self, recipe: Recipe) -> bool:
+        """Whether this very run has a checkpoint here. If it has not come so far, what it wrote is removed."""
+        if not self.recipe_file.exists() or self.recipe() != recipe:
+            return False
+        if any(self.path.glob("training*.safetensors")):
+            return True
+        for path in (self.recipe_file, self.tokenizer_file, self.metrics):
+            path.unlink(missing_ok=True)
+        for folder in (self.best, self.path / "tensorboard"):
+            shutil.rmtree(folder, ignore_errors=True)
+        return False
 
     def create(self) -> None:
         self.check_free()

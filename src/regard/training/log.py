@@ -8,6 +8,7 @@ happened.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,11 +25,14 @@ PLAIN_SECONDS = 15  # between lines where there is no terminal to draw a bar in
 
 
 class RunLog:
-    def __init__(self, folder: RunFolder, console: Console, steps: int, done: int) -> None:
+    def __init__(self, folder: RunFolder, console: Console, steps: int, done: int, silent: bool = False) -> None:
+        """`silent` writes nothing: of several processes one keeps the log."""
         self.console, self.steps = console, steps
-        keep_until(folder.metrics, done)
-        self._metrics = folder.metrics.open("a", encoding="utf-8")
-        self._board = _tensorboard(folder.path / "tensorboard", done)
+        if not silent:
+            keep_until(folder.metrics, done)
+        metrics = Path(os.devnull) if silent else folder.metrics
+        self._metrics = metrics.open("a", encoding="utf-8")
+        self._board = None if silent else _tensorboard(folder.path / "tensorboard", done)
         self._bar = Progress(
             TextColumn("[bold]training"),
             BarColumn(bar_width=24),
@@ -65,7 +69,7 @@ class RunLog:
             pace = (self._said - self._began) / max(1, step - self._done_before)
             self.say(f"step {step:,}/{self.steps:,} · {status} · ETA {pace * (self.steps - step):,.0f} s")
 
-    def train(self, step: int, **values: float) -> None:
+    def train(self, step: int, **values: float | str) -> None:
         self._write(step, "train", values)
 
     def dev(self, step: int, best: bool, **values: Any) -> None:

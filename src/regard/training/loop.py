@@ -1,36 +1,42 @@
 """The training loop, one page, read from top to bottom.
 
-    set the rate → micro-batches: forward, loss, backward → clip → update → mean → log → evaluate → save
+    set the rate → update (`update.py`) → mean → log → evaluate → save
 
 Loss is the summed NLL over target tokens ÷ their number over all micro-batches. Everything the next update depends on
-is in the checkpoint, so an interrupted run goes on exactly where it was.
+is in the checkpoint, so an interrupted run goes on exactly where it was. A GPU works through what it is told while the
+host is already ahead; the loop looks at losses only where they are logged, or something is saved.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from regard.batch import Batch
 from regard.bundle import Bundle
 from regard.data.batching import Batches
+from regard.data.rows import RowBatches
 from regard.decode.beam import DecodeConfig
 from regard.errors import RunError
 from regard.recipe import Recipe
 from regard.training.average import Average
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
 from regard.training.cost import Cost, peak_bytes
+from regard.training.distributed import World, whole_bundle
 from regard.training.evaluate import HeldOut, evaluate
+from regard.training.feed import feed
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.log import RunLog
-from regard.training.loss import smoothed_nll_fused
-from regard.training.optim import clip_gradient, set_rate
+from regard.training.memory import foresee
+from regard.training.optim import set_rate
+from regard.training.regularise import forward_passes
 from regard.training.schedule import learning_rate
+from regard.training.update import Update
 
 Ending = Literal["finished", "no improvement", "out of time", "out of operations", "interrupted"]
 
@@ -42,83 +48,134 @@ class Job:
     recipe: Recipe
     folder: RunFolder
     bundle: Bundle
-    batches: Batches
+    batches: Batches | RowBatches
     dev: HeldOut | None
     optimizer: torch.optim.Optimizer
     average: Average
     progress: Progress
     data: str  # fingerprint
     autocast: torch.autocast
+    world: World  # the processes that train together
+    objective: nn.Module  # the model as they train it
 
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
     config, progress, model = job.recipe.train, job.progress, job.bundle.model
-    cost = Cost(model)
     model.train()
+    update, batches = Update(job), feed(job.batches, Cost(model, forward_passes(config)), model.device)
+    foresee(update, log.say)
+    waits = model.device.type == "cuda"  # there a number that is asked for holds up the work: ask now and then
+    stretch = Stretch(progress)
     while progress.step < config.steps:
-        began = time.monotonic()
         step = progress.step + 1
         rate = learning_rate(step, config)
         set_rate(job.optimizer, rate)
-
-        packed = [next(job.batches) for _ in range(config.accumulate)]
-        micro = [batch.pad().to(model.device) for batch in packed]
-        tokens = sum(batch.target_tokens for batch in micro)
-        loss = 0.0
-        for batch in micro:
-            part = batch_loss(job, batch) / tokens
-            part.backward()
-            loss += float(part.detach())
-        norm = clip_gradient(model, config.clip)
-        if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise diverged(job, step, loss, norm, rate)
-        job.optimizer.step()
-        job.optimizer.zero_grad(set_to_none=True)
+        micro = [next(batches) for _ in range(config.accumulate)]
+        loss, norm = update(micro)
         job.average.after_update(step)
 
-        seconds = time.monotonic() - began
-        progress.step, progress.tokens, progress.seconds = (
-            step,
-            progress.tokens + tokens,
-            progress.seconds + seconds,
-        )
-        progress.flops += sum(cost.of(batch) for batch in packed)
-        progress.epoch, progress.index = job.batches.epoch, job.batches.index
-        progress.loss = loss if progress.loss is None else 0.95 * progress.loss + 0.05 * loss
-        log.update(step, progress.loss, rate, tokens / seconds)
-        if step % config.log_every == 0:
+        tokens = sum(ready.tokens for ready in micro)
+        stretch.took(loss, norm, tokens)
+        progress.step, progress.tokens = step, progress.tokens + tokens
+        progress.flops += sum(ready.flops for ready in micro)
+        progress.epoch, progress.index = micro[-1].epoch, micro[-1].index
+
+        last = step == config.steps
+        logs, assesses = step % config.log_every == 0, step % config.eval_every == 0 or last
+        if waits and not (logs or assesses or step % config.save_every == 0 or (stop.asked and job.world.size == 1)):
+            continue
+        pace = stretch.read(job, rate)
+        log.update(step, pace.smooth, rate, pace.tokens_per_second)
+        if logs:
             log.train(
                 step,
-                loss=loss,
+                loss=pace.loss,
                 rate=rate,
-                norm=norm,
+                norm=pace.norm,
                 tokens=progress.tokens,
                 flops=progress.flops,
-                tokens_per_second=tokens / seconds,
+                tokens_per_second=pace.tokens_per_second,
+                trajectory=progress.trajectory,
             )
-
         ending = ends(job, stop)
-        last = step == config.steps
-        if step % config.eval_every == 0 or last:
+        if assesses:
             assess(job, log)
             ending = ending or ends(job, stop)
         if step % config.save_every == 0 or last or ending:
             save(job, log)
         if ending:
             return ending
+        stretch = Stretch(progress)  # evaluations and checkpoints are not training time
     return "finished"
 
 
-def batch_loss(job: Job, batch: Batch) -> Tensor:
-    """Summed over the batch's target tokens. A function of its own, so that the logits do not outlive it."""
-    with job.autocast:
-        logits = job.bundle.model(batch)
-    return smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, job.recipe.train.label_smoothing)
+@dataclass(frozen=True)
+class Pace:
+    """The last update's numbers, and the speed of those read together."""
+
+    loss: float
+    norm: float
+    smooth: float
+    tokens_per_second: float
+
+
+@dataclass
+class Stretch:
+    """Updates whose losses and norms nobody has looked at yet."""
+
+    since: InitVar[Progress]
+    began: float = field(default_factory=time.monotonic)
+    tokens: int = 0
+    losses: list[Tensor] = field(default_factory=list)
+    norms: list[Tensor] = field(default_factory=list)
+
+    def __post_init__(self, since: Progress) -> None:
+        self.tokens_before, self.flops_before = since.tokens, since.flops
+
+    def took(self, loss: Tensor, norm: Tensor, tokens: int) -> None:
+        self.losses.append(loss)
+        self.norms.append(norm)
+        self.tokens += tokens
+
+    def read(self, job: Job, rate: float) -> Pace:
+        """Wait for the numbers; time and loss go into the progress. A number that is none ends the run before anything
+        is saved."""
+        progress = job.progress
+        losses, norms = (torch.stack(some).tolist() for some in (self.losses, self.norms))
+        seconds = time.monotonic() - self.began
+        if job.world.size > 1:
+            losses, seconds = self.over_all(job, losses, seconds)
+        progress.seconds += seconds
+        first = progress.step - len(losses) + 1
+        for step, (loss, norm) in enumerate(zip(losses, norms, strict=True), start=first):
+            if not (math.isfinite(loss) and math.isfinite(norm)):
+                raise diverged(job, step, loss, norm, rate)
+            progress.loss = loss if progress.loss is None else 0.95 * progress.loss + 0.05 * loss
+            progress.trajectory = extended(progress.trajectory, step, loss, norm)
+        return Pace(losses[-1], norms[-1], progress.loss or 0.0, self.tokens / seconds)
+
+    def over_all(self, job: Job, losses: list[float], seconds: float) -> tuple[list[float], float]:
+        """Until now each process has counted for itself: sums of tokens and operations go into the progress, means of
+        losses and seconds come back."""
+        progress, size = job.progress, job.world.size
+        own = [self.tokens, progress.flops - self.flops_before, seconds, progress.reward or 0.0, *losses]
+        tokens, flops, seconds, reward, *losses = job.world.summed(own)
+        self.tokens = int(tokens)
+        progress.tokens, progress.flops = self.tokens_before + self.tokens, self.flops_before + flops
+        progress.reward = None if progress.reward is None else reward / size
+        return [loss / size for loss in losses], seconds / size
+
+
+def extended(trajectory: str, step: int, loss: float, norm: float) -> str:
+    """A fingerprint of all updates so far, from that of those before: two runs that have the same one had the same
+    losses and norms to the last bit."""
+    told = f"{trajectory} {step} {loss.hex()} {norm.hex()}"
+    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
 
 
 def ends(job: Job, stop: StopRequest) -> Ending | None:
     config, progress = job.recipe.train, job.progress
-    if stop.asked:
+    if job.world.summed([stop.asked is not None])[0]:  # asked of one, meant for all
         return "interrupted"
     if config.minutes is not None and progress.seconds > 60 * config.minutes:
         return "out of time"
@@ -134,17 +191,24 @@ def assess(job: Job, log: RunLog) -> None:
     job.average.before_evaluation()
     if job.dev is None:
         return
-    progress, recipe = job.progress, job.recipe
+    progress, dev = job.progress, job.dev
     with job.average.in_place():
-        greedy = DecodeConfig(beam=1)
-        found = evaluate(job.bundle, job.dev, greedy, recipe.data.max_length, recipe.train.batch_tokens)
-        better = found.bleu.score > progress.best_bleu
-        progress.stale = 0 if better else progress.stale + 1
-        if better:
-            progress.best_bleu, progress.best_step = found.bleu.score, progress.step
-            progress.signature = found.bleu.signature
-            describe_bundle(job)
-            job.bundle.save(job.folder.best)
+        bundle = whole_bundle(job.bundle)
+        standing = job.world.told(lambda: judge(job, bundle, dev, log))
+    progress.best_bleu, progress.best_step, progress.signature, progress.stale = standing
+
+
+def judge(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[float, int, str, int]:
+    progress, recipe = job.progress, job.recipe
+    greedy = DecodeConfig(beam=1)
+    found = evaluate(bundle, dev, greedy, recipe.data.max_length, recipe.train.batch_tokens)
+    better = found.bleu.score > progress.best_bleu
+    progress.stale = 0 if better else progress.stale + 1
+    if better:
+        progress.best_bleu, progress.best_step = found.bleu.score, progress.step
+        progress.signature = found.bleu.signature
+        describe_bundle(job)
+        bundle.save(job.folder.best)
     log.dev(
         progress.step,
         better,
@@ -154,11 +218,13 @@ def assess(job: Job, log: RunLog) -> None:
         signature=found.bleu.signature,
         train_loss=progress.loss,
     )
+    return progress.best_bleu, progress.best_step, progress.signature, progress.stale
 
 
 def save(job: Job, log: RunLog) -> None:
     """The whole state for going on, then `last` as a translator of its own."""
     log.flush()
+    job.progress.threads = torch.get_num_threads()
     save_checkpoint(
         job.folder.path,
         job.progress,
@@ -167,10 +233,12 @@ def save(job: Job, log: RunLog) -> None:
         job.bundle.model,
         job.optimizer,
         job.average,
+        job.world,
     )
     with job.average.in_place():
+        bundle = whole_bundle(job.bundle)
         describe_bundle(job)
-        job.bundle.save(job.folder.last)
+        job.world.told(lambda: bundle.save(job.folder.last))
 
 
 def describe_bundle(job: Job) -> None:

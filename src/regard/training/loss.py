@@ -3,8 +3,12 @@
     ℓ = −(1 − ε) log p(y) − ε/V Σ_w log p(w)            ∂ℓ/∂logits = p − (1 − ε) onehot(y) − ε/V
 
 `smoothed_nll` is the equation. `smoothed_nll_fused` is its lean twin for training: it computes the gradient along
-with the loss and keeps nothing else, where torch's own holds several arrays as large as the logits. Both give a sum,
-not a mean: the loop divides by the tokens of all micro-batches together, so that splitting a batch changes nothing.
+with the loss and keeps nothing else, where torch's own holds several arrays as large as the logits. `projected_nll`
+takes the output projection with it: logits live for some rows at a time, in the precision of the product, and what is
+kept are the gradients of states and matrix. All give a sum, not a mean: the loop divides by the tokens of all
+micro-batches together, so that splitting a batch changes nothing.
+
+    B batch   T target   M = B·T positions   D width   V vocabulary
 """
 
 from __future__ import annotations
@@ -13,6 +17,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from regard.training import loss_kernel
+
+CHUNK = 2**29  # logits at a time
+CACHED = 2**19  # of them on a CPU: two arrays of so many numbers fit into a core's cache
 
 
 def smoothed_nll(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
@@ -24,29 +33,82 @@ def smoothed_nll(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float
 
 
 def smoothed_nll_fused(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
-    flat = logits.float().flatten(0, 1)  # (B·T, V)
-    total: Tensor = _SmoothedNLL.apply(flat, targets.flatten(), mask.flatten(), smoothing)  # type: ignore[no-untyped-call]
+    flat = logits.flatten(0, 1), targets.flatten(), mask.flatten()  # (B·T, V), (B·T,), (B·T,)
+    total: Tensor = _SmoothedNLL.apply(*flat, smoothing)  # type: ignore[no-untyped-call]
     return total
 
 
 class _SmoothedNLL(torch.autograd.Function):
+    """Some rows at a time on a CPU: what is computed of them stays in its cache."""
+
     @staticmethod
     def forward(ctx: Any, logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
-        normaliser = logits.logsumexp(dim=-1, keepdim=True)  # (M, 1); log p(w) = logit(w) − normaliser
-        right = logits.gather(-1, targets[:, None])  # (M, 1)
-        everywhere = logits.mean(dim=-1, keepdim=True) if smoothing else 0.0
-        losses = normaliser - (1 - smoothing) * right - smoothing * everywhere
-
-        gradient = (logits - normaliser).exp_()  # p
-        gradient.scatter_add_(-1, targets[:, None], torch.full_like(right, smoothing - 1))
-        if smoothing:
-            gradient.sub_(smoothing / logits.shape[-1])
-        gradient[~mask] = 0.0
+        size = logits.shape[-1]
+        rows = len(logits) if logits.is_cuda else max(1, CACHED // size)
+        gradient, losses = torch.empty_like(logits), []
+        for at in range(0, len(logits), rows):
+            part = slice(at, at + rows)
+            z, right_word = logits[part].float(), targets[part, None]  # (m, V), (m, 1)
+            normaliser = z.logsumexp(dim=-1, keepdim=True)  # (m, 1); log p(w) = logit(w) − normaliser
+            right = z.gather(-1, right_word)  # (m, 1)
+            everywhere = z.mean(dim=-1, keepdim=True) if smoothing else 0.0
+            losses.append(normaliser - (1 - smoothing) * right - smoothing * everywhere)
+            slope = (z - normaliser).exp_()  # p
+            slope.scatter_add_(-1, right_word, torch.full_like(right, smoothing - 1))
+            if smoothing:
+                slope.sub_(smoothing / size)
+            gradient[part] = slope.mul_(mask[part, None])
         ctx.save_for_backward(gradient)
-        return losses[mask].sum()
+        return torch.cat(losses)[:, 0].masked_fill(~mask, 0.0).sum()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors
         return gradient.mul_(scale), None, None, None  # in place: it is needed once
+
+
+def projected_nll(states: Tensor, weight: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
+    """`smoothed_nll(states @ weightᵀ, …)`: states (B, T, D), weight (V, D), targets (B, T), mask (B, T)."""
+    flat = states.flatten(0, 1), weight, targets.flatten(), mask.flatten()
+    total: Tensor = _ProjectedNLL.apply(*flat, smoothing)  # type: ignore[no-untyped-call]
+    return total
+
+
+class _ProjectedNLL(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, weight: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
+        device = states.device.type
+        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
+        narrow, table = states.to(kind), weight.to(kind)
+        rows = max(1, CHUNK // len(weight))
+        total = states.new_zeros((), dtype=torch.float32)
+        of_states, of_weight = torch.empty_like(narrow), torch.zeros_like(weight)
+        work = loss_kernel.loss_and_gradient if states.is_cuda and loss_kernel.there else loss_and_gradient
+        for at in range(0, len(narrow), rows):
+            part = slice(at, at + rows)
+            loss, gradient = work(narrow[part] @ table.T, targets[part], mask[part], smoothing)  # (rows, V)
+            total += loss
+            torch.mm(gradient, table, out=of_states[part])
+            of_weight += gradient.T @ narrow[part]
+        ctx.save_for_backward(of_states, of_weight)
+        ctx.kind = states.dtype
+        return total
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+        of_states, of_weight = ctx.saved_tensors
+        return (of_states * scale).to(ctx.kind), of_weight * scale, None, None, None
+
+
+def loss_and_gradient(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """The equations above for logits (M, V): their sum, and p − (1 − ε) onehot(y) − ε/V in the logits' precision."""
+    z = logits.float()
+    normaliser = z.logsumexp(dim=-1, keepdim=True)  # (M, 1)
+    right = z.gather(-1, targets[:, None])  # (M, 1)
+    losses = normaliser - (1 - smoothing) * right - smoothing * z.mean(dim=-1, keepdim=True)
+    onehot = torch.arange(logits.shape[-1], device=logits.device) == targets[:, None]  # (M, V)
+    gradient = (z - normaliser).exp() - smoothing / logits.shape[-1] - (1 - smoothing) * onehot
+    counts = mask[:, None]
+    return losses.masked_fill(~counts, 0).sum(), gradient.masked_fill(~counts, 0).to(logits.dtype)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import platform
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,27 +14,34 @@ import torch
 from rich.console import Console
 
 import regard
-from regard.bundle import Bundle, make_model
+from regard.bundle import Bundle, load_weights, make_model
 from regard.config import differences
-from regard.data.batching import Batches
-from regard.data.corpus import PairFiles, Splits, find_splits, read_pairs
+from regard.data.batching import Batches, Encoded
+from regard.data.cache import learnt_before
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
-from regard.decode.translate import pick_device
-from regard.errors import RunError
+from regard.data.mixture import Mixture
+from regard.data.rows import RowBatches
+from regard.data.splits import Corpus, Splits, find_splits
+from regard.errors import RecipeError, RunError
 from regard.metrics.bleu import BleuScore
+from regard.models.base import Model
 from regard.recipe import Recipe, recipe_from_tables, with_settings
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
 from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
+from regard.training.distributed import ALONE, World, joined, my_device, objective, seed_apart, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.log import RunLog, counting
 from regard.training.loop import Ending, Job, train_loop
 from regard.training.optim import make_optimizer
+from regard.training.precision import settle_precision
+from regard.training.regularise import silence_words
+from regard.training.start import FREE, adapt_model, find_start, with_text
 
-# Keys of a section whose change would make a checkpoint's tensors or ids mean something else.
-FIXED = ("text.", "model.", "architecture")
-FREE = ("model.dropout", "model.attention_dropout", "text.bpe_dropout")
+# Keys whose change would make a checkpoint's tensors or ids, or where they came from, mean something else.
+FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_")
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,7 @@ class Outcome:
     best_step: int
     dev_bleu: float | None
     signature: str
+    reward: float | None = None  # of the model's own translations in training, a moving mean
     test_bleu: BleuScore | None = None
 
 
@@ -53,29 +62,49 @@ class Outcome:
 class Material:
     """All text of a run, read and found good."""
 
-    batches: Batches
+    batches: Batches | RowBatches
     dev: HeldOut | None
     test: HeldOut | None
     fingerprint: str  # of the training files
 
 
 def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
-    """Train anew in the folder `out`, which must not hold anything yet."""
-    console = console or Console(stderr=True)
+    """Train anew, or from a trained model on, in the folder `out`, which must not hold anything yet. Processes that
+    torchrun has started again find what they began there, and go on with it."""
     folder = RunFolder(out)
-    folder.check_free()  # bad input is found before anything is written
+    with joined(recipe.train) as world, ExitStack() as held:
+        console = console or world.console()
+        if was_restarted(world) and world.told(lambda: folder.has_begun(recipe)):
+            return _go_on(recipe, folder, world, held, console)
+        world.told(folder.check_free)  # bad input is found before anything is written
+        job, test = prepare(recipe, folder, console, world)
+
+        def begin() -> None:
+            folder.create()
+            held.enter_context(folder.locked())
+            folder.check_free()  # another process may have been faster
+            folder.keep_recipe(recipe)
+            folder.keep_tokenizer(job.bundle.tokenizer)
+
+        world.told(begin)
+        return _run(job, test, console)
+
+
+def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = ALONE) -> tuple[Job, HeldOut | None]:
+    """All parts of a new run, and its test set; nothing is written yet."""
     splits = find_splits(recipe.data)
-    device = pick_device(recipe.train.device)
-    tokenizer = learn_text(recipe, splits.train, console)
+    device = my_device(recipe.train)
+    start = find_start(recipe)
+    tokenizer = start.tokenizer if start else world.told(lambda: learn_text(recipe, splits, console))
     torch.manual_seed(recipe.train.seed)
     bundle = new_bundle(recipe, tokenizer, device)
-    material = read_material(recipe, splits, tokenizer, Progress(), console)
-    folder.create()
-    with folder.locked():
-        folder.check_free()  # another process may have been faster
-        folder.keep_recipe(recipe)
-        folder.keep_tokenizer(tokenizer)
-        return _run(recipe, folder, bundle, material, None, console)
+    progress = Progress(packed=decide_packing(recipe, bundle.model), processes=world.size)
+    if start is not None:
+        load_weights(bundle.model, start.weights)
+        progress.started_from = start.origin
+    seed_apart(recipe.train.seed, world)
+    material = read_material(recipe, splits, tokenizer, progress, console, world)
+    return assemble(recipe, folder, bundle, material, progress, world), material.test
 
 
 def resume(
@@ -87,28 +116,69 @@ def resume(
     console: Console | None = None,
 ) -> Outcome:
     """Go on with a run exactly where its checkpoint is; a changed recipe needs `override`."""
-    console = console or Console(stderr=True)
     folder = RunFolder(run)
     recipe = recipe_from_tables(with_settings(folder.tables(), settings))
-    with folder.locked():
-        checkpoint = load_checkpoint(run, previous)
-        check_changes(checkpoint, recipe, run, override, console)
-        if checkpoint.progress.step >= recipe.train.steps:
-            raise RunError(
-                f"{run} has done its {recipe.train.steps:,} steps; for more: regard resume {run} "
-                f"--steps {2 * checkpoint.progress.step} --override"
-            )
-        splits = find_splits(recipe.data)
-        if checkpoint.data != splits.train.fingerprint() and not override:
-            raise RunError(
-                f"the training data is not what {run} was trained with; to go on with it all the same: --override"
-            )
-        tokenizer = Tokenizer.load(folder.tokenizer_file)
-        bundle = new_bundle(recipe, tokenizer, pick_device(recipe.train.device))
-        console.print(f"going on with {run} after step {checkpoint.progress.step:,}", highlight=False, markup=False)
-        material = read_material(recipe, splits, tokenizer, checkpoint.progress, console)
-        folder.keep_recipe(recipe)
-        return _run(recipe, folder, bundle, material, checkpoint, console)
+    with joined(recipe.train) as world, ExitStack() as held:
+        return _go_on(recipe, folder, world, held, console or world.console(), override, previous)
+
+
+def _go_on(
+    recipe: Recipe,
+    folder: RunFolder,
+    world: World,
+    held: ExitStack,
+    console: Console,
+    override: bool = False,
+    previous: bool = False,
+) -> Outcome:
+    run = folder.path
+    world.told(lambda: held.enter_context(folder.locked()))
+    checkpoint = load_checkpoint(run, previous)
+    check_changes(checkpoint, recipe, run, override, console)
+    step = checkpoint.progress.step
+    if step >= recipe.train.steps:
+        raise RunError(
+            f"{run} has done its {recipe.train.steps:,} steps; for more: regard resume {run} "
+            f"--steps {2 * step} --override"
+        )
+    splits = find_splits(recipe.data)
+    if checkpoint.data != splits.fingerprint() and not override:
+        raise RunError(
+            f"the training data is not what {run} was trained with; to go on with it all the same: --override"
+        )
+    console.print(f"going on with {run} after step {step:,}", highlight=False, markup=False)
+    job, test = pick_up(recipe, folder, checkpoint, splits, console, world)
+    world.told(lambda: folder.keep_recipe(recipe))
+    return _run(job, test, console)
+
+
+def pick_up(
+    recipe: Recipe,
+    folder: RunFolder,
+    checkpoint: Checkpoint,
+    splits: Splits,
+    console: Console,
+    world: World = ALONE,
+) -> tuple[Job, HeldOut | None]:
+    """All parts of a run as a checkpoint has them, and its test set; nothing is written."""
+    progress = on_processes(checkpoint.progress, world.size)
+    tokenizer = with_text(Tokenizer.load(folder.tokenizer_file), recipe)
+    bundle = new_bundle(recipe, tokenizer, my_device(recipe.train))
+    material = read_material(recipe, splits, tokenizer, progress, console, world)
+    job = assemble(recipe, folder, bundle, material, progress, world)
+    if not checkpoint.restore(bundle.model, job.optimizer, job.average, world.rank):
+        seed_apart(recipe.train.seed, world, progress.step)
+    return job, material.test
+
+
+def on_processes(progress: Progress, processes: int) -> Progress:
+    """The same place in the data for another number of processes, as nearly as batches allow: no pair is left out, but
+    a few may come twice."""
+    before = progress.processes
+    if processes == before:
+        return progress
+    index = progress.index if progress.packed else progress.index * before // processes
+    return dataclasses.replace(progress, processes=processes, index=index)
 
 
 def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: bool, console: Console) -> None:
@@ -128,46 +198,41 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
         )
 
 
-def learn_text(recipe: Recipe, files: PairFiles, console: Console) -> Tokenizer:
+def learn_text(recipe: Recipe, splits: Splits, console: Console) -> Tokenizer:
+    count = 0
     with counting(console, "reading pairs") as told:
-        count = 0
 
         def pairs() -> Iterable[tuple[str, str]]:
             nonlocal count
             count = 0
-            for count, pair in enumerate(read_pairs(files), start=1):
+            for count, pair in enumerate(splits.training_pairs(), start=1):
                 if count % 1000 == 0:
                     told(count)
                 yield pair
 
-        tokenizer = Tokenizer.train(lambda: iter(pairs()), recipe.text)
+        def learn() -> Tokenizer:
+            return Tokenizer.train(lambda: iter(pairs()), recipe.text)
+
+        tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), learn)
+    source = f"from {count:,} pairs" if count else "as learnt before"
     kind = "joint" if recipe.text.joint else "separate"
     sizes = (
         f"{tokenizer.target_size:,}" if recipe.text.joint else f"{tokenizer.source_size:,} + {tokenizer.target_size:,}"
     )
-    console.print(f"vocabulary  {sizes} {recipe.text.unit} pieces, {kind}, from {count:,} pairs", highlight=False)
+    console.print(f"vocabulary  {sizes} {recipe.text.unit} pieces, {kind}, {source}", highlight=False)
     return tokenizer
 
 
-def _run(
-    recipe: Recipe,
-    folder: RunFolder,
-    bundle: Bundle,
-    material: Material,
-    checkpoint: Checkpoint | None,
-    console: Console,
-) -> Outcome:
-    progress = checkpoint.progress if checkpoint else Progress()
-    job = _assemble(recipe, folder, bundle, material, progress)
-    if checkpoint is not None:
-        checkpoint.restore(bundle.model, job.optimizer, job.average)
+def _run(job: Job, test: HeldOut | None, console: Console) -> Outcome:
+    recipe, folder, progress = job.recipe, job.folder, job.progress
     _introduce(job, console)
     stop = StopRequest()
-    with stop.listening(), RunLog(folder, console, recipe.train.steps, progress.step) as log:
+    silent = not job.world.first
+    with stop.listening(), RunLog(folder, console, recipe.train.steps, progress.step, silent) as log:
         ending = train_loop(job, log, stop)
     scored = None
-    if ending not in ("interrupted", "out of time", "out of operations") and material.test is not None:
-        scored = score_test(folder, recipe, material.test, job.bundle.model.device)
+    if ending not in ("interrupted", "out of time", "out of operations") and test is not None:
+        scored = job.world.told(lambda: score_test(folder, recipe, test, job.bundle.model.device))
     return Outcome(
         folder.path,
         ending,
@@ -175,12 +240,19 @@ def _run(
         progress.best_step,
         progress.best_bleu if progress.best_step else None,
         progress.signature,
+        progress.reward,
         scored.bleu if scored else None,
     )
 
 
-def _assemble(recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Material, progress: Progress) -> Job:
+def assemble(
+    recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Material, progress: Progress, world: World = ALONE
+) -> Job:
     device = bundle.model.device
+    adapt_model(recipe, bundle.model)
+    shared = objective(
+        bundle.model, recipe.train, world
+    )  # with fsdp, parameters become others: before all that follows
     bundle.card |= {
         "regard": regard.__version__,
         "torch": torch.__version__,
@@ -188,8 +260,10 @@ def _assemble(recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Mater
         "device": str(device),
         "pairs": dataclasses.asdict(material.batches.corpus.report),
     }
+    if progress.started_from is not None:
+        bundle.card["started_from"] = progress.started_from
     half = recipe.train.precision == "bfloat16" or (recipe.train.precision == "auto" and device.type == "cuda")
-    return Job(
+    job = Job(
         recipe=recipe,
         folder=folder,
         bundle=bundle,
@@ -200,7 +274,11 @@ def _assemble(recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Mater
         progress=progress,
         data=material.fingerprint,
         autocast=torch.autocast(device.type, torch.bfloat16, enabled=half),
+        world=world,
+        objective=shared,
     )
+    settle_precision(job)
+    return job
 
 
 def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bundle:
@@ -211,49 +289,87 @@ def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bu
         raise RunError(
             f"the model is too large for {device}; make it smaller, as with --preset tiny ({said})"
         ) from None
+    if recipe.train.word_dropout:
+        silence_words(model, recipe.train.word_dropout)
     return Bundle(recipe.architecture, recipe.model, model, tokenizer)
 
 
+def decide_packing(recipe: Recipe, model: Model) -> bool:
+    """Whether sentences share rows. A run keeps to it: one that goes on elsewhere takes its batches as it began."""
+    rewards, wanted = recipe.reward.has_rewards, recipe.train.packing
+    if wanted == "on" and (rewards or not model.shares_rows):
+        why = "training for rewards" if rewards else f"the architecture {recipe.architecture}"
+        raise RecipeError(f"train.packing is on, but {why} needs a row for each sentence; leave it at auto")
+    able = model.shares_rows and not rewards and model.device.type == "cuda"
+    return wanted == "on" or (wanted == "auto" and able)
+
+
 def read_material(
-    recipe: Recipe, splits: Splits, tokenizer: Tokenizer, progress: Progress, console: Console
+    recipe: Recipe, splits: Splits, tokenizer: Tokenizer, progress: Progress, console: Console, world: World = ALONE
 ) -> Material:
-    dev, test = (read_held_out(files) if files else None for files in (splits.dev, splits.test))
-    batches = make_batches(recipe, splits.train, tokenizer, progress, console)
-    return Material(batches, dev, test, splits.train.fingerprint())
+    tag = recipe.data.dev_tag
+    dev, test = (read_held_out(files, tag) if files else None for files in (splits.dev, splits.test))
+    batches = make_batches(recipe, splits.train, tokenizer, progress, console, world)
+    return Material(batches, dev, test, splits.fingerprint())
 
 
 def make_batches(
-    recipe: Recipe, files: PairFiles, tokenizer: Tokenizer, progress: Progress, console: Console
-) -> Batches:
-    """Batches from where `progress` stands. With BPE-dropout every epoch is cut, and so encoded, anew."""
+    recipe: Recipe,
+    train: Sequence[Corpus],
+    tokenizer: Tokenizer,
+    progress: Progress,
+    console: Console,
+    world: World = ALONE,
+) -> Batches | RowBatches:
+    """Batches from where `progress` stands. With BPE-dropout or transforms every epoch is encoded anew; of corpora with
+    weights every epoch is another mixture."""
+    seed, weights = recipe.train.seed, [corpus.weight for corpus in train]
+    anew = recipe.text.bpe_dropout > 0 or any(recipe.data.transforms)
 
-    def encode(epoch: int) -> EncodedCorpus:
-        dropout = recipe.text.bpe_dropout > 0
+    def encode(epoch: int | None) -> list[EncodedCorpus]:
         with counting(console, "encoding pairs") as told:
-            return encode_corpus(
-                files, tokenizer, recipe.data, told, epoch=epoch if dropout else None, seed=recipe.train.seed
-            )
+            given = [(corpus.files, tokenizer, recipe.data, told) for corpus in train]
+            tags = [corpus.tag for corpus in train]
+            return [encode_corpus(*g, epoch=epoch, seed=seed, tag=tag) for g, tag in zip(given, tags, strict=True)]
 
-    fixed = None if recipe.text.bpe_dropout else encode(0)
+    if world.size > 1:  # the first one encodes; the others find it in the cache, or have a cache of their own
+        world.told(lambda: len(encode(progress.epoch if anew else None)))
+    fixed = None if anew else encode(None)
+
+    def of_epoch(epoch: int) -> Encoded:
+        corpora = fixed or encode(epoch)
+        return corpora[0] if weights == [1] else Mixture(corpora, weights, seed, epoch)
+
     state = {"epoch": progress.epoch, "index": progress.index}
-    batches = Batches(fixed or encode, recipe.train.batch_tokens, recipe.train.seed, state=state)
+    kind = RowBatches if progress.packed else Batches
+    batches = kind(of_epoch, recipe.train.batch_tokens, recipe.train.seed, world.rank, world.size, state)
     console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
     return batches
 
 
 def _introduce(job: Job, console: Console) -> None:
-    model, config = job.bundle.model, job.recipe.train
+    model, config, start = job.bundle.model, job.recipe.train, job.progress.started_from
+    if start is not None:
+        before = f", {start['step']:,} steps" if "step" in start else ""
+        console.print(f"start       {start['folder']} ({start['weights']}){before}", highlight=False, markup=False)
+    rewards = job.recipe.reward
+    if rewards.has_rewards:
+        each = f"{rewards.samples} translations of each sentence"
+        console.print(f"rewards     {rewards.reward} of {each}, {rewards.objective}", highlight=False)
+    size = job.world.size
+    if size > 1:
+        console.print(f"processes   {size}, {config.parallel}", highlight=False)
     console.print(
         f"model       {job.recipe.architecture}, {model.parameter_count():,} parameters, on {model.device}\n"
-        f"training    {config.steps:,} steps of up to {config.batch_tokens * config.accumulate:,} tokens, "
+        f"training    {config.steps:,} steps of up to {config.batch_tokens * config.accumulate * size:,} tokens, "
         f"{job.batches.per_epoch:,} an epoch, dev {len(job.dev.sources) if job.dev else 0:,}",
         highlight=False,
     )
 
 
-def read_held_out(files: PairFiles) -> HeldOut:
+def read_held_out(files: PairFiles, tag: str | None = None) -> HeldOut:
     pairs = list(read_pairs(files))
-    return HeldOut([s for s, _ in pairs], [t for _, t in pairs])
+    return HeldOut([s for s, _ in pairs], [t for _, t in pairs], tag)
 
 
 def score_test(folder: RunFolder, recipe: Recipe, test: HeldOut, device: torch.device) -> Evaluation:

@@ -1,0 +1,185 @@
+"""How fast a GPU trains: our packed path against Hugging Face's Marian on the same sentences (needs CUDA).
+
+    python benchmarks/gpu_training.py --preset base --tokens 65536
+
+Random ids with lengths as in WMT's sentences: the kernels do not care what the words mean. Tokens are target tokens,
+padding not counted; operations are the model's own formula, forward and backward, against the chip's stated peak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.batch import Batch, PackedBatch, Places, pack
+from regard.data.batching import plan_epoch
+from regard.data.rows import fill_batch
+from regard.models.transformer import PRESETS, Transformer
+from regard.training.capture import Captured
+from regard.training.cost import Cost
+from regard.training.loss import projected_nll
+
+VOCABULARY = 32_000
+PEAK = 989e12  # dense bf16 of an H100 or H200, by its datasheet
+LONGEST = 128
+
+
+def sentences(pairs: int, seed: int = 0) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Log-normal lengths around 23 subwords, a target about as long as its source."""
+    rng = np.random.default_rng(seed)
+    src = np.clip(rng.lognormal(np.log(23), 0.6, pairs), 2, LONGEST - 1).astype(int)
+    tgt = np.clip(src * rng.lognormal(0.03, 0.2, pairs), 2, LONGEST - 1).astype(int)
+    draw = lambda lengths: [rng.integers(3, VOCABULARY, n) for n in lengths]  # noqa: E731
+    return draw(src), draw(tgt)
+
+
+def row_batches(src: list[np.ndarray], tgt: list[np.ndarray], tokens: int) -> Iterator[PackedBatch]:
+    lengths = [np.array([len(s) + 1 for s in side]) for side in (src, tgt)]
+    at, rows = 0, tokens // LONGEST
+    while at < len(src):
+        count, laid = fill_batch(lengths[0][at:], lengths[1][at:], rows, LONGEST)
+        places = Places(rows, LONGEST, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
+        yield dataclasses.replace(pack(src[at : at + count], tgt[at : at + count]), places=places)
+        at += count
+
+
+def padded_batches(src: list[np.ndarray], tgt: list[np.ndarray], tokens: int) -> Iterator[PackedBatch]:
+    lengths = [np.array([len(s) + 1 for s in side]) for side in (src, tgt)]
+    for rows in plan_epoch(*lengths, tokens, seed=1, epoch=0):
+        yield pack([src[i] for i in rows], [tgt[i] for i in rows])
+
+
+def measure(step: Callable[[object], Tensor], batches: list[tuple[object, int]], warm: int = 5) -> tuple[float, float]:
+    """(target tokens/s, seconds/step)"""
+    for batch, _ in batches[:warm]:
+        step(batch)
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    for batch, _ in batches[warm:]:
+        loss = step(batch)
+    torch.cuda.synchronize()
+    seconds = time.perf_counter() - began
+    assert torch.isfinite(loss)
+    return sum(n for _, n in batches[warm:]) / seconds, seconds / (len(batches) - warm)
+
+
+CAPTURE = os.environ.get("CAPTURE", "1") == "1"
+
+
+def ours(preset: str, tokens: dict[int, int]) -> tuple[Callable[[object], Tensor], Transformer]:
+    model = Transformer(PRESETS[preset], VOCABULARY, VOCABULARY, True).cuda().train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=True)
+
+    def work(batch: Batch, scale: Tensor) -> Tensor:
+        with torch.autocast("cuda", torch.bfloat16):
+            states = model.states(batch)
+            loss = projected_nll(states, model.output.weight, batch.tgt_out, batch.tgt_mask, 0.1) * scale
+        loss.backward()
+        return loss.detach()
+
+    parameters = list(model.parameters())
+    captured: list[Captured] = []
+
+    def step(batch: Batch) -> Tensor:
+        if not captured and CAPTURE:
+            captured.append(Captured(work, batch, parameters))
+        scale = 1 / tokens[id(batch)]
+        loss = captured[0](batch, scale) if CAPTURE else work(batch, torch.tensor(scale, device="cuda"))
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=not CAPTURE)
+        return loss
+
+    return step, model
+
+
+def theirs(preset: str) -> Callable[[object], Tensor]:
+    from transformers import MarianConfig, MarianMTModel
+
+    c = PRESETS[preset]
+    config = MarianConfig(
+        vocab_size=VOCABULARY, d_model=c.width, encoder_layers=c.encoder_layers, decoder_layers=c.decoder_layers,
+        encoder_attention_heads=c.heads, decoder_attention_heads=c.heads, encoder_ffn_dim=c.inner,
+        decoder_ffn_dim=c.inner, dropout=0.1, activation_function="relu", pad_token_id=0, eos_token_id=2,
+        decoder_start_token_id=1, forced_eos_token_id=2, max_position_embeddings=512, attn_implementation="sdpa",
+    )  # fmt: skip
+    model = MarianMTModel(config).cuda().train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=True)
+
+    def step(batch: object) -> Tensor:
+        with torch.autocast("cuda", torch.bfloat16):
+            out = model(
+                input_ids=batch.src, attention_mask=batch.src_mask.long(), decoder_input_ids=batch.tgt_in,
+                decoder_attention_mask=batch.tgt_mask.long(),
+            )  # fmt: skip
+            loss = torch.nn.functional.cross_entropy(
+                out.logits.flatten(0, 1), batch.tgt_out.flatten(), ignore_index=0, label_smoothing=0.1
+            )
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return loss.detach()
+
+    return step
+
+
+def profile(step: Callable[[object], Tensor], batch: object) -> None:
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CUDA, ProfilerActivity.CPU]) as seen:
+        for _ in range(3):
+            step(batch)
+        torch.cuda.synchronize()
+    print(seen.key_averages().table(sort_by="cuda_time_total", row_limit=45, max_name_column_width=90))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", default="base")
+    parser.add_argument("--tokens", type=int, default=65536)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--profile", action="store_true")
+    given = parser.parse_args()
+    torch.manual_seed(0)
+    torch.set_float32_matmul_precision("high")
+    import torch._inductor.config as inductor
+
+    inductor.triton.mix_order_reduction = False
+    src, tgt = sentences(int(given.steps * given.tokens / 26))
+    packed = list(row_batches(src, tgt, given.tokens))[: given.steps]
+    real = sum(b.target_tokens for b in packed) / (given.tokens * len(packed))
+    began = time.perf_counter()
+    on_gpu = [(b.pad().to("cuda"), b.target_tokens) for b in packed]
+    step, model = ours(given.preset, {id(b): n for b, n in on_gpu})
+    step(on_gpu[0][0])
+    torch.cuda.synchronize()
+    print(f"first step after {time.perf_counter() - began:.1f} s; rows filled {real:.3f}", flush=True)
+    rate, seconds = measure(step, on_gpu)
+    cost = Cost(model)
+    flops = sum(cost.of(b) for b in packed[5:]) / (len(packed) - 5) / seconds
+    memory = torch.cuda.max_memory_allocated() / 2**30
+    print(f"regard {given.preset} {given.tokens}: {rate:,.0f} target tokens/s, {1000 * seconds:.1f} ms a step, "
+          f"{flops / 1e12:.0f} TFLOP/s = {flops / PEAK:.1%} of peak, {memory:.1f} GiB", flush=True)  # fmt: skip
+    if given.profile:
+        profile(step, on_gpu[0][0])
+    if given.peer:
+        del step, model, on_gpu
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        src, tgt = src[: sum(len(b) for b in packed)], tgt[: sum(len(b) for b in packed)]
+        padded = [(b.pad().to("cuda"), b.target_tokens) for b in padded_batches(src, tgt, given.tokens)]
+        peer, _ = measure(theirs(given.preset), padded)
+        print(f"Hugging Face Marian: {peer:,.0f} target tokens/s; ours {rate / peer:.2f}×", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""`regard lexicon`: learn which token translates which, beside a model."""
+
+from __future__ import annotations
+
+import glob
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli.lines import number
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.bundle import Bundle
+    from regard.data.splits import Splits
+    from regard.decode.token_lexicon import TokenLexicon
+
+SHOWN = 8  # tokens printed as examples
+LONG_ENOUGH = 4  # letters of an example
+
+
+def lexicon(
+    model: Annotated[Path, typer.Option(metavar="FOLDER", help="A model, or a run (its best model).")],
+    src: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Source sentences to learn from.  [default: what the model learnt from]"),
+    ] = None,
+    tgt: Annotated[Path | None, typer.Option(metavar="FILE", help="Their translations, line by line.")] = None,
+    entries: Annotated[
+        int, typer.Option(parser=number("--entries", int), metavar="N", help="Translations kept for a token.")
+    ] = 10,
+) -> None:
+    """Learn which token translates which, for translate --steer and --unknown lexicon.
+
+    An aligner finds the links between the tokens of sentence pairs; what was linked is counted. The lexicon is written
+    beside the model, as lexicon.json; one that was there is replaced.
+    """
+    from rich.console import Console
+
+    from regard.bundle import LEXICON, Bundle, find_bundle
+    from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
+
+    config = LexiconConfig(entries=entries)
+    folder = find_bundle(model)
+    bundle = Bundle.load(folder)
+    splits = splits_of(bundle, src, tgt)
+    with Console(stderr=True).status("") as status:
+        learnt = learn_lexicon(splits.training_pairs(), bundle.tokenizer, config, status.update)
+    learnt.save(folder)
+    files = " and ".join(str(corpus.files) for corpus in splits.train)
+    typer.echo(
+        f"{learnt.size:,} entries of {len(learnt.entries):,} tokens, from {learnt.pairs:,} pairs of {files}: "
+        f"{folder / LEXICON}"
+    )
+    show_examples(learnt)
+
+
+def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
+    """The files that were named, or the ones that the model's card names, without its held-out pairs."""
+    from regard.config import build
+    from regard.data.corpus import DataConfig, PairFiles
+    from regard.data.splits import Corpus, Splits, find_splits
+
+    if (src is None) != (tgt is None):
+        given, lacking = ("--src", "--tgt") if src else ("--tgt", "--src")
+        raise InputError(
+            f"{given} {src or tgt} was given without {lacking}; add {lacking} FILE, line by line its match"
+        )
+    if src is not None and tgt is not None:
+        return Splits((Corpus(PairFiles((src, tgt))),), None, None)
+    config = build(DataConfig, bundle.card.get("recipe", {}).get("data", {}), "data")
+    tables = [(config.src, config.tgt, config.pairs), *((c.src, c.tgt, c.pairs) for c in config.corpus)]
+    named = [name for names in tables for name in names if name]
+    if not named or not all(Path(name).is_file() or glob.glob(name) for name in named):  # noqa: PTH207
+        where = f"the model learnt from {' and '.join(named)}, not found here" if named else "its data is not known"
+        raise InputError(f"{where}; give sentence pairs: --src FILE --tgt FILE")
+    return find_splits(config)
+
+
+def show_examples(learnt: TokenLexicon) -> None:
+    from regard.text.pieces import SPACE
+
+    whole = (e for e in learnt.entries if len(e.strip(SPACE)) >= LONG_ENOUGH and e.strip(SPACE).isalpha())
+    for token in islice(whole, SHOWN):
+        said = " · ".join(f"{target.replace(SPACE, '')} {t:.2f}" for target, t in learnt.entries[token][:4])
+        typer.echo(f"  {token.replace(SPACE, ''):<16}{said}")

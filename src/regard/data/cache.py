@@ -1,0 +1,45 @@
+"""Where work on text is kept for the next run: encoded corpora (`encode.py`) and learnt vocabularies.
+
+A vocabulary is a pure function of the text and of what is asked for, so the one learnt before is as good as a new one.
+What cannot be read is learnt again; where nothing can be written, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import tokenizers
+
+from regard.data.corpus import DataConfig
+from regard.errors import BundleError
+from regard.files import write_atomically
+from regard.text.tokenizer import FORMAT, TextConfig, Tokenizer
+
+
+def cache_folder(config: DataConfig) -> Path:
+    """Where encoded data goes: the recipe's word, else the environment's, else the user's cache."""
+    given = config.cache or os.environ.get("REGARD_CACHE")
+    if given:
+        return Path(given).expanduser()
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "regard"
+
+
+def learnt_before(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:
+    """The vocabulary of the text with this fingerprint, from the cache or learnt now."""
+    asked = (FORMAT, tokenizers.__version__, fingerprint, dataclasses.astuple(text))
+    name = hashlib.blake2b(repr(asked).encode(), digest_size=12).hexdigest()
+    path = cache_folder(data) / f"{name}.tokenizer.json"
+    try:
+        return Tokenizer.load(path)
+    except BundleError:
+        tokenizer = learn()
+    with contextlib.suppress(OSError, BundleError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, tokenizer.save)
+    return tokenizer

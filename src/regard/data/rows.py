@@ -1,0 +1,172 @@
+"""Pairs that share rows: batches of one size and next to no padding, which is what a GPU wants.
+
+    width positions of a row, on either side   rows of a batch
+
+A batch takes pairs in the epoch's random order, as many as fit, and lays them into its rows: the longest first, each
+into the row where it leaves the least room (best fit, decreasing). Nothing is sorted by length, so batches are random
+samples of the corpus, and rows are filled to 98 or 99 percent on the longer side all the same. A position in the epoch
+is the number of pairs before it, and everything is a pure function of (lengths, seed, epoch, position).
+
+With several processes a batch has rows for all of them, and each takes its share. What the pairs hold is `encode.py`'s
+affair, and batches of like lengths, for models that cannot keep sentences of a row apart, are `batching.py`'s.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.batching import Encoded
+from regard.data.order import segment_bounds, segment_pairs
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.batch import PackedBatch
+
+Ints = NDArray[np.int64]
+WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels like round ones
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Pairs laid into rows: pair i of those given stands in row `row[i]`, from `src_start[i]` and `tgt_start[i]` on."""
+
+    rows: int
+    row: Ints
+    src_start: Ints
+    tgt_start: Ints
+
+
+def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: int) -> Laid:
+    """Best fit by the target's room among rows with room for the source.
+
+    >>> laid = lay_in_rows([5, 3, 2], [4, 4, 2], width=8)
+    >>> laid.rows, laid.row.tolist(), laid.tgt_start.tolist()
+    (2, [0, 0, 1], [0, 4, 0])
+    """
+    order = sorted(range(len(src_lengths)), key=lambda i: -max(src_lengths[i], tgt_lengths[i]))
+    by_room: list[list[int]] = [[] for _ in range(width + 1)]  # target room → open rows
+    src_room: list[int] = []
+    row, src_start, tgt_start = (np.empty(len(order), np.int64) for _ in range(3))
+    for i in order:
+        src, tgt = src_lengths[i], tgt_lengths[i]
+        room, place = _tightest(by_room, src_room, src, tgt)
+        if place is None:
+            place = len(src_room)
+            src_room.append(width)
+        row[i], src_start[i], tgt_start[i] = place, width - src_room[place], width - room
+        src_room[place] -= src
+        if room > tgt and src_room[place] > 0:
+            by_room[room - tgt].append(place)
+    return Laid(len(src_room), row, src_start, tgt_start)
+
+
+def _tightest(by_room: list[list[int]], src_room: list[int], src: int, tgt: int) -> tuple[int, int | None]:
+    """(target room, row) of the tightest open row that takes a pair, taken off the list; a whole new row if none."""
+    for room in range(tgt, len(by_room)):
+        for at, place in enumerate(by_room[room]):
+            if src_room[place] >= src:
+                return room, by_room[room].pop(at)
+    return len(by_room) - 1, None
+
+
+def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, Laid]:
+    """How many of the first pairs fit into a batch, and where they stand in it."""
+    room = rows * width
+    longest = np.maximum(np.cumsum(src_lengths), np.cumsum(tgt_lengths))
+    count = max(1, int(np.searchsorted(longest, room, side="right")))
+    while True:
+        laid = lay_in_rows(src_lengths[:count].tolist(), tgt_lengths[:count].tolist(), width)
+        if laid.rows <= rows:
+            return count, laid
+        room = min(int(room * rows / laid.rows), int(longest[count - 1]) - 1)
+        count = max(1, int(np.searchsorted(longest, room, side="right")))
+
+
+class RowBatches:
+    """Training batches without end, like `batching.Batches`; the position is (epoch, pairs taken of it)."""
+
+    def __init__(
+        self,
+        corpus: Encoded | Callable[[int], Encoded],
+        batch_tokens: int,
+        seed: int,
+        rank: int = 0,
+        world: int = 1,
+        state: dict[str, int] | None = None,
+    ) -> None:
+        self._corpus_of = corpus if callable(corpus) else lambda epoch: corpus
+        self._budget, self._seed, self._rank, self._world = batch_tokens, seed, rank, world
+        self.epoch, self.index = (state["epoch"], state["index"]) if state else (0, 0)
+        self._open()
+
+    def _open(self) -> None:
+        self.corpus = self._corpus_of(self.epoch)
+        longest = self.corpus.longest
+        self.width = next((w for w in WIDTHS if w >= longest), longest)
+        if self._budget < self.width:
+            raise InputError(
+                f"batch_tokens is {self._budget:,}, but the longest sentence needs rows of {self.width:,}; "
+                f"set batch_tokens to at least {self.width:,}, or a shorter max_length"
+            )
+        self.rows = self._budget // self.width
+        self._open_segment()
+
+    def _open_segment(self) -> None:
+        """The part of the epoch's order that `index` falls into."""
+        bounds = segment_bounds(len(self.corpus))
+        number = min(bisect_right(bounds, self.index), len(bounds) - 1) - 1
+        pairs = segment_pairs(len(self.corpus), self._seed, self.epoch, number)
+        seed = [self._seed, self.epoch, number] if number else [self._seed, self.epoch]
+        self._order = pairs[np.random.default_rng(seed).permutation(len(pairs))]
+        self._lengths = self.corpus.lengths_of(self._order)
+        self._begin, self._end = bounds[number], bounds[number + 1]
+
+    @property
+    def per_epoch(self) -> int:
+        """Batches of an epoch, about: how well they are filled shows when they are."""
+        return max(1, round(self.corpus.tokens / (0.98 * self.rows * self.width * self._world)))
+
+    def state(self) -> dict[str, int]:
+        return {"epoch": self.epoch, "index": self.index}
+
+    def largest(self) -> PackedBatch:
+        """All are of one size: the first of this segment; the place in the epoch stays."""
+        return self._from(0)[1]
+
+    def __iter__(self) -> Iterator[PackedBatch]:
+        return self
+
+    def __next__(self) -> PackedBatch:
+        if self.index >= len(self.corpus):
+            self.epoch, self.index = self.epoch + 1, 0
+            self._open()
+        elif self.index >= self._end:
+            self._open_segment()
+        count, batch = self._from(self.index - self._begin)
+        self.index += count
+        return batch
+
+    def _from(self, at: int) -> tuple[int, PackedBatch]:
+        """How many pairs of the segment's order, from a place on, fit into a batch, and this rank's rows of it."""
+        rows = self.rows * self._world
+        most = rows * self.width // 2  # a pair has two tokens at least
+        src_lengths, tgt_lengths = (side[at : at + most] for side in self._lengths)
+        count, laid = fill_batch(src_lengths, tgt_lengths, rows, self.width)
+        return count, self._gather(self._order[at : at + count], laid)
+
+    def _gather(self, pairs: Ints, laid: Laid) -> PackedBatch:
+        """This rank's rows of a batch: every world-th one."""
+        import torch
+
+        from regard.batch import Places
+
+        mine = laid.row % self._world == self._rank
+        places = (laid.row[mine] // self._world, laid.src_start[mine], laid.tgt_start[mine])
+        shelves = Places(self.rows, self.width, *(torch.from_numpy(a) for a in places))
+        return replace(self.corpus.gather(pairs[mine]), places=shelves)

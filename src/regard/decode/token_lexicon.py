@@ -1,0 +1,190 @@
+"""A lexicon in the model's own tokens, learnt from sentence pairs: t(target token | source token).
+
+    t(w | x) = links of x with w / occurrences of x
+
+over the links on which two HMM aligners agree (`baselines/hmm.py`), one for each direction. A row sums to less than 1
+where x was often linked with nothing: that share is nobody's. Few entries of a token are kept.
+
+Tokens are pieces of a BPE vocabulary, or the words of a word-level one. Such words are kept as they are spelled,
+also those that the vocabulary lacks: so an unknown word can be looked up (`unknown.py`). A decoder reads the lexicon in
+ids, where all unknown target words are the one <unk> (`steer.py`).
+
+It is one JSON file beside a model. It has nothing to do with the words of the embedded grammar
+(`baselines/lexicon.py`), and it knows no phrase, no context and no word order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.baselines import hmm, wordbased
+from regard.bundle import LEXICON
+from regard.config import key, require
+from regard.errors import BundleError, InputError
+from regard.files import write_atomically
+from regard.text.normalize import nfc
+from regard.text.pieces import to_pieces_form
+from regard.text.tokenizer import Tokenizer
+from regard.text.vocabulary import Vocabulary
+
+FORMAT = 1
+CHUNK = 10_000  # lines that are cut at a time
+
+Entries = Mapping[str, Sequence[tuple[str, float]]]  # source token → target tokens, best first, with t
+
+
+@dataclass(frozen=True)
+class LexiconConfig:
+    entries: int = key(10, "translations kept for a token")
+    least: float = key(0.01, "translations less probable than this are dropped")
+    pairs: int = key(200_000, "sentence pairs to learn from, at most; of more, every second, third … is taken")
+    longest: int = key(100, "pairs with more tokens than this on a side are left out")
+
+    def __post_init__(self) -> None:
+        require(self.entries >= 1, f"entries must be 1 or more, but is {self.entries}; try 10")
+        require(0 <= self.least < 1, f"least must be from 0 to below 1, but is {self.least}; try 0.01")
+        require(self.pairs >= 1, f"pairs must be 1 or more, but is {self.pairs}; try 200000")
+        require(self.longest >= 1, f"longest must be 1 or more, but is {self.longest}; try 100")
+
+
+class IdTable(NamedTuple):
+    """A lexicon in ids: row x holds the translations of source token x, filled up with probability 0."""
+
+    targets: Tensor  # (source vocabulary, K)
+    probs: Tensor  # (source vocabulary, K)
+
+
+@dataclass(frozen=True)
+class TokenLexicon:
+    entries: Entries  # frequent source tokens first
+    tokenizer: str  # the fingerprint of the one whose tokens these are
+    pairs: int  # sentence pairs it was learnt from
+
+    @property
+    def size(self) -> int:
+        return sum(len(row) for row in self.entries.values())
+
+    def best(self, source: str) -> str | None:
+        """The most probable translation of a token; None if it has none."""
+        row = self.entries.get(source)
+        return row[0][0] if row else None
+
+    def in_ids(self, tokenizer: Tokenizer) -> IdTable:
+        """Source words that the vocabulary lacks have no row: <unk> says nothing about its translation."""
+        width = max((len(row) for row in self.entries.values()), default=1)
+        targets = torch.zeros(tokenizer.source_size, width, dtype=torch.long)
+        probs = torch.zeros(tokenizer.source_size, width)
+        for source, row in self.entries.items():
+            number = tokenizer.source.ids.get(source)
+            for k, (target, probability) in enumerate(row if number is not None else ()):
+                known = tokenizer.target.ids.get(target, tokenizer.unknown)
+                if known is not None:
+                    targets[number, k], probs[number, k] = known, probability
+        return IdTable(targets, probs)
+
+    def save(self, folder: Path) -> None:
+        stored = {"format": FORMAT, "tokenizer": self.tokenizer, "pairs": self.pairs, "entries": self.entries}
+        text = json.dumps(stored, ensure_ascii=False, separators=(",", ":")) + "\n"
+        write_atomically(folder / LEXICON, lambda path: path.write_text(text, encoding="utf-8"))
+
+    @classmethod
+    def load(cls, folder: Path, tokenizer: Tokenizer) -> TokenLexicon | None:
+        """The lexicon beside a model, None where there is none."""
+        path = folder / LEXICON
+        if not path.is_file():
+            return None
+        again = f"learn it again: regard lexicon --model {folder}"
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+            if stored["format"] != FORMAT:
+                raise ValueError(f"format {stored['format']}")
+            entries = {e: tuple((str(f), float(t)) for f, t in row) for e, row in stored["entries"].items()}
+            found = cls(entries, str(stored["tokenizer"]), int(stored["pairs"]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+            raise BundleError(f"{path} cannot be read ({type(problem).__name__}: {problem}); {again}") from None
+        if found.tokenizer != tokenizer.fingerprint:
+            raise BundleError(f"{path} is in the tokens of another model; {again}")
+        return found
+
+
+def known(lexicon: TokenLexicon | None) -> TokenLexicon:
+    if lexicon is None:
+        raise InputError("the model has no lexicon; learn one first: regard lexicon --model FOLDER")
+    return lexicon
+
+
+def spelled(vocabulary: Vocabulary, texts: Sequence[str]) -> list[list[str]]:
+    """Tokens as they are spelled: BPE pieces, or whole words, unknown ones too. One for each id of `encode`."""
+    forms = [to_pieces_form(nfc(text)) for text in texts]
+    if vocabulary.merges is None:
+        return [vocabulary.cut(form) for form in forms]
+    return [[vocabulary.pieces[i] for i in ids] for ids in vocabulary.encode(forms)]
+
+
+def learn_lexicon(
+    pairs: Iterable[tuple[str, str]],
+    tokenizer: Tokenizer,
+    config: LexiconConfig | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> TokenLexicon:
+    """From lines of text. `progress`, when given, hears what is done now."""
+    config, told = config or LexiconConfig(), progress or (lambda _: None)
+    told("reading pairs")
+    sources, targets = _tokens(pairs, tokenizer, config)
+    occurrences = Counter(token for line in sources for token in line)
+    # The aligner compares words without case, and tokens differ by it: it is given their numbers.
+    numbers: dict[str, str] = {}
+    coded = [
+        ([numbers.setdefault(t, str(len(numbers))) for t in s], [numbers.setdefault(t, str(len(numbers))) for t in g])
+        for s, g in zip(sources, targets, strict=True)
+    ]
+    told(f"aligning {len(coded):,} pairs, source to target")
+    forward = hmm.train(coded)
+    told(f"aligning {len(coded):,} pairs, target to source")
+    backward = hmm.train([(target, source) for source, target in coded])
+    told("linking")
+    links = hmm.BothWays(forward, backward).align_all(coded, "intersection")
+    counted = wordbased.learn_lexicon(coded, links, wordbased.WordBasedConfig(options=config.entries))
+    tokens = {number: token for token, number in numbers.items()}
+    entries = {}
+    for token, _ in occurrences.most_common():
+        row = counted[numbers[token]]
+        kept = [(tokens[f], round(t, 4)) for f, t in row if f != wordbased.NOTHING and t >= config.least]
+        if kept:
+            entries[token] = tuple(kept)
+    return TokenLexicon(entries, tokenizer.fingerprint, len(coded))
+
+
+def _tokens(
+    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, config: LexiconConfig
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Both sides of the pairs that are learnt from."""
+    lines = list(pairs)
+    lines = lines[:: -(-len(lines) // config.pairs) or 1]
+    sources: list[list[str]] = []
+    targets: list[list[str]] = []
+    for start in range(0, len(lines), CHUNK):
+        chunk = lines[start : start + CHUNK]
+        cut = zip(
+            spelled(tokenizer.source, [s for s, _ in chunk]),
+            spelled(tokenizer.target, [t for _, t in chunk]),
+            strict=True,
+        )
+        for source, target in cut:
+            if source and target and max(len(source), len(target)) <= config.longest:
+                sources.append(source)
+                targets.append(target)
+    if not sources:
+        raise InputError(
+            f"a lexicon is learnt from sentence pairs, but of {len(lines):,} pairs none has words on both sides, "
+            f"{config.longest} tokens at most; give other files: --src FILE --tgt FILE"
+        )
+    return sources, targets

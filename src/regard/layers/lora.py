@@ -1,0 +1,71 @@
+"""Low-rank adaptation (Hu et al. 2021): a trained matrix stays as it is, an update of small rank is learnt beside it.
+
+    W' = W + (α / r) B A        A: r × in, drawn at random        B: out × r, zero at first
+
+With B at zero the adapted model starts as the model itself. Only A and B are trained, so the optimizer keeps moments
+for 2 · r · D numbers of a D × D matrix instead of D². The product is added to the matrix before it is used, so all
+ways that a layer uses its matrix stay as they are, and a saved model is the plain one with W' in the place of W.
+Matrices of attention and of feed-forward layers are adapted; embeddings, norms and biases are frozen.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.layers.attention import MultiHeadAttention
+from regard.layers.feedforward import FeedForward
+
+
+def low_rank(weight: Tensor, up: Tensor, down: Tensor, scale: float) -> Tensor:
+    """W + scale · BA: (out, in), (out, r), (r, in) → (out, in)"""
+    return weight + scale * (up @ down)
+
+
+class LowRank(nn.Module):
+    """In the place of a linear layer: the same (…, in) → (…, out), with an update to be learnt."""
+
+    def __init__(self, layer: nn.Linear, rank: int, alpha: float, generator: torch.Generator) -> None:
+        super().__init__()
+        self.in_features, self.out_features, self.scale = layer.in_features, layer.out_features, alpha / rank
+        self.frozen, self.bias = layer.weight, layer.bias
+        down = nn.init.kaiming_uniform_(torch.empty(rank, layer.in_features), a=math.sqrt(5), generator=generator)
+        self.up = nn.Parameter(layer.weight.new_zeros(layer.out_features, rank))
+        self.down = nn.Parameter(down.to(layer.weight))
+
+    @property
+    def weight(self) -> Tensor:
+        return low_rank(self.frozen, self.up, self.down, self.scale)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
+def adapt(model: nn.Module, rank: int, alpha: float, seed: int = 0) -> int:
+    """Freeze a model and give its matrices updates of this rank, in place; how many were given. The seed is of their
+    start."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    owners = [module for module in model.modules() if isinstance(module, (MultiHeadAttention, FeedForward))]
+    count = 0
+    for owner in owners:
+        for name, layer in list(owner.named_children()):
+            if isinstance(layer, nn.Linear):
+                setattr(owner, name, LowRank(layer, rank, alpha, generator))
+                count += 1
+    return count
+
+
+def merged(model: nn.Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors of a model by name, as they would be without any `LowRank`: updates added to their matrices."""
+    plain = dict(tensors)
+    for path, layer in model.named_modules():
+        if isinstance(layer, LowRank):
+            for part in ("frozen", "up", "down"):
+                del plain[f"{path}.{part}"]
+            plain[f"{path}.weight"] = layer.weight
+    return plain

@@ -1,0 +1,75 @@
+"""Batches on their way to the device: made ready ahead of time, with the place in the corpus that follows them.
+
+On a GPU another process lays sentences into rows while the last update runs, and copies are asynchronous. On a CPU the
+cores have better things to do, so each batch is made when it is asked for. Which batches there are is `data`'s affair.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch.utils.data import DataLoader, IterableDataset
+
+from regard.batch import Batch, PackedBatch
+from regard.data.batching import Batches
+from regard.data.rows import RowBatches
+from regard.training.cost import Cost
+
+AHEAD = 4  # batches that wait, ready
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A batch, what it holds, and where the corpus goes on after it."""
+
+    batch: Batch
+    tokens: int  # of the target
+    pairs: int
+    flops: float  # of learning from it
+    epoch: int
+    index: int
+
+    def to(self, device: torch.device) -> Ready:
+        return replace(self, batch=self.batch.to(device))
+
+    def pin_memory(self) -> Ready:
+        """Called by the loader: copies from pinned memory do not hold up the host."""
+        return replace(self, batch=self.batch.pin_memory())
+
+
+class _Stream(IterableDataset[Ready]):
+    def __init__(self, batches: Batches | RowBatches, cost: Cost) -> None:
+        self.batches, self.cost = batches, cost
+
+    def __iter__(self) -> Iterator[Ready]:
+        for packed in self.batches:
+            yield self._ready(packed)
+
+    def _ready(self, packed: PackedBatch) -> Ready:
+        batches = self.batches
+        return Ready(
+            packed.pad(), packed.target_tokens, len(packed), self.cost.of(packed), batches.epoch, batches.index
+        )
+
+
+def _deaf(worker: int) -> None:
+    """A request to stop may go to all processes of a group, as torchrun sends it; this one is needed until the end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def feed(batches: Batches | RowBatches, cost: Cost, device: torch.device) -> Iterator[Ready]:
+    """Without end. `batches` runs ahead of what is consumed: where to go on is what the last `Ready` says."""
+    stream = _Stream(batches, cost)
+    if device.type != "cuda":
+        for ready in stream:
+            yield ready.to(device)
+        return
+    loader = DataLoader(
+        stream, batch_size=None, num_workers=1, prefetch_factor=AHEAD, pin_memory=True, worker_init_fn=_deaf
+    )
+    for ready in loader:
+        yield ready.to(device)

@@ -1,0 +1,142 @@
+"""Is a run's last checkpoint what training leads to? The stretch since the checkpoint before it is trained once more.
+
+Everything is done again in a temporary folder, from weights, moments, random state and place in the corpus as the
+previous checkpoint has them, and must come out the same: on a CPU to the last bit, with as many threads as then. On a
+GPU the order of some sums is left to chance, so that a run may depart there without a fault. The run itself is only
+read. What happened before the previous checkpoint, or whether the data is any good, is not looked into.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from regard.data.splits import Splits, find_splits
+from regard.errors import RunError
+from regard.recipe import recipe_from_tables
+from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
+from regard.training.folder import RunFolder, StopRequest
+from regard.training.log import RunLog
+from regard.training.loop import train_loop
+from regard.training.run import pick_up
+
+CHANCE = ("seconds",)  # of the progress: what the clock says is not looked at
+
+
+@dataclass(frozen=True)
+class Verdict:
+    good: bool
+    line: str
+
+
+class StopAt(StopRequest):
+    """Asks the loop to save and leave after a given step."""
+
+    def __init__(self, progress: Progress, step: int) -> None:
+        super().__init__()
+        self._progress, self._step = progress, step
+
+    @property
+    def asked(self) -> str | None:
+        return "the last step to look at" if self._progress.step >= self._step else None
+
+    @asked.setter
+    def asked(self, why: str | None) -> None:
+        """Nobody else asks: Ctrl-C ends a verification at once."""
+
+
+def verify(run: Path, console: Console | None = None) -> Verdict:
+    console = console or Console(stderr=True)
+    folder = RunFolder(run)
+    with folder.locked():
+        if not all((run / name).exists() for name in (CURRENT, PREVIOUS)):
+            raise RunError(f"{run} has only one checkpoint, or none; what lies between two is verified (--save-every)")
+        last, before = load_checkpoint(run), load_checkpoint(run, previous=True)
+        first, step = before.progress.step + 1, last.progress.step
+        if step < first:
+            raise RunError(
+                f"the last checkpoint of {run} (step {step}) is not after the one before it (step {first - 1}); "
+                f"go on with the run first: regard resume {run}"
+            )
+        if last.progress.processes > 1:
+            raise RunError(f"{run} was trained by {last.progress.processes} processes; only those of one are verified")
+        recipe = recipe_from_tables(tomllib.loads(last.recipe))
+        splits = find_splits(recipe.data)
+        if splits.fingerprint() != last.data:
+            return Verdict(False, f"not verified: the training data is not what {run} was trained with")
+        console.print(f"training steps {first:,} to {step:,} of {run} once more", highlight=False, markup=False)
+        with tempfile.TemporaryDirectory() as place, as_many_threads(last.progress.threads):
+            again = replay(folder, before, last, splits, Path(place), console)
+            lines = [logged(path) for path in (folder.metrics, Path(place) / folder.metrics.name)]
+    return judged(run, first, last, again, *lines)
+
+
+def replay(
+    folder: RunFolder, before: Checkpoint, last: Checkpoint, splits: Splits, place: Path, console: Console
+) -> Checkpoint:
+    """The same steps in another place; the recipe is the last checkpoint's, which it came about with."""
+    recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
+    job, _ = pick_up(recipe, folder, before, splits, Console(quiet=True))
+    job.folder = RunFolder(place)
+    stop = StopAt(job.progress, last.progress.step)
+    with RunLog(job.folder, console, last.progress.step, before.progress.step) as log:
+        train_loop(job, log, stop)
+    return load_checkpoint(place)
+
+
+def judged(
+    run: Path, first: int, last: Checkpoint, again: Checkpoint, logs: dict[int, str], logs_again: dict[int, str]
+) -> Verdict:
+    stretch = f"steps {first:,} to {last.progress.step:,} of {run}"
+    known = [step for step in sorted(logs_again) if step in logs]
+    parted = next((step for step in known if logs[step] != logs_again[step]), None)
+    if parted is not None:
+        since = max((step for step in known if step < parted), default=first - 1) + 1
+        where = f"at step {parted:,}" if since == parted else f"between steps {since:,} and {parted:,}"
+        return Verdict(False, f"not verified: trained once more, {stretch} depart {where} (loss or gradient differs)")
+    tensors = [n for n in last.tensors if n not in again.tensors or not same(last.tensors[n], again.tensors[n])]
+    numbers = [f.name for f in dataclasses.fields(Progress) if f.name not in CHANCE and _differs(f.name, last, again)]
+    if tensors or numbers:
+        what = ", ".join([*tensors[:2], *numbers[:2]])
+        return Verdict(
+            False, f"not verified: trained once more, {stretch} lead to another checkpoint than it has ({what} differ)"
+        )
+    count = len(last.tensors)
+    return Verdict(
+        True, f"verified: trained once more, {stretch} give the same losses and {count} tensors, bit for bit"
+    )
+
+
+def same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return a.dtype == b.dtype and torch.equal(a, b)
+
+
+def _differs(name: str, last: Checkpoint, again: Checkpoint) -> bool:
+    return bool(getattr(last.progress, name) != getattr(again.progress, name))
+
+
+def logged(metrics: Path) -> dict[int, str]:
+    """Step → trajectory, from a run's log."""
+    rows = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    return {row["step"]: row["trajectory"] for row in rows if row["kind"] == "train" and "trajectory" in row}
+
+
+@contextmanager
+def as_many_threads(count: int) -> Iterator[None]:
+    """Sums over several threads are rounded otherwise."""
+    now = torch.get_num_threads()
+    torch.set_num_threads(count or now)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(now)

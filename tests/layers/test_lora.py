@@ -1,0 +1,98 @@
+"""Low-rank adaptation: only the product BA changes, merged and unmerged are one model, frozen weights stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regard.batch import pack
+from regard.bundle import Bundle, make_model, unique_tensors
+from regard.layers.lora import LowRank, adapt, low_rank, merged
+from regard.models.rnn import RnnConfig
+from regard.models.transformer import Transformer, TransformerConfig
+from regard.text.tokenizer import TextConfig, Tokenizer
+
+CONFIG = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2, dropout=0.0)
+BATCH = pack([[7, 8, 9], [10, 11]], [[12, 13], [14, 15, 16]]).pad()
+
+
+def small(config: TransformerConfig = CONFIG) -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(config, 40, 40, joint=True).eval()
+
+
+def train_a_little(model: nn.Module) -> None:
+    trained = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.SGD(trained, lr=0.5)
+    for _ in range(3):
+        model(BATCH).logsumexp(-1).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def test_the_equation() -> None:
+    w, b, a = torch.randn(5, 4), torch.randn(5, 2), torch.randn(2, 4)
+    expected = w.clone()
+    for i in range(5):
+        for j in range(4):
+            expected[i, j] += 3 * sum(b[i, k] * a[k, j] for k in range(2))
+    torch.testing.assert_close(low_rank(w, b, a, 3.0), expected)
+
+
+def test_an_adapted_model_begins_as_the_model_itself() -> None:
+    model = small()
+    before = model(BATCH)
+    count = adapt(model, rank=2, alpha=4)
+    assert count == (4 + 2) + 2 * (4 + 4 + 2)  # attention's four matrices, feed-forward's two
+    assert torch.equal(model(BATCH), before)
+    other = small()
+    adapt(other, rank=2, alpha=4)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("changes", [{}, {"activation": "swiglu", "norm": "post"}, {"experts": 2}])
+def test_only_a_product_of_low_rank_is_learnt(changes: dict[str, object]) -> None:
+    config = TransformerConfig(**{**CONFIG.__dict__, **changes})
+    model = small(config)
+    start = {name: tensor.detach().clone() for name, tensor in unique_tensors(model).items()}
+    adapt(model, rank=2, alpha=4)
+    train_a_little(model)
+    now = merged(model, unique_tensors(model))
+    assert now.keys() == start.keys()
+    adapted = {f"{path}.weight" for path, layer in model.named_modules() if isinstance(layer, LowRank)}
+    assert adapted
+    for name, tensor in now.items():
+        difference = tensor.detach() - start[name]
+        if name in adapted:
+            assert torch.linalg.matrix_rank(difference, atol=1e-5) <= 2, name
+        else:
+            assert not difference.any(), name
+    assert any((now[name] - start[name]).abs().max() > 1e-3 for name in adapted)
+    for path, layer in model.named_modules():
+        if isinstance(layer, LowRank):
+            assert torch.equal(layer.frozen, start[f"{path}.weight"])
+            assert layer.frozen.grad is None
+
+
+def test_a_saved_model_is_plain(tmp_path: Path) -> None:
+    pairs = [("a b c", "d e f")] * 4
+    tokenizer = Tokenizer.train(lambda: iter(pairs), TextConfig(vocab_size=300))
+    model = make_model("transformer", CONFIG, tokenizer).eval()
+    adapt(model, rank=3, alpha=6)
+    train_a_little(model)
+    Bundle("transformer", CONFIG, model, tokenizer).save(tmp_path / "m")
+    plain = Bundle.load(tmp_path / "m").model
+    assert not any(isinstance(layer, LowRank) for layer in plain.modules())
+    with torch.inference_mode():
+        torch.testing.assert_close(plain(BATCH), model(BATCH))
+        mask: Tensor = BATCH.src_mask
+        steps = [m.step(BATCH.tgt_in[:, 0], m.start(m.encode(BATCH.src, mask))) for m in (plain, model)]
+        torch.testing.assert_close(steps[0].log_probs, steps[1].log_probs)
+
+
+def test_a_model_without_such_matrices_has_none(tmp_path: Path) -> None:
+    tokenizer = Tokenizer.train(lambda: iter([("a b", "c d")] * 3), TextConfig(vocab_size=300))
+    assert adapt(make_model("rnn", RnnConfig(), tokenizer), rank=2, alpha=4) == 0

@@ -1,0 +1,55 @@
+"""Sentences that share rows are told apart: the same states, loss and gradients as with a row each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from regard.batch import PackedBatch, Places, pack
+from regard.data.rows import lay_in_rows
+from regard.models.transformer import Transformer, TransformerConfig
+from regard.training.loss import projected_nll, smoothed_nll
+
+SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2, dropout=0.0)
+
+
+def some_pairs() -> PackedBatch:
+    generator = torch.Generator().manual_seed(4)
+    sizes = torch.randint(1, 15, (20, 2), generator=generator).tolist()
+    ids = [[torch.randint(3, 40, (n,), generator=generator).tolist() for n in pair] for pair in sizes]
+    return pack([s for s, _ in ids], [t for _, t in ids])
+
+
+def in_rows(batch: PackedBatch, width: int = 32) -> PackedBatch:
+    laid = lay_in_rows(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), width)
+    places = Places(laid.rows + 1, width, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
+    assert laid.rows < len(batch) / 1.5
+    return replace(batch, places=places)  # and a row that nobody uses
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_shared_rows_change_nothing(positions: str, norm: str) -> None:
+    torch.manual_seed(1)
+    config = replace(SMALL, positions=positions, norm=norm)  # type: ignore[arg-type]
+    model = Transformer(config, 40, 40, True).double()
+    packed = some_pairs()
+    plain, shared = packed.pad(), in_rows(packed).pad()
+    assert plain.target_tokens == shared.target_tokens == packed.target_tokens
+
+    alone = model.states(plain)[plain.tgt_mask]  # (tokens, D), sentence after sentence
+    assert shared.shared is not None
+    rows = model.states(shared)
+    together = torch.cat([rows[shared.shared.tgt_sentence == i] for i in range(1, len(packed) + 1)])
+    torch.testing.assert_close(together, alone)
+
+    def gradients(loss: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.autograd.grad(loss, tuple(model.parameters()))
+
+    expected = smoothed_nll(model(plain), plain.tgt_out, plain.tgt_mask, 0.1)
+    found = projected_nll(model.states(shared), model.output.weight, shared.tgt_out, shared.tgt_mask, 0.1)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
+    for ours, theirs in zip(gradients(found), gradients(expected), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,86 @@
+"""On a GPU: a recorded pass gives the gradients of a plain one, micro-batches add up, and dice are thrown anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard.batch import Batch, Places, pack
+from regard.data.rows import lay_in_rows
+from regard.models.transformer import Transformer, TransformerConfig
+from regard.training.capture import Captured
+from regard.training.loss import loss_and_gradient, projected_nll
+from regard.training.loss_kernel import loss_and_gradient as kernel
+from regard.training.loss_kernel import there
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
+SMALL = TransformerConfig(width=64, heads=4, inner=128, encoder_layers=2, decoder_layers=2, dropout=0.0)
+
+
+def batch(seed: int) -> Batch:
+    generator = torch.Generator().manual_seed(seed)
+    sizes = torch.randint(1, 15, (20, 2), generator=generator).tolist()
+    ids = [[torch.randint(3, 40, (n,), generator=generator).tolist() for n in pair] for pair in sizes]
+    packed = pack([s for s, _ in ids], [t for _, t in ids])
+    laid = lay_in_rows(packed.src_offsets.diff().tolist(), packed.tgt_offsets.diff().tolist(), 64)
+    places = Places(8, 64, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
+    return replace(packed, places=places).pad().to("cuda")
+
+
+def make(dropout: float) -> tuple[Transformer, list[Tensor]]:
+    torch.manual_seed(1)
+    model = Transformer(replace(SMALL, dropout=dropout), 40, 40, True).cuda()
+    return model, list(model.parameters())
+
+
+def recorded(model: Transformer, first: Batch) -> Captured:
+    def work(some: Batch, scale: Tensor) -> Tensor:
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = projected_nll(model.states(some), model.output.weight, some.tgt_out, some.tgt_mask, 0.1) * scale
+        loss.backward()
+        return loss.detach()
+
+    return Captured(work, first, list(model.parameters()))
+
+
+def test_recorded_gradients_are_the_plain_ones_and_add_up() -> None:
+    model, parameters = make(0.0)
+    one, other = batch(1), batch(2)
+    total = torch.zeros((), device="cuda")
+    for some in (one, other):
+        with torch.autocast("cuda", torch.bfloat16):
+            loss = projected_nll(model.states(some), model.output.weight, some.tgt_out, some.tgt_mask, 0.1) * 0.5
+        loss.backward()
+        total += loss.detach()
+    expected = [p.grad.clone() for p in parameters if p.grad is not None]
+    model.zero_grad(set_to_none=True)
+    replay = recorded(model, one)
+    found = replay(one, 0.5) + replay(other, 0.5)
+    torch.testing.assert_close(found, total)
+    for parameter, gradient in zip(parameters, expected, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, rtol=0.02, atol=1e-3)
+
+
+def test_every_replay_has_dropout_of_its_own_and_can_be_repeated() -> None:
+    model, _ = make(0.3)
+    one = batch(1)
+    replay = recorded(model, one)
+    state = torch.cuda.get_rng_state()
+    first, second = float(replay(one, 1.0)), float(replay(one, 1.0))
+    torch.cuda.set_rng_state(state)
+    assert first != second
+    assert (float(replay(one, 1.0)), float(replay(one, 1.0))) == (first, second)
+
+
+@pytest.mark.skipif(not there, reason="needs Triton")
+def test_the_loss_kernel_equals_the_equation() -> None:
+    torch.manual_seed(2)
+    logits = torch.randn(50, 9001, device="cuda") * 3
+    targets, mask = torch.randint(0, 9001, (50,), device="cuda"), torch.rand(50, device="cuda") < 0.8
+    total, gradient = loss_and_gradient(logits, targets, mask, 0.1)
+    found, written = kernel(logits.clone(), targets, mask, 0.1)
+    torch.testing.assert_close(found, total)
+    torch.testing.assert_close(written, gradient)
