@@ -63,10 +63,7 @@ class Model(nn.Module, ABC):
     """An encoder–decoder on the contract above."""
 
     target_size: int
-    shares_rows = False  # whether `states` keeps apart sentences that share a row (`batch.Shared`)
-    last_layer_aligns = (
-        False  # of several layers that look, the last, not the last but one, looks at what it translates
-    )
+    last_layer_aligns = False  # of several layers that look, the last looks at what it translates, not the one below
 
     @abstractmethod
     def encode(self, src: Tensor, mask: Tensor) -> Memory: ...
@@ -79,14 +76,6 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor: ...
-
-    def states(self, batch: Batch) -> Tensor:
-        """What `output_matrix` (V, D) makes logits of, (B, T, D). Models that share rows have both."""
-        raise NotImplementedError
-
-    @property
-    def output_matrix(self) -> Tensor:
-        raise NotImplementedError
 
     @abstractmethod
     def attention(self, batch: Batch) -> AttentionMaps: ...
@@ -104,3 +93,19 @@ class Model(nn.Module, ABC):
     def parameter_count(self) -> int:
         """Numbers that training changes; a shared matrix counts once."""
         return sum(p.numel() for p in self.parameters())
+
+
+class RowModel(Model):
+    """A model that keeps apart sentences that share a row (`batch.Shared`), and gives what its logits are made of, so
+    that a loss need not hold them all."""
+
+    @abstractmethod
+    def states(self, batch: Batch) -> Tensor:
+        """(B, T, D); times `output_matrix` they are the logits."""
+        ...
+
+    @property
+    @abstractmethod
+    def output_matrix(self) -> Tensor:
+        """(V, D)"""
+        ...

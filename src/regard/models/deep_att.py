@@ -30,17 +30,16 @@ ours. The decoder starts from zeros. Not here: the model without attention (Deep
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Recurrent
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.gnmt import AttentiveLSTM, AttentiveState, Looked, begin
+from regard.models.base import Memory
+from regard.models.gnmt import Attentive, AttentiveLSTM, AttentiveState, Decoded, Looked
 
 
 @dataclass(frozen=True)
@@ -123,15 +122,7 @@ def recurrent_layers(layers: nn.ModuleList) -> list[Recurrent]:
     return [layer for layer in layers if isinstance(layer, Recurrent)]
 
 
-class Decoded(NamedTuple):
-    """The decoder's output and the state it can go on from."""
-
-    states: Tensor  # (N, T, E)
-    weights: Tensor  # (N, T, S)
-    state: AttentiveState
-
-
-class DeepAtt(Model):
+class DeepAtt(Attentive):
     def __init__(self, config: DeepAttConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
         require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
@@ -155,28 +146,11 @@ class DeepAtt(Model):
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def forward(self, batch: Batch) -> Tensor:
-        logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
-        return logits
-
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         x = self.source_embedding(src)  # (B, S, E)
         tops = [column(x, mask) for column in self.columns]
         everything = torch.cat([h for h, _ in tops] + [f for _, f in tops], dim=-1)  # (B, S, 10D)
         return Memory(self.interface(everything), mask)
-
-    def start(self, memory: Memory, trace: bool = False) -> AttentiveState:
-        return begin(memory, self.bottom, len(self.decoder), trace)
-
-    def step(self, token: Tensor, state: State) -> Step:
-        assert isinstance(state, AttentiveState)
-        decoded = self._decode(token[:, None], state)  # T = 1
-        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
-        attention = decoded.weights[:, None] if state.trace else None  # (N, 1, 1, S): one layer, one head
-        return Step(log_probs, decoded.state, attention)
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1
 
     def flops(self, source: int, target: int) -> float:
         """Each product of the equations once; the halves of f computed twice are not counted twice."""
@@ -189,9 +163,6 @@ class DeepAtt(Model):
         return recurrent + interface + self.bottom.flops(source, target) + target * each_word
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _start(self, batch: Batch) -> AttentiveState:
-        return self.start(self.encode(batch.src, batch.src_mask))
 
     def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded:
         half, words = 2 * self.config.width, self.target_embedding(tokens)  # (N, T, E)

@@ -22,6 +22,7 @@ penalties, which belong to search. The decoder starts from zeros; the paper does
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -159,7 +160,38 @@ class Decoded(NamedTuple):
     state: AttentiveState
 
 
-class GNMT(Model):
+class Attentive(Model):
+    """What GNMT and Deep-Att have in common: a bottom decoder layer that looks at the source, and layers above it."""
+
+    bottom: AttentiveLSTM
+    decoder: nn.ModuleList
+    output: nn.Linear
+
+    @abstractmethod
+    def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded: ...
+
+    def forward(self, batch: Batch) -> Tensor:
+        logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
+        return logits
+
+    def start(self, memory: Memory, trace: bool = False) -> AttentiveState:
+        return begin(memory, self.bottom, len(self.decoder), trace)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, AttentiveState)
+        decoded = self._decode(token[:, None], state)  # T = 1
+        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        attention = decoded.weights[:, None] if state.trace else None  # (N, 1, 1, S): one layer, one head
+        return Step(log_probs, decoded.state, attention)
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1
+
+    def _start(self, batch: Batch) -> AttentiveState:
+        return self.start(self.encode(batch.src, batch.src_mask))
+
+
+class GNMT(Attentive):
     def __init__(self, config: GNMTConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
         require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
@@ -184,29 +216,12 @@ class GNMT(Model):
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def forward(self, batch: Batch) -> Tensor:
-        logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
-        return logits
-
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         x, _ = self.both_ways(self.dropout(self.source_embedding(src)), mask)  # (B, S, 2D)
         for number, layer in enumerate(self.encoder, start=2):
             y, _ = layer(self.dropout(x))  # (B, S, D)
             x = y + x if number >= self.config.residual_from else y
         return Memory(x, mask)
-
-    def start(self, memory: Memory, trace: bool = False) -> AttentiveState:
-        return begin(memory, self.bottom, len(self.decoder), trace)
-
-    def step(self, token: Tensor, state: State) -> Step:
-        assert isinstance(state, AttentiveState)
-        decoded = self._decode(token[:, None], state)  # T = 1
-        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
-        attention = decoded.weights[:, None] if state.trace else None  # (N, 1, 1, S): one layer, one head
-        return Step(log_probs, decoded.state, attention)
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1
 
     def flops(self, source: int, target: int) -> float:
         layers = [(layer, source) for layer in (self.both_ways, *self.encoder)]
@@ -217,9 +232,6 @@ class GNMT(Model):
         return recurrent + self.bottom.flops(source, target) + target * each_word
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _start(self, batch: Batch) -> AttentiveState:
-        return self.start(self.encode(batch.src, batch.src_mask))
 
     def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded:
         looked: Looked = self.bottom(self.dropout(self.target_embedding(tokens)), state.bottom, state.source)

@@ -29,7 +29,7 @@ from regard.layers.masks import padding_mask
 from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, Norm, Residual, in_working_precision
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
 
 
 @dataclass(frozen=True)
@@ -209,9 +209,7 @@ class TransformerState:
         return replace(self, past=past, source=source, source_mask=self.source_mask[rows], sentence=sentence)
 
 
-class Transformer(Model):
-    shares_rows = True
-
+class Transformer(RowModel):
     def __init__(self, config: TransformerConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
         require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +16,10 @@ from rich.console import Console
 import regard
 from regard.bundle import Bundle, load_weights, make_model
 from regard.config import differences
-from regard.data.batching import Batches, Encoded
-from regard.data.cache import learnt_before
-from regard.data.corpus import PairFiles, read_pairs
-from regard.data.encode import EncodedCorpus, encode_corpus
-from regard.data.mixture import Mixture
-from regard.data.rows import RowBatches
-from regard.data.splits import Corpus, Splits, find_splits
+from regard.data.splits import Splits, find_splits
 from regard.errors import RecipeError, RunError
 from regard.metrics.bleu import BleuScore
-from regard.models.base import Model
+from regard.models.base import Model, RowModel
 from regard.recipe import Recipe, recipe_from_tables, with_settings
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
@@ -33,8 +27,9 @@ from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from regard.training.distributed import ALONE, World, joined, my_device, objective, seed_apart, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
-from regard.training.log import RunLog, counting
+from regard.training.log import RunLog
 from regard.training.loop import Ending, Job, train_loop
+from regard.training.material import Material, learn_text, read_material
 from regard.training.optim import make_optimizer
 from regard.training.precision import settle_precision
 from regard.training.regularise import silence_words
@@ -56,16 +51,6 @@ class Outcome:
     signature: str
     reward: float | None = None  # of the model's own translations in training, a moving mean
     test_bleu: BleuScore | None = None
-
-
-@dataclass(frozen=True)
-class Material:
-    """All text of a run, read and found good."""
-
-    batches: Batches | RowBatches
-    dev: HeldOut | None
-    test: HeldOut | None
-    fingerprint: str  # of the training files
 
 
 def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
@@ -198,31 +183,6 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
         )
 
 
-def learn_text(recipe: Recipe, splits: Splits, console: Console) -> Tokenizer:
-    count = 0
-    with counting(console, "reading pairs") as told:
-
-        def pairs() -> Iterable[tuple[str, str]]:
-            nonlocal count
-            count = 0
-            for count, pair in enumerate(splits.training_pairs(), start=1):
-                if count % 1000 == 0:
-                    told(count)
-                yield pair
-
-        def learn() -> Tokenizer:
-            return Tokenizer.train(lambda: iter(pairs()), recipe.text)
-
-        tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), learn)
-    source = f"from {count:,} pairs" if count else "as learnt before"
-    kind = "joint" if recipe.text.joint else "separate"
-    sizes = (
-        f"{tokenizer.target_size:,}" if recipe.text.joint else f"{tokenizer.source_size:,} + {tokenizer.target_size:,}"
-    )
-    console.print(f"vocabulary  {sizes} {recipe.text.unit} pieces, {kind}, {source}", highlight=False)
-    return tokenizer
-
-
 def _run(job: Job, test: HeldOut | None, console: Console) -> Outcome:
     recipe, folder, progress = job.recipe, job.folder, job.progress
     _introduce(job, console)
@@ -250,9 +210,7 @@ def assemble(
 ) -> Job:
     device = bundle.model.device
     adapt_model(recipe, bundle.model)
-    shared = objective(
-        bundle.model, recipe.train, world
-    )  # with fsdp, parameters become others: before all that follows
+    shared = objective(bundle.model, recipe.train, world)  # fsdp makes other parameters: before all that follows
     bundle.card |= {
         "regard": regard.__version__,
         "torch": torch.__version__,
@@ -297,54 +255,11 @@ def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bu
 def decide_packing(recipe: Recipe, model: Model) -> bool:
     """Whether sentences share rows. A run keeps to it: one that goes on elsewhere takes its batches as it began."""
     rewards, wanted = recipe.reward.has_rewards, recipe.train.packing
-    if wanted == "on" and (rewards or not model.shares_rows):
+    if wanted == "on" and (rewards or not isinstance(model, RowModel)):
         why = "training for rewards" if rewards else f"the architecture {recipe.architecture}"
         raise RecipeError(f"train.packing is on, but {why} needs a row for each sentence; leave it at auto")
-    able = model.shares_rows and not rewards and model.device.type == "cuda"
+    able = isinstance(model, RowModel) and not rewards and model.device.type == "cuda"
     return wanted == "on" or (wanted == "auto" and able)
-
-
-def read_material(
-    recipe: Recipe, splits: Splits, tokenizer: Tokenizer, progress: Progress, console: Console, world: World = ALONE
-) -> Material:
-    tag = recipe.data.dev_tag
-    dev, test = (read_held_out(files, tag) if files else None for files in (splits.dev, splits.test))
-    batches = make_batches(recipe, splits.train, tokenizer, progress, console, world)
-    return Material(batches, dev, test, splits.fingerprint())
-
-
-def make_batches(
-    recipe: Recipe,
-    train: Sequence[Corpus],
-    tokenizer: Tokenizer,
-    progress: Progress,
-    console: Console,
-    world: World = ALONE,
-) -> Batches | RowBatches:
-    """Batches from where `progress` stands. With BPE-dropout or transforms every epoch is encoded anew; of corpora with
-    weights every epoch is another mixture."""
-    seed, weights = recipe.train.seed, [corpus.weight for corpus in train]
-    anew = recipe.text.bpe_dropout > 0 or any(recipe.data.transforms)
-
-    def encode(epoch: int | None) -> list[EncodedCorpus]:
-        with counting(console, "encoding pairs") as told:
-            given = [(corpus.files, tokenizer, recipe.data, told) for corpus in train]
-            tags = [corpus.tag for corpus in train]
-            return [encode_corpus(*g, epoch=epoch, seed=seed, tag=tag) for g, tag in zip(given, tags, strict=True)]
-
-    if world.size > 1:  # the first one encodes; the others find it in the cache, or have a cache of their own
-        world.told(lambda: len(encode(progress.epoch if anew else None)))
-    fixed = None if anew else encode(None)
-
-    def of_epoch(epoch: int) -> Encoded:
-        corpora = fixed or encode(epoch)
-        return corpora[0] if weights == [1] else Mixture(corpora, weights, seed, epoch)
-
-    state = {"epoch": progress.epoch, "index": progress.index}
-    kind = RowBatches if progress.packed else Batches
-    batches = kind(of_epoch, recipe.train.batch_tokens, recipe.train.seed, world.rank, world.size, state)
-    console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
-    return batches
 
 
 def _introduce(job: Job, console: Console) -> None:
@@ -365,11 +280,6 @@ def _introduce(job: Job, console: Console) -> None:
         f"{job.batches.per_epoch:,} an epoch, dev {len(job.dev.sources) if job.dev else 0:,}",
         highlight=False,
     )
-
-
-def read_held_out(files: PairFiles, tag: str | None = None) -> HeldOut:
-    pairs = list(read_pairs(files))
-    return HeldOut([s for s, _ in pairs], [t for _, t in pairs], tag)
 
 
 def score_test(folder: RunFolder, recipe: Recipe, test: HeldOut, device: torch.device) -> Evaluation:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import Batch
+from regard.models.base import RowModel
 from regard.training.capture import Captured
 from regard.training.distributed import learn_together, whole
 from regard.training.feed import Ready
@@ -96,6 +97,7 @@ def batch_loss(job: Job, batch: Batch, chance: Tensor) -> Tensor:
             logits = model(batch.twice())
         return r_drop_fused(logits, batch.tgt_out, batch.tgt_mask, smoothing, recipe.train.r_drop)
     if batch.shared is not None:
+        assert isinstance(model, RowModel), "no other model is given such batches"
         with job.autocast:
             states = model.states(batch)
             return projected_nll(states, model.output_matrix, batch.tgt_out, batch.tgt_mask, smoothing)
