@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -90,6 +92,23 @@ def test_the_position_is_all_there_is_to_know(corpus: EncodedCorpus) -> None:
         next(one)
     other = RowBatches(corpus, 192, seed=5, state=one.state())
     assert other.epoch == one.epoch > 0
+    assert sentences(one) == sentences(other)
+
+
+def test_rows_grow_with_a_later_epoch_and_never_shrink(corpus: EncodedCorpus) -> None:
+    lengths = [60, 70, 50]  # of each epoch's longest sentence
+
+    def of_epoch(epoch: int) -> EncodedCorpus:
+        found = copy(corpus)
+        found.longest = lengths[epoch % 3]
+        return found
+
+    one, widths = RowBatches(of_epoch, 256, seed=5), []
+    while one.epoch < 3:
+        assert next(one).pad().src.shape[1] == one.width
+        widths.append((one.epoch, one.width))
+    assert sorted(set(widths)) == [(0, 64), (1, 128), (2, 128), (3, 128)]
+    other = RowBatches(of_epoch, 256, seed=5, state=one.state())
     assert sentences(one) == sentences(other)
 
 

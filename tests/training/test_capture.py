@@ -64,6 +64,16 @@ def test_recorded_gradients_are_the_plain_ones_and_add_up() -> None:
         torch.testing.assert_close(parameter.grad, gradient, rtol=0.02, atol=1e-3)
 
 
+def test_recording_keeps_the_gradients_that_are_there() -> None:
+    model, parameters = make(0.0)
+    one = batch(1)
+    recorded(model, one)(one, 1.0)
+    before = [p.grad.clone() for p in parameters if p.grad is not None]
+    recorded(model, one)  # as for wider rows, in the middle of an update
+    for parameter, gradient in zip(parameters, before, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient, rtol=0, atol=0)
+
+
 def test_every_replay_has_dropout_of_its_own_and_can_be_repeated() -> None:
     model, _ = make(0.3)
     one = batch(1)

@@ -161,6 +161,8 @@ def test_a_changed_recipe_needs_override(run: Path) -> None:
 def test_what_cannot_change_is_refused_even_with_override(run: Path) -> None:
     with pytest.raises(RunError, match=r"model.width cannot change within a run"):
         resume(run, [("width", "32"), ("steps", "30")], override=True)
+    with pytest.raises(RunError, match=r"train.packing cannot change within a run"):
+        resume(run, [("packing", "on"), ("steps", "30")], override=True)
 
 
 def test_changed_data_is_noticed(run: Path, finished: Path) -> None:

@@ -5,7 +5,9 @@
 A batch takes pairs in the epoch's random order, as many as fit, and lays them into its rows: the longest first, each
 into the row where it leaves the least room (best fit, decreasing). Nothing is sorted by length, so batches are random
 samples of the corpus, and rows are filled to 98 or 99 percent on the longer side all the same. A position in the epoch
-is the number of pairs before it, and everything is a pure function of (lengths, seed, epoch, position).
+is the number of pairs before it, and everything is a pure function of (lengths, seed, epoch, position, width). The
+width is what the longest sentence needs; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so
+that a graph recorded for one shape serves them all.
 
 With several processes a batch has rows for all of them, and each takes its share. What the pairs hold is `encode.py`'s
 affair, and batches of like lengths, for models that cannot keep sentences of a row apart, are `batching.py`'s.
@@ -103,12 +105,13 @@ class RowBatches:
         self._corpus_of = corpus if callable(corpus) else lambda epoch: corpus
         self._budget, self._seed, self._rank, self._world = batch_tokens, seed, rank, world
         self.epoch, self.index = (state["epoch"], state["index"]) if state else (0, 0)
+        self.width = state.get("width", 0) if state else 0
         self._open()
 
     def _open(self) -> None:
         self.corpus = self._corpus_of(self.epoch)
         longest = self.corpus.longest
-        self.width = next((w for w in WIDTHS if w >= longest), longest)
+        self.width = max(self.width, next((w for w in WIDTHS if w >= longest), longest))
         if self._budget < self.width:
             raise InputError(
                 f"batch_tokens is {self._budget:,}, but the longest sentence needs rows of {self.width:,}; "
@@ -133,7 +136,7 @@ class RowBatches:
         return max(1, round(self.corpus.tokens / (0.98 * self.rows * self.width * self._world)))
 
     def state(self) -> dict[str, int]:
-        return {"epoch": self.epoch, "index": self.index}
+        return {"epoch": self.epoch, "index": self.index, "width": self.width}
 
     def largest(self) -> PackedBatch:
         """All are of one size: the first of this segment; the place in the epoch stays."""

@@ -11,15 +11,21 @@ recurrent models.
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from regard.layers.masks import causal_mask, same_sentence_mask
 from regard.layers.positions import Rotation, rotate
 from regard.layers.row_attention import across_rows, within_rows
+
+# All but cuDNN's, which plans anew for every shape: with batches of like lengths, or one step longer each time, that
+# takes far longer than the work (docs/log.md).
+KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -44,7 +50,8 @@ def attend_fused(
     if q.dtype == torch.bfloat16 and q.device.type == "cpu":  # torch's kernel goes back six times as slowly in it
         with torch.autocast("cpu", enabled=False):
             return attend_fused(q.float(), k.float(), v.float(), mask, causal, dropout).to(q.dtype)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, dropout_p=dropout)
+    with sdpa_kernel(KERNELS) if q.is_cuda else nullcontext():
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, dropout_p=dropout)
 
 
 class KeyValue(NamedTuple):

@@ -25,14 +25,15 @@ class Captured:
         self.scale = torch.ones((), device=batch.src.device)
         generator = torch.cuda.default_generators[batch.src.device.index or 0]
         dice = generator.get_state()
+        learnt = [None if p.grad is None else p.grad.clone() for p in parameters]  # from earlier micro-batches
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM):
                 work(self.batch, self.scale)
         torch.cuda.current_stream().wait_stream(stream)
-        for parameter in parameters:  # gradients live at fixed places from here on
-            parameter.grad = torch.zeros_like(parameter)
+        for parameter, before in zip(parameters, learnt, strict=True):  # gradients live at fixed places from here on
+            parameter.grad = torch.zeros_like(parameter) if before is None else before
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
             self.loss = work(self.batch, self.scale)

@@ -31,6 +31,7 @@ class Ready:
     flops: float  # of learning from it
     epoch: int
     index: int
+    width: int  # of rows that sentences share, or 0
 
     def to(self, device: torch.device) -> Ready:
         return replace(self, batch=self.batch.to(device))
@@ -50,8 +51,9 @@ class _Stream(IterableDataset[Ready]):
 
     def _ready(self, packed: PackedBatch) -> Ready:
         batches = self.batches
+        width = batches.width if isinstance(batches, RowBatches) else 0
         return Ready(
-            packed.pad(), packed.target_tokens, len(packed), self.cost.of(packed), batches.epoch, batches.index
+            packed.pad(), packed.target_tokens, len(packed), self.cost.of(packed), batches.epoch, batches.index, width
         )
 
 
@@ -69,7 +71,13 @@ def feed(batches: Batches | RowBatches, cost: Cost, device: torch.device) -> Ite
             yield ready.to(device)
         return
     loader = DataLoader(
-        stream, batch_size=None, num_workers=1, prefetch_factor=AHEAD, pin_memory=True, worker_init_fn=_deaf
+        stream,
+        batch_size=None,
+        num_workers=1,
+        prefetch_factor=AHEAD,
+        pin_memory=True,
+        worker_init_fn=_deaf,
+        generator=torch.Generator(),  # its seed comes from here: a run that goes on keeps its own dice
     )
     for ready in loader:
         yield ready.to(device)

@@ -78,7 +78,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
         stretch.took(loss, norm, tokens)
         progress.step, progress.tokens = step, progress.tokens + tokens
         progress.flops += sum(ready.flops for ready in micro)
-        progress.epoch, progress.index = micro[-1].epoch, micro[-1].index
+        progress.epoch, progress.index, progress.width = micro[-1].epoch, micro[-1].index, micro[-1].width
 
         last = step == config.steps
         logs, assesses = step % config.log_every == 0, step % config.eval_every == 0 or last

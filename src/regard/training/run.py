@@ -35,8 +35,8 @@ from regard.training.precision import settle_precision
 from regard.training.regularise import silence_words
 from regard.training.start import FREE, adapt_model, find_start, with_text
 
-# Keys whose change would make a checkpoint's tensors or ids, or where they came from, mean something else.
-FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_")
+# Keys whose change would make a checkpoint's tensors, ids or place in the data mean something else.
+FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.packing")
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,8 @@ class Update:
         alone = self.job.world.size == 1  # what processes exchange is not recorded
         if batch.shared is None or not batch.src.is_cuda or self.job.recipe.reward.has_rewards or not alone:
             return self.pass_through(batch, torch.as_tensor(scale, device=batch.src.device))
-        if self.captured is None:  # rows of one size, likelihood alone: the same kernels every time
+        width = batch.src.shape[1]
+        if self.captured is None or width > self.captured.batch.src.shape[1]:  # an epoch with longer sentences
             self.captured = Captured(self.pass_through, batch, self.parameters)
         if batch.src.shape != self.captured.batch.src.shape:  # a part of a batch
             return self.pass_through(batch, torch.as_tensor(scale, device=batch.src.device))
