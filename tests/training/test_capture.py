@@ -16,7 +16,11 @@ from regard.training.loss import loss_and_gradient, projected_nll
 from regard.training.loss_kernel import loss_and_gradient as kernel
 from regard.training.loss_kernel import there
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")]
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA"),
+    pytest.mark.filterwarnings("default"),  # torch's compiler warns about itself, and as an error that ends it
+]
 SMALL = TransformerConfig(width=64, heads=4, inner=128, encoder_layers=2, decoder_layers=2, dropout=0.0)
 
 

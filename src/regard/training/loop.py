@@ -96,6 +96,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
                 flops=progress.flops,
                 tokens_per_second=pace.tokens_per_second,
                 trajectory=progress.trajectory,
+                **({} if progress.reward is None else {"reward": progress.reward}),
             )
         ending = ends(job, stop)
         if assesses:
