@@ -51,35 +51,55 @@ def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: i
     >>> laid.rows, laid.row.tolist(), laid.tgt_start.tolist()
     (2, [0, 0, 1], [0, 4, 0])
     """
-    order = sorted(range(len(src_lengths)), key=lambda i: -max(src_lengths[i], tgt_lengths[i]))
-    by_room: list[list[int]] = [[] for _ in range(width + 1)]  # target room → open rows
-    src_room: list[int] = []
-    row, src_start, tgt_start = (np.empty(len(order), np.int64) for _ in range(3))
+    count = len(src_lengths)
+    order = sorted(range(count), key=[-max(pair) for pair in zip(src_lengths, tgt_lengths, strict=True)].__getitem__)
+    shelves = _Shelves(width)
+    src_room = shelves.src_room
+    row, src_start, tgt_start = [0] * count, [0] * count, [0] * count
     for i in order:
         src, tgt = src_lengths[i], tgt_lengths[i]
-        room, place = _tightest(by_room, src_room, src, tgt)
-        if place is None:
-            place = len(src_room)
-            src_room.append(width)
+        room, place = shelves.tightest(src, tgt)
         row[i], src_start[i], tgt_start[i] = place, width - src_room[place], width - room
         src_room[place] -= src
         if room > tgt and src_room[place] > 0:
-            by_room[room - tgt].append(place)
-    return Laid(len(src_room), row, src_start, tgt_start)
+            shelves.put_back(place, room - tgt)
+    return Laid(len(src_room), *(np.array(part, dtype=np.int64) for part in (row, src_start, tgt_start)))
 
 
-def _tightest(by_room: list[list[int]], src_room: list[int], src: int, tgt: int) -> tuple[int, int | None]:
-    """(target room, row) of the tightest open row that takes a pair, taken off the list; a whole new row if none."""
-    for room in range(tgt, len(by_room)):
-        for at, place in enumerate(by_room[room]):
-            if src_room[place] >= src:
-                return room, by_room[room].pop(at)
-    return len(by_room) - 1, None
+class _Shelves:
+    """Rows with room left, by the target's room. A bit of `open` is set for each room that some row has, so that the
+    next one is found at once: a batch of short sentences asks thousands of times."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.by_room: list[list[int]] = [[] for _ in range(width + 1)]
+        self.src_room: list[int] = []
+        self.open = 0
+
+    def tightest(self, src: int, tgt: int) -> tuple[int, int]:
+        """(target room, row) of the tightest open row that takes a pair, which is open no more; a new one if none."""
+        left = self.open >> tgt << tgt  # rooms of tgt and more
+        while left:
+            room = (left & -left).bit_length() - 1
+            rows = self.by_room[room]
+            for at, place in enumerate(rows):
+                if self.src_room[place] >= src:
+                    rows.pop(at)
+                    if not rows:
+                        self.open ^= 1 << room
+                    return room, place
+            left &= left - 1
+        self.src_room.append(self.width)
+        return self.width, len(self.src_room) - 1
+
+    def put_back(self, row: int, room: int) -> None:
+        self.by_room[room].append(row)
+        self.open |= 1 << room
 
 
 def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, Laid]:
     """How many of the first pairs fit into a batch, and where they stand in it."""
-    room = rows * width
+    room = int(0.99 * rows * width)  # fuller than that is rare, and to find out costs another laying
     longest = np.maximum(np.cumsum(src_lengths), np.cumsum(tgt_lengths))
     count = max(1, int(np.searchsorted(longest, room, side="right")))
     while True:
