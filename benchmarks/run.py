@@ -207,8 +207,9 @@ def main() -> None:
     if given.only in (None, "starting"):
         rows.append(starting())
     if not (given.quick or given.only):
-        text = HEADER + "\n".join(row.markdown() for row in rows) + f"\n\nMeasured on {about}.\n"
-        Path("docs/benchmarks.md").write_text(text, encoding="utf-8")
+        text, page = HEADER + "\n".join(row.markdown() for row in rows), Path("docs/benchmarks.md")
+        others = "".join(page.read_text(encoding="utf-8").partition("\n## ")[1:])  # sections of other scripts stay
+        page.write_text(f"{text}\n\nMeasured on {about}.\n{others}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,27 @@ LINES = [
 TINY = {"width": 32, "heads": 2, "inner": 64, "encoder_layers": 1, "decoder_layers": 2, "dropout": 0.0, "norm": "pre"}
 
 
+# What a person says in a model's card.
+ABOUT = """
+title = "English to French"
+languages = ["English", "French"]
+training = "On both collections together."
+limits = ["Short sentences.", "No names."]
+
+[[data]]
+name = "Tatoeba"
+licence = "CC BY 2.0 FR"
+attribution = "the contributors of tatoeba.org"
+url = "https://tatoeba.org"
+
+[[data]]
+name = "grammar"
+licence = "Apache-2.0"
+attribution = "regard"
+url = "docs/corpus.md"
+"""
+
+
 def write_lines(folder: Path, times: int = 4) -> tuple[Path, Path]:
     src, tgt = folder / "a.en", folder / "a.fr"
     src.write_text("".join(s + "\n" for s, _ in LINES * times), encoding="utf-8")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard.bundle import PARTS, Bundle, find_bundle
+from regard.compact import Storage
 from regard.errors import BundleError
 from regard.files import write_atomically
 
@@ -63,6 +66,33 @@ def test_the_card_tells_where_it_comes_from(run_folder: Path) -> None:
     assert card["test_bleu"]["score"] == pytest.approx(100)
     assert card["test_bleu"]["signature"].startswith("nrefs:1|case:mixed")
     assert card["pairs"]["kept"] == 32
+
+
+@pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
+def test_a_bundle_keeps_its_storage_and_its_bytes(bundle: Path, tmp_path: Path, storage: Storage) -> None:
+    replace(Bundle.load(bundle), weights=storage).save(tmp_path / "one")
+    one = Bundle.load(tmp_path / "one")
+    assert one.weights == storage
+    assert all(p.dtype == torch.float32 for p in one.model.parameters())
+    one.save(tmp_path / "two")
+    for part in PARTS:
+        assert (tmp_path / "one" / part).read_bytes() == (tmp_path / "two" / part).read_bytes()
+    size = (tmp_path / "one" / "model.safetensors").stat().st_size / (bundle / "model.safetensors").stat().st_size
+    assert size < {"float32": 1.01, "float16": 0.6, "int8": 0.5}[storage]  # of a tiny model; names and vectors weigh
+
+
+def test_an_unknown_storage_is_named(bundle: Path) -> None:
+    config = json.loads((bundle / "config.json").read_text())
+    (bundle / "config.json").write_text(json.dumps(config | {"weights": "int4"}))
+    with pytest.raises(BundleError, match="weights as 'int4'; allowed: float32, float16, int8"):
+        Bundle.load(bundle)
+
+
+def test_loading_draws_no_numbers(bundle: Path) -> None:
+    """What is about to be overwritten need not be drawn; and nobody's dice are moved."""
+    before = torch.random.get_rng_state()
+    Bundle.load(bundle)
+    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:

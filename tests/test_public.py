@@ -19,10 +19,15 @@ FLAGS = {
     "train": ["--out", "--set", "--help"],
     "resume": ["--override", "--previous", "--verify", "--set", "--help"],
     "bench": ["--updates", "--json", "--set", "--help"],
+    "doctor": ["--sample", "--no-predict", "--json", "--set", "--help"],
     "translate": [
         *("--model", "--input", "--output", "--beam", "--nbest", "--length-penalty", "--steer", "--rules", "--unknown"),
         *("--tag", "--sample", "--temperature", "--seed"),
         *("--batch-tokens", "--attention", "--json", "--device", "--help"),
+    ],
+    "align": [
+        *("--src", "--tgt", "--model", "--gold", "--gold-first", "--dev-src", "--dev-tgt", "--dev-gold", "--train-src"),
+        *("--train-tgt", "--words", "--output", "--save-view", "--seed", "--json", "--help"),
     ],
     "lexicon": ["--model", "--src", "--tgt", "--entries", "--help"],
     "bleu": [
@@ -31,13 +36,16 @@ FLAGS = {
         *("--confidence", "--paired", "--samples", "--seed", "--explain", "--line", "--by", "--src", "--tags"),
         *("--counts", "--edges", "--differences", "--html", "--json", "--width", "--quiet", "--help"),
     ],
+    "claims": ["--only", "--out", "--quick", "--list", "--help"],
     "compare": ["--models", "--seeds", "--budget", "--tokenize", "--out", "--help"],
     "complexity": [
         *("--quick", "--device", "--threads", "--lengths", "--widths", "--kernel", "--window"),
         *("--json", "--html", "--markdown", "--help"),
     ],
     "corpus": ["--out", "--size", "--seed", "--help"],
+    "fetch": ["--out", "--from", "--help"],
     "info": ["--json", "--help"],
+    "pack": ["--out", "--weights", "--lexicon", "--about", "--help"],
     "demo": ["--out", "--steps", "--help"],
 }
 

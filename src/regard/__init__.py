@@ -1,7 +1,7 @@
 """regard: neural machine translation you can see inside of.
 
 >>> import regard
->>> regard.load("runs/demo").translate(["The black cat sleeps."])[0].text      # doctest: +SKIP
+>>> regard.load().translate(["The black cat sleeps."])[0].text      # doctest: +SKIP
 'Le chat noir dort.'
 
 Importing this package loads no torch; each function imports what it needs when it is called.
@@ -26,13 +26,14 @@ __version__ = "0.1.0"
 __all__ = ["RegardError", "__version__", "bleu", "load", "train"]
 
 
-def load(path: str | PathLike[str], device: str = "auto") -> Translator:
-    """The translator in a bundle or in a run's folder (its best model), ready: `.translate(["…"])`."""
+def load(path: str | PathLike[str] | None = None, device: str = "auto") -> Translator:
+    """The translator in a bundle or in a run's folder (its best model), ready: `.translate(["…"])`. Without a path, or
+    with a name such as "en-fr", the one in the box."""
     from pathlib import Path
 
     from regard.decode.translate import Translator
 
-    return Translator.load(Path(path), device)
+    return Translator.load(None if path is None else Path(path), device)
 
 
 def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str] | None = None) -> Outcome:

@@ -43,6 +43,7 @@ class Batch:
     tgt_out: Tensor  # (B, T) y1 … yn EOS PAD …
     tgt_mask: Tensor  # (B, T) True where there is a token
     shared: Shared | None = None  # None: a row is one sentence pair
+    links: Tensor | None = None  # (B, T, S) True where an aligner links the two, for `training/guided.py`
 
     def __len__(self) -> int:
         return self.src.shape[0]
@@ -74,7 +75,8 @@ class Batch:
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
         src, src_mask, tgt_in, tgt_out, tgt_mask, *shared = (change(tensor) for tensor in self.tensors())
-        return Batch(src, src_mask, tgt_in, tgt_out, tgt_mask, Shared(*shared) if shared else None)
+        links = change(self.links) if self.links is not None else None
+        return Batch(src, src_mask, tgt_in, tgt_out, tgt_mask, Shared(*shared) if shared else None, links)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """A trained translator as one folder: `config.json tokenizer.json model.safetensors card.json`. Never a pickle.
 
 Each file is written to a temporary name, synced and renamed, so that a reader finds the old one or the new one, whole.
-The card says where the model comes from: data, scores with their signatures, versions. A lexicon may lie beside them
-(`lexicon.json`, by `decode/token_lexicon.py`); a model is whole without it.
+The card says where the model comes from: data, scores with their signatures, versions (`card.py`). The weights are
+float32, or stored in fewer bytes (`compact.py`). A lexicon may lie beside them (`lexicon.json`, by
+`decode/token_lexicon.py`); a model is whole without it. A few bundles come with the package (`box.py`).
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch.overrides import TorchFunctionMode
 
+from regard import box
+from regard.compact import Storage, packed, unpacked
 from regard.config import build, nearest
 from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
@@ -49,6 +53,15 @@ def make_model(architecture: str, config: ModelConfig, tokenizer: Tokenizer) -> 
     return constructor(config, tokenizer.source_size, tokenizer.target_size, tokenizer.config.joint)
 
 
+class Unfilled(TorchFunctionMode):
+    """Within, constructors draw no numbers: all of them are about to be loaded, and drawing takes longer than that."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.__name__ in ("normal_", "uniform_", "kaiming_uniform_"):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
 def check_architecture(name: str) -> None:
     if name not in ARCHITECTURES:
         raise RecipeError(f'unknown model.architecture "{name}"; {nearest(name, ARCHITECTURES)}')
@@ -61,6 +74,7 @@ class Bundle:
     model: Model
     tokenizer: Tokenizer
     card: dict[str, Any] = field(default_factory=dict)
+    weights: Storage = "float32"  # how they are stored; in memory they are always float32
 
     def save(self, folder: Path) -> None:
         """Write all four parts; an interruption leaves each part old or new, never torn."""
@@ -69,12 +83,14 @@ class Bundle:
             "format": FORMAT,
             "architecture": self.architecture,
             "config": dataclasses.asdict(self.config),
+            "weights": self.weights,
         }
         write_atomically(folder / "config.json", lambda path: _write_json(path, about))
         write_atomically(folder / "tokenizer.json", self.tokenizer.save)
         tensors = merged(self.model, unique_tensors(self.model))
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        write_atomically(folder / "model.safetensors", lambda path: save_file(weights, path))
+        stored = packed(weights, self.weights)
+        write_atomically(folder / "model.safetensors", lambda path: save_file(stored, path))
         write_atomically(folder / "card.json", lambda path: _write_json(path, self.card))
 
     @classmethod
@@ -83,6 +99,9 @@ class Bundle:
         about, card = _read_json(folder / "config.json"), _read_json(folder / "card.json")
         if about.get("format") != FORMAT:
             raise BundleError(f"{folder} has bundle format {about.get('format')!r}; this regard reads format {FORMAT}")
+        weights = about.get("weights", "float32")
+        if weights not in get_args(Storage):
+            raise BundleError(f"{folder} has its weights as {weights!r}; allowed: {', '.join(get_args(Storage))}")
         try:
             check_architecture(str(about.get("architecture")))
             section, _, _ = ARCHITECTURES[about["architecture"]]
@@ -92,16 +111,22 @@ class Bundle:
             raise
         except Exception as problem:
             raise BundleError(f"{folder} cannot be read: {problem}") from None
-        model = make_model(about["architecture"], config, tokenizer)
+        with Unfilled():
+            model = make_model(about["architecture"], config, tokenizer)
         load_weights(model, folder / "model.safetensors")
-        return cls(about["architecture"], config, model.to(device).eval(), tokenizer, card)
+        return cls(about["architecture"], config, model.to(device).eval(), tokenizer, card, weights)
 
 
 def find_bundle(folder: Path) -> Path:
-    """The bundle in a folder: itself, or `best` or `last` of a training run."""
+    """The bundle in a folder: itself, or `best` or `last` of a training run. Where there is no such folder, the model
+    of that name in the box."""
+    if not folder.exists() and str(folder) in box.names():
+        return box.boxed(str(folder))
     if not folder.is_dir():
         hint = "; a model is a folder" if folder.exists() else ""
-        raise BundleError(f"no model at {folder}{hint}; give a bundle or a run folder made by regard train")
+        raise BundleError(
+            f"no model at {folder}{hint}; give a bundle or a run folder made by regard train, or {box.choice()}"
+        )
     run = (folder / "recipe.toml").is_file()
     places = [folder / "best", folder / "last"] if run else [folder]
     missing = {place: [part for part in PARTS if not (place / part).is_file()] for place in places}
@@ -129,7 +154,9 @@ def unique_tensors(model: Model) -> dict[str, torch.Tensor]:
 
 def load_weights(model: Model, path: Path) -> None:
     try:
-        stored = load_file(path)
+        stored = unpacked(load_file(path))
+    except BundleError as problem:
+        raise BundleError(f"{path} is damaged: {problem}") from None
     except (SafetensorError, OSError) as problem:
         raise BundleError(f"{path} is damaged or cut short ({problem}); copy it again or train anew") from None
     wanted = unique_tensors(model)

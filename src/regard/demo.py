@@ -22,6 +22,7 @@ from regard.data.corpus import DataConfig
 from regard.data.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
 from regard.decode.translate import Translation, Translator
 from regard.errors import RunError
+from regard.explain.grid import grid_of
 from regard.explain.look import look, measure_view
 from regard.explain.render.terminal import render
 from regard.files import write_atomically
@@ -205,7 +206,7 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
         translation = translator.translate([source])[0]
         seen = look(translator.bundle, source, translation.candidates[0].ids)
         console.print(f"\n  {source}\n  [cyan]{translation.text}[/cyan]")
-        console.print(render(seen.attention, seen.view, aer=seen.aer))
+        console.print(render(grid_of(seen.attention, seen.view, seen.aer)))
     console.print(
         f"\n[dim]The view was chosen on {ALIGNED} dev sentences by alignment error rate (AER) against the grammar's "
         f"own alignments; on {ALIGNED} test sentences its AER is {aer:.1%}. Attention is a hint, not a proof.[/dim]"

@@ -52,6 +52,12 @@ class TrainConfig:
     r_drop: float = key(0.0, "weight of the agreement of two passes with dropout, at twice the cost (0: one pass)")
     word_dropout: float = key(0.0, "share of source and target words whose embeddings are silenced in training")
     sampling_rate: float = key(0.0, "share of target words the decoder reads from its own guesses at the end of a run")
+    guided_weight: float = key(
+        0.0, "weight of a head's learning to look where our aligner links words (0: no such loss)"
+    )
+    guided_layer: int = key(
+        0, "decoder layer whose first head learns it, from 1 on (0: the last but one of three or more)"
+    )
     average: Literal["none", "ema", "last"] = key(
         "none", "weights used: the latest, a moving mean, or a mean of the last"
     )
@@ -81,7 +87,7 @@ class TrainConfig:
         for name in ("eval_every", "save_every", "log_every"):
             value = getattr(self, name)
             require(value >= 1, f"train.{name} must be at least 1, but is {value}")
-        for name in ("patience", "clip", "weight_decay", "r_drop"):
+        for name in ("patience", "clip", "weight_decay", "r_drop", "guided_weight", "guided_layer"):
             value = getattr(self, name)
             require(value >= 0, f"train.{name} must not be negative, but is {value}")
         require(self.lora_rank >= 0, f"train.lora_rank must not be negative, but is {self.lora_rank}")
@@ -185,6 +191,17 @@ class Recipe:
                 f"train.{name} is for training by likelihood, but reward.objective is {self.reward.objective}; "
                 f"leave out --{name.replace('_', '-')}",
             )
+        changing = self.text.bpe_dropout > 0 or any(self.data.transforms)
+        require(
+            self.train.guided_weight == 0
+            or not (changing or self.reward.has_rewards or self.train.r_drop or self.train.packing == "on"),
+            "train.guided_weight needs text that is the same in every epoch and a row for each sentence; leave out "
+            "bpe_dropout, transforms, rewards, r_drop and packing on",
+        )
+        require(
+            self.train.guided_layer == 0 or self.train.guided_weight > 0,
+            f"train.guided_layer is {self.train.guided_layer}, but train.guided_weight is 0; add --guided-weight 0.1",
+        )
         known = f"add it to tags under [text] (now: {', '.join(self.text.tags) or 'none'})"
         for name, tag in [("corpus.tag", c.tag) for c in self.data.corpus] + [("dev_tag", self.data.dev_tag)]:
             require(tag is None or tag in self.text.tags, f'data.{name} "{tag}" is not one of text.tags; {known}')

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard.batch import BOS, EOS, Batch, pad_sources
-from regard.decode.beam import beam_search, length_penalty
+from regard.decode.beam import Record, beam_search, length_penalty
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import length_limits
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
@@ -135,3 +135,48 @@ def test_a_transformers_output_does_not_depend_on_the_batch(beam: int) -> None:
         alone = beam_search(model, *pad_sources([source]), beam=beam)[0]
         assert [h.ids for h in alone] == [h.ids for h in expected]
         assert [h.score for h in alone] == pytest.approx([h.score for h in expected], abs=1e-4)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10_000), st.integers(1, 6), st.floats(0, 1.5))
+def test_a_record_tells_the_whole_search_and_changes_nothing(seed: int, beam: int, alpha: float) -> None:
+    """Followed by its fates alone, it gives the search's own n-best list."""
+    model = Chain(seed)
+    src, mask = pad_sources([[3, 5], [4]])
+    records: list[Record] = []
+    found = beam_search(model, src, mask, beam, alpha, records)
+    assert found == beam_search(model, src, mask, beam, alpha)
+    for record, hypotheses in zip(records, found, strict=True):
+        live, ended = [((), ())], []
+        for weighed in record.steps:
+            assert [c.total for c in weighed] == sorted((c.total for c in weighed), reverse=True)
+            assert len(weighed) <= 2 * beam
+            kept = []
+            for c in weighed:
+                words, steps = live[c.row]
+                assert c.total == pytest.approx(sum(steps) + c.log_prob)
+                assert c.score == pytest.approx(c.total / length_penalty(len(steps) + 1, alpha))
+                if c.fate == "kept":
+                    kept.append(((*words, c.token), (*steps, c.log_prob)))
+                elif c.fate == "finished":
+                    ended.append((c.score, words, (*steps, c.log_prob)))
+                elif c.fate == "outranked":
+                    assert sum(score >= c.score for score, _, _ in ended) >= beam
+                else:
+                    assert len(kept) == beam
+            live = kept
+        if record.ending == "length limit" and not ended:
+            ended = [(sum(steps) / length_penalty(len(steps), alpha), words, steps) for words, steps in live]
+        best = sorted(ended, key=lambda end: -end[0])[:beam]
+        assert [(h.score, h.ids, h.log_probs) for h in hypotheses] == best
+        assert (record.ending == "all ended") == (not live)
+
+
+def test_a_record_says_that_the_limit_was_reached() -> None:
+    model = Chain(1)
+    with torch.no_grad():
+        model.tables[..., EOS] = -1e9
+    records: list[Record] = []
+    beam_search(model, *pad_sources([[3]]), beam=3, record=records)
+    assert records[0].ending == "length limit"
+    assert len(records[0].steps) == 24

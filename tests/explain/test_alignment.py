@@ -20,6 +20,7 @@ from regard.explain.alignment import (
     format_links,
     hard_links,
     parse_links,
+    precision_and_recall,
     transpose,
     view_aer,
 )
@@ -134,11 +135,19 @@ def test_known_aligners(system, percent):
     assert 100 * rate == pytest.approx(percent, abs=0.05)
 
 
+def test_precision_and_recall():
+    """Och and Ney's: precision asks for possible links, recall for sure ones."""
+    stats = aer_stats([{(0, 0), (1, 1), (2, 2)}], [{(0, 0), (3, 3)}], [{(0, 0), (3, 3), (1, 1)}])
+    assert precision_and_recall(stats) == (2 / 3, 1 / 2)
+    assert aer_score(stats) == 1 - (1 + 2) / (3 + 2)
+    assert precision_and_recall(aer_stats([set()], [set()])) == (1, 1)
+
+
 # ------------------------------------------------------------------------------- views
 
 
 def test_the_view_with_the_fewest_errors_is_chosen():
-    straight, crossed = attention([[0.9, 0.0], [0.0, 0.9]]), attention([[0.0, 0.9], [0.9, 0.0]])
+    straight, crossed = {(0, 0), (1, 1)}, {(1, 0), (0, 1)}
     good, bad = View(1, 2, "having-read"), View(0)
     maps = [{bad: crossed, good: straight}, {bad: straight, good: straight}]
     gold = [{(0, 0), (1, 1)}] * 2
@@ -147,12 +156,12 @@ def test_the_view_with_the_fewest_errors_is_chosen():
     assert choice.aer == 0
     assert choice.by_view == {bad: 0.5, good: 0.0}
     assert view_aer(maps[:1], bad, gold[:1]) == 1
+    assert choose_view(maps, gold, row="predicting").view == bad
 
 
 def test_of_equal_views_the_simplest():
-    same = attention([[0.9]])
     views = [View(0, 1), View(1, None, "having-read"), View(1, None), View(2, None)]
-    assert choose_view([dict.fromkeys(views, same)], [{(0, 0)}]).view == View(1, None)
+    assert choose_view([{view: {(0, 0)} for view in views}], [{(0, 0)}]).view == View(1, None)
 
 
 def test_no_sentences_to_choose_on():

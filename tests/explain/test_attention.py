@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import InputError
-from regard.explain.attention import View, all_views, one_map, subword_shares, word_attention
-from regard.text.words import split_words, word_spans
+from regard.explain.attention import View, views_of, word_attention
+from regard.text.words import split_words, subword_shares, word_spans
 
 SOURCE, SOURCE_SPANS = "The cats sleep", [(0, 3), (4, 7), (7, 8), (9, 14)]  # The cat s sleep
 TARGET, TARGET_SPANS = "Les chats", [(0, 3), (4, 6), (6, 9)]  # Les ch ats
@@ -104,15 +104,15 @@ def test_tensors_are_taken_as_they_come(kind):
     np.testing.assert_allclose(found.weights[1], [0.0, 0.8, 0.1], atol=5e-3)
 
 
-def test_every_view_of_a_padded_batch():
-    torch.manual_seed(0)
-    cross = [torch.rand(2, 3, 6, 8).softmax(-1) for _ in range(2)]  # 2 layers of (B, H, T, S)
-    cross[1][1, 2, :4, :5] = torch.tensor(WEIGHTS)
-    views = all_views(cross, SOURCE_SPANS, TARGET_SPANS, SOURCE, TARGET, sentence=1)
+def test_every_view_of_a_sentence():
+    rng = np.random.default_rng(0)
+    cross = [rng.dirichlet(np.ones(5), (3, 4)) for _ in range(2)]  # 2 layers of (H, T, S)
+    cross[1][2] = WEIGHTS
+    views = views_of(cross, SOURCE_SPANS, TARGET_SPANS, SOURCE, TARGET)
     assert len(views) == 2 * (1 + 3) * 2
     np.testing.assert_allclose(views[View(1, 2, "predicting")].weights[1], [0.0, 0.8, 0.1], atol=1e-6)
     for view, found in views.items():
-        weights = one_map(cross, view, len(SOURCE_SPANS), len(TARGET_SPANS), sentence=1)
+        weights = cross[view.layer].mean(axis=0) if view.head is None else cross[view.layer][view.head]
         again = word_attention(weights, SOURCE_SPANS, TARGET_SPANS, SOURCE, TARGET, view.row)
         np.testing.assert_allclose(found.weights, again.weights, atol=1e-6)
 

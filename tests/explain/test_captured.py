@@ -1,20 +1,28 @@
-"""What is shown is what was looked at: the maps of one forced pass are those the steps of a search gave."""
+"""What is shown is what was looked at: a search's own maps, reordered with its beam, are those of a forced pass over
+what it found, for every architecture that looks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 import variants
-from regard.batch import Batch, pack, pad_sources
-from regard.decode.greedy import greedy
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.batch import EOS, pad_sources
+from regard.bundle import ARCHITECTURES, Bundle, make_model
+from regard.decode.beam import DecodeConfig, beam_search
+from regard.decode.translate import Translator
+from regard.errors import BundleError, InputError
+from regard.explain.attention import View
+from regard.explain.capture import capture, checked, forced, searched
+from regard.models.base import AttentionMaps, Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.transformer import TransformerConfig
+from regard.text.tokenizer import Tokenizer
+from support import LINES
 from variants import V, close, transformer
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3)
@@ -32,55 +40,119 @@ for family, some in (
     ("gnmt", variants.GNMTS),
     ("rnn", variants.RNN),
     ("ensemble", variants.ENSEMBLES),
+    ("hybrid", variants.HYBRIDS),
 ):
-    blind = ("lstm", "gru-every", "lstm-reversed") if family == "rnn" else ()
+    blind = ("lstm", "gru-every", "lstm-reversed", "lexicon without attention")
     MODELS |= {f"{family}, {name}": make for name, make in some.items() if name not in blind}
 
 
-class Watched(Model):
-    """A model that keeps what each of its steps looked at."""
-
-    def __init__(self, model: Model) -> None:
-        super().__init__()
-        self.model, self.target_size = model, model.target_size
-        self.seen: list[Tensor] = []  # each (1, L, H, S)
-
-    def encode(self, src: Tensor, mask: Tensor) -> Memory:
-        return self.model.encode(src, mask)
-
-    def start(self, memory: Memory, trace: bool = False) -> State:
-        return self.model.start(memory, trace=True)
-
-    def step(self, token: Tensor, state: State) -> Step:
-        step = self.model.step(token, state)
-        assert step.attention is not None
-        self.seen.append(step.attention)
-        return step
-
-    def forward(self, batch: Batch) -> Tensor:
-        logits: Tensor = self.model(batch)
-        return logits
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return self.model.attention(batch)
-
-    def flops(self, source: int, target: int) -> float:
-        return self.model.flops(source, target)
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("name", MODELS)
-def test_a_forced_pass_shows_what_greedy_search_saw(name: str) -> None:
+def sharp(name: str) -> Model:
+    """Sharper than a fresh model, whose rows are all alike, and less in love with EOS, so that it says something."""
     torch.manual_seed(7)
     model = MODELS[name]().eval()
-    for parameter in model.parameters():  # sharper than a fresh model, whose rows are all alike
+    for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
-    for source in ([5, 9, 14, 3, 20], [8], [4, 4, 17]):
-        watched = Watched(model)
-        (found,) = greedy(watched, *pad_sources([source]))
-        cross = model.attention(pack([source], [found.ids]).pad()).cross
-        seen = torch.stack(watched.seen, dim=3)  # (1, L, H, T, S)
-        forced = torch.stack(cross, dim=1)[:, :, :, : seen.shape[3]]  # without EOS, had the search no room for it
-        close(seen, forced)
-        close(seen.sum(-1), torch.ones(seen.shape[:-1]))
-        assert seen.shape[3] == len(found.log_probs)
+    with torch.no_grad():
+        for part, output in model.named_modules():
+            if part.endswith("output") and isinstance(output, torch.nn.Linear) and len(output.weight) == V:
+                output.weight[EOS] = 0
+    return model
+
+
+def same(found: AttentionMaps, wanted: AttentionMaps) -> None:
+    for kind in ("encoder", "decoder", "cross"):
+        ours, theirs = getattr(found, kind), getattr(wanted, kind)
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs, strict=True):
+            close(a, b)
+
+
+@pytest.mark.parametrize("beam", [1, 5])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_search_saw_what_a_forced_pass_shows(name: str, beam: int) -> None:
+    model = sharp(name)
+    for source in ([5, 9, 14], [4, 17]):
+        (hypotheses,) = beam_search(model, *pad_sources([source]), beam)
+        for nbest in {0, len(hypotheses) - 1} if beam > 1 else {0}:
+            found, maps = searched(model, source, DecodeConfig(beam), nbest)
+            assert maps.cross
+            same(maps, forced(model, source, found.ids))
+
+
+def test_the_beam_does_change_places() -> None:
+    """Else the test above would hold without any reordering."""
+    model, source = sharp("transformer"), [4, 4, 17]
+    found = [searched(model, source, config)[0].ids for config in (DecodeConfig(5), DecodeConfig(1))]
+    assert len(found[0]) > 5
+    assert found[0] != found[1]
+
+
+def test_a_capture_of_a_trained_model(translator: Translator) -> None:
+    source, target = LINES[2]
+    own = capture(translator.bundle, source, beam=5)
+    (ids,) = translator.tokenizer.encode_target([target])
+    again = capture(translator.bundle, source, ids)
+    assert (own.target, own.how, again.how) == (target, "beam 5", "forced")
+    assert capture(translator.bundle, source, beam=1).how == "greedy"
+    assert own.target_ids == again.target_ids
+    assert len(own.source_pieces) == len(own.source_spans) + 1
+    assert len(own.target_pieces) == len(own.target_spans) + 1
+    assert own.kinds == ("encoder", "decoder", "cross")
+    for kind, shape in (("encoder", (2, 7, 7)), ("decoder", (2, 7, 7)), ("cross", (2, 7, 7))):
+        for ours, theirs in zip(getattr(own, kind), getattr(again, kind), strict=True):
+            assert ours.shape == shape
+            np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    assert (np.triu(own.decoder[0], 1) == 0).all()
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_a_map_in_words_keeps_its_mass(kind: str, translator: Translator) -> None:
+    seen = capture(translator.bundle, "The small cat sleeps.", beam=1)
+    found = seen.in_words(View(0, 1), kind)  # type: ignore[arg-type]
+    np.testing.assert_allclose(found.weights.sum(axis=1) + found.eos_mass, 1, atol=1e-6)
+    side = {"encoder": seen.source, "decoder": seen.target, "cross": seen.target}[kind]
+    assert "".join(found.target_words) == side.replace(" ", "")
+
+
+def test_a_word_cannot_have_read_itself_before_it_is_said(translator: Translator) -> None:
+    seen = capture(translator.bundle, *LINES[2][:1], beam=1)
+    before = seen.in_words(View(0), "decoder").weights
+    after = seen.in_words(View(0, None, "having-read"), "decoder").weights
+    assert (np.triu(before) == 0).all()
+    assert (np.triu(after, 1) == 0).all()
+    assert (np.diag(after) > 0).all()
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), 0.7])
+def test_rows_that_do_not_sum_to_one_are_refused(wrong: float) -> None:
+    good = torch.full((1, 2, 3, 4), 0.25)
+    assert checked("cross", [good])[0].shape == (2, 3, 4)
+    bad = good.clone()
+    bad[0, 1, 2, 0] = wrong
+    with pytest.raises(BundleError, match=r"cross attention of layer 2, head 2, row 3 sums to (nan|1\.450), not 1"):
+        checked("cross", [good, bad])
+
+
+def test_what_is_not_there_is_said(translator: Translator, tokenizer: Tokenizer) -> None:
+    seen = capture(translator.bundle, "The cat sleeps.", beam=1)
+    with pytest.raises(InputError, match="--layer must be from 1 to 2 for cross, but is 6"):
+        seen.weights(View(5))
+    with pytest.raises(InputError, match="--head must be from 1 to 2"):
+        seen.weights(View(0, 2))
+    with pytest.raises(InputError, match="hypothesis 3 is asked for, but the search found 2"):
+        capture(translator.bundle, "The cat sleeps.", beam=2, nbest=2)
+    for architecture in ("rnn", "bytenet"):
+        config = ARCHITECTURES[architecture][1]["tiny"]
+        bundle = Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
+        for ids in (None, [4]):
+            with pytest.raises(InputError, match=f'"{architecture}" has none'):
+                capture(bundle, "The cat sleeps.", ids)
+
+
+def test_a_recurrent_model_has_cross_attention_alone(tokenizer: Tokenizer) -> None:
+    config = ARCHITECTURES["rnn-attention"][1]["tiny"]
+    bundle = Bundle("rnn-attention", config, make_model("rnn-attention", config, tokenizer).eval(), tokenizer)
+    seen = capture(bundle, "The cat sleeps.", beam=2)
+    assert seen.kinds == ("cross",)
+    with pytest.raises(InputError, match="no encoder attention in this model; it has cross"):
+        seen.in_words(View(0), "encoder")

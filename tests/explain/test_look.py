@@ -13,7 +13,8 @@ from regard.decode.reading import default_layer
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.attention import View
-from regard.explain.look import Look, force, look, measure_view
+from regard.explain.capture import capture
+from regard.explain.look import Look, look, measure_view
 from regard.text.tokenizer import Tokenizer
 from support import LINES, regard
 
@@ -73,7 +74,7 @@ def test_every_architecture_that_looks_can_be_seen(architecture: str, tokenizer:
     (ids,) = tokenizer.encode_target([target])
     check(look(bundle, source, ids))
     layers = {"convs2s": 3, "transformer": 2}  # the others look once
-    assert len(force(bundle, source, ids).cross) == layers.get(architecture, 1)
+    assert len(capture(bundle, source, ids).cross) == layers.get(architecture, 1)
 
 
 def test_an_ensemble_shows_the_layers_of_its_members(tmp_path: Path, tokenizer: Tokenizer) -> None:
@@ -87,7 +88,7 @@ def test_an_ensemble_shows_the_layers_of_its_members(tmp_path: Path, tokenizer: 
         seen = look(together, source, ids)
         check(seen)
         assert seen.view == View(layer)
-        assert len(force(together, source, ids).cross) == 2 + 0 + 3
+        assert len(capture(together, source, ids).cross) == 2 + 0 + 3
 
 
 @pytest.mark.parametrize("architecture", BLIND)

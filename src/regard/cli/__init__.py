@@ -14,13 +14,19 @@ from typing import NoReturn
 
 import typer
 
+from regard.cli.align import align
 from regard.cli.bench import bench
+from regard.cli.claims import claims
 from regard.cli.compare import compare
 from regard.cli.complexity import complexity
 from regard.cli.corpus import corpus
 from regard.cli.demo import demo
+from regard.cli.doctor import doctor
+from regard.cli.explain import app as explain
+from regard.cli.fetch import fetch
 from regard.cli.info import info
 from regard.cli.lexicon import lexicon
+from regard.cli.pack import pack
 from regard.cli.score import ScoreCommand, bleu
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
@@ -44,13 +50,19 @@ WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}  # these read
 app.command(context_settings=WORDS, add_help_option=False)(train)
 app.command(context_settings=WORDS, add_help_option=False)(resume)
 app.command(context_settings=WORDS, add_help_option=False)(bench)
+app.command(context_settings=WORDS, add_help_option=False)(doctor)
 app.command()(translate)
+app.add_typer(explain, name="explain")
 app.command()(lexicon)
+app.command()(align)
 app.command(cls=ScoreCommand)(bleu)
 app.command(context_settings=WORDS, add_help_option=False)(compare)
+app.command()(claims)
 app.command()(complexity)
 app.command()(corpus)
+app.command()(fetch)
 app.command()(info)
+app.command()(pack)
 app.command()(demo)
 
 
@@ -109,6 +121,7 @@ def _explained(problem: Exception, words: list[str]) -> tuple[str, int]:
     if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
         said = problem.format_message().strip().rstrip(".")
         names = [command.callback.__name__ for command in app.registered_commands if command.callback]
+        names += [group.name for group in app.registered_groups if group.name]
         where = " ".join(["regard", *(w for w in words[:1] if w in names)])
         return f"{said[:1].lower()}{said[1:]} ({where} --help shows what is allowed)", 2
     if isinstance(problem, OSError):  # no room, no right, a folder that is a file

@@ -1,46 +1,59 @@
-"""`regard info`: what a model folder holds and where it comes from."""
+"""`regard info`: the model card as text: what a model is, where it comes from, what it is worth and what it is not."""
 
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from regard import box
+
+LEFT, WIDTH = 14, 110  # columns of the headings, and of a line of prose at most
+TOKENS = 10  # of a short sentence, EOS among them
+PROSE = ("title", "data", "training", "limits")
+
 
 def info(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A model's folder, or a run's.")],
+    model: Annotated[
+        Path | None,
+        typer.Argument(metavar="[MODEL]", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all that is known, as JSON.")] = False,
 ) -> None:
     """Say what a model is and where it comes from.
 
-    Architecture, sizes, training, and scores with their signatures.
+    Architecture, sizes, data with licences, training, cost, scores with their signatures, limits.
     """
     from regard.bundle import Bundle, find_bundle
+    from regard.card import card_rows
 
-    bundle = Bundle.load(model)
-    card = bundle.card
+    folder = find_bundle(model or box.boxed())
+    bundle = Bundle.load(folder)
     if as_json:
-        typer.echo(json.dumps({"architecture": bundle.architecture, **card}, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps({"architecture": bundle.architecture, **bundle.card}, indent=2, ensure_ascii=False))
         return
-    config = card.get("recipe", {}).get("model", {})
+    config = bundle.card.get("recipe", {}).get("model", {})
+    said = card_rows(bundle.card)
+    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     rows = {
-        "folder": str(find_bundle(model)),
-        "architecture": bundle.architecture,
-        "sizes": ", ".join(f"{k} {v}" for k, v in config.items() if isinstance(v, int)),
-        "parameters": f"{bundle.model.parameter_count():,}",
-        "vocabulary": f"{bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",
-        "trained": f"{card.get('step', 0):,} steps, {card.get('target_tokens', 0):,} target tokens, "
-        f"{card.get('training_seconds', 0):,.0f} s on {card.get('device', '?')}",
-        "cost": f"{card['training_flops']:.3g} FLOPs" if "training_flops" in card else "not counted",
-        "pairs": f"{card.get('pairs', {}).get('kept', '?')} to learn from",
-        "made with": f"regard {card.get('regard', '?')}, torch {card.get('torch', '?')}",
+        **{name: said.pop(name) for name in ("title", "languages") if name in said},
+        "folder": [str(folder)],
+        "architecture": [bundle.architecture],
+        "sizes": [", ".join(f"{k} {v}" for k, v in config.items() if isinstance(v, int))],
+        "parameters": [f"{bundle.model.parameter_count():,}, stored as {bundle.weights}, {size / 1e6:.1f} MB in all"],
+        "vocabulary": [f"{bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces"],
+        "per sentence": [f"{bundle.model.flops(TOKENS, TOKENS):.2g} FLOPs, of {TOKENS} tokens into {TOKENS}, greedily"],
+        **said,
     }
-    for name in ("dev_bleu", "test_bleu"):
-        if name in card:
-            rows[name.replace("_", " ").replace("bleu", "BLEU")] = (
-                f"{card[name]['score']:.2f}  {card[name]['signature']}"
-            )
-    for name, value in rows.items():
-        typer.echo(f"{name:<14}{value}")
+    for name, lines in rows.items():
+        shown = [part for line in lines for part in (wrapped(line) if name in PROSE else [line])]
+        for i, line in enumerate(shown):
+            typer.echo(f"{name if i == 0 else '':<{LEFT}}{line}")
+
+
+def wrapped(line: str) -> list[str]:
+    """Prose in lines; a word such as an address is never cut."""
+    return textwrap.wrap(line, WIDTH - LEFT, break_long_words=False, break_on_hyphens=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard import box
 from regard.cli.lines import number
 from regard.errors import InputError
 
@@ -22,7 +23,12 @@ LONG_ENOUGH = 4  # letters of an example
 
 
 def lexicon(
-    model: Annotated[Path, typer.Option(metavar="FOLDER", help="A model, or a run (its best model).")],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help=f"A model, or a run (its best model).  [default: {box.DEFAULT}, in the box]"
+        ),
+    ] = None,
     src: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Source sentences to learn from.  [default: what the model learnt from]"),
@@ -35,7 +41,8 @@ def lexicon(
     """Learn which token translates which, for translate --steer and --unknown lexicon.
 
     An aligner finds the links between the tokens of sentence pairs; what was linked is counted. The lexicon is written
-    beside the model, as lexicon.json; one that was there is replaced.
+    beside the model, as lexicon.json; one that was there is replaced. A model in the box cannot be changed: of it, what
+    its lexicon holds is shown.
     """
     from rich.console import Console
 
@@ -43,8 +50,11 @@ def lexicon(
     from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
 
     config = LexiconConfig(entries=entries)
-    folder = find_bundle(model)
+    folder = find_bundle(model or box.boxed())
     bundle = Bundle.load(folder)
+    if folder.parent == box.HOME:
+        show_boxed(folder, bundle, bool(src or tgt))
+        return
     splits = splits_of(bundle, src, tgt)
     with Console(stderr=True).status("") as status:
         learnt = learn_lexicon(splits.training_pairs(), bundle.tokenizer, config, status.update)
@@ -77,6 +87,19 @@ def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
         where = f"the model learnt from {' and '.join(named)}, not found here" if named else "its data is not known"
         raise InputError(f"{where}; give sentence pairs: --src FILE --tgt FILE")
     return find_splits(config)
+
+
+def show_boxed(folder: Path, bundle: Bundle, files_given: bool) -> None:
+    from regard.decode.token_lexicon import TokenLexicon
+
+    found = TokenLexicon.load(folder, bundle.tokenizer)
+    if found is None or files_given:
+        raise InputError(
+            f"the model {folder.name} is in the box, where nothing is written; copy it, then learn beside the copy: "
+            f"regard pack {folder.name} --out mine, regard lexicon --model mine --src FILE --tgt FILE"
+        )
+    typer.echo(f"{found.size:,} entries of {len(found.entries):,} tokens, from {found.pairs:,} pairs")
+    show_examples(found)
 
 
 def show_examples(learnt: TokenLexicon) -> None:

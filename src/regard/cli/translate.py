@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from regard import box
 from regard.cli.lines import STDIN, number, read_lines
 from regard.errors import InputError
 
@@ -30,9 +31,13 @@ def translate(
         ),
     ] = None,
     model: Annotated[
-        list[Path],
-        typer.Option(metavar="FOLDER", help="A model, or a run (its best model). Given several times: an ensemble."),
-    ] = ...,  # type: ignore[assignment]
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A model, or a run (its best model), or the name of one in the box. Given several times: an ensemble. "
+            f" [default: {box.DEFAULT}, in the box]",
+        ),
+    ] = None,
     input: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A file to translate, one sentence a line (.gz and .xz too).")
     ] = None,
@@ -122,7 +127,6 @@ def translate(
     One line out per line in, in order; empty lines stay empty.
     """
     from regard.decode.translate import Translator
-    from regard.explain.look import no_attention
 
     if attention and (json_lines or tag is not None):
         why = "draws pictures, which are no JSON" if json_lines else "shows sources without a tag"
@@ -132,7 +136,7 @@ def translate(
     sampling = sampling_of(sample, beam, temperature, seed)
     check_output(output, input)
     first, lines = lines_of(text, input)
-    translator = Translator.load(model, device)
+    translator = Translator.load(model or None, device)
     size = 1 if not text and not input and sys.stdin.isatty() else CHUNK  # whoever types wants an answer to each line
     done, read = 0, False  # lines; whether the rules could read any
 
@@ -168,6 +172,8 @@ def translate(
 
     write_output(output, write_all)
     if attention and not translator.reading:  # the translations are good, and there by now
+        from regard.explain.capture import no_attention
+
         raise no_attention(translator.bundle)
     if rules and not read:
         _warn("the rules could read no line, so --rules changed nothing; they know the English of regard corpus")
@@ -245,12 +251,13 @@ def write_one(out: TextIO, line: int, translation: Translation, nbest: int, json
 def show_attention(translator: Translator, translation: Translation) -> None:
     from rich.console import Console
 
+    from regard.explain.grid import grid_of
     from regard.explain.look import look
     from regard.explain.render.terminal import render
 
     if translation.parts == 1:
         seen = look(translator.bundle, translation.source, translation.candidates[0].ids)
-        Console().print(render(seen.attention, seen.view, aer=seen.aer))
+        Console().print(render(grid_of(seen.attention, seen.view, seen.aer)))
 
 
 def _chunks(first: str, lines: Iterator[str], size: int) -> Iterator[list[str]]:

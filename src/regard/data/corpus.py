@@ -200,25 +200,29 @@ def _two_files(src: Path, tgt: Path) -> Iterator[Pair]:
 
 def _tsv(path: Path) -> Iterator[Pair]:
     for number, line in enumerate(read_lines(path), start=1):
-        columns = line.split("\t")
-        if len(columns) != 2:
-            remedy = ": cut -f1,2 OLD.tsv > NEW.tsv keeps the first two" if len(columns) > 2 else ""
-            raise InputError(
-                f"{path}, line {number} has {len(columns) - 1} tabs; it must be source, one tab, target{remedy}"
-            )
-        yield columns[0], columns[1]
+        yield tsv_pair(line, f"{path}, line {number}")
+
+
+def tsv_pair(line: str, where: str) -> Pair:
+    columns = line.split("\t")
+    if len(columns) != 2:
+        remedy = ": cut -f1,2 OLD.tsv > NEW.tsv keeps the first two" if len(columns) > 2 else ""
+        raise InputError(f"{where} has {len(columns) - 1} tabs; it must be source, one tab, target{remedy}")
+    return columns[0], columns[1]
 
 
 def _jsonl(path: Path, src_key: str, tgt_key: str) -> Iterator[Pair]:
     for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {number} is not JSON ({error}); one object a line is needed") from None
-        where = f"{path}, line {number}"
-        yield _field(row, src_key, "src_key", where), _field(row, tgt_key, "tgt_key", where)
+        if line.strip():
+            yield jsonl_pair(line, f"{path}, line {number}", src_key, tgt_key)
+
+
+def jsonl_pair(line: str, where: str, src_key: str, tgt_key: str) -> Pair:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where} is not JSON ({error}); one object a line is needed") from None
+    return _field(row, src_key, "src_key", where), _field(row, tgt_key, "tgt_key", where)
 
 
 def _field(row: Any, name: str, option: str, where: str) -> str:
@@ -239,10 +243,15 @@ def _field(row: Any, name: str, option: str, where: str) -> str:
 
 def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
     """The lines of a text file, decompressed by suffix; "\\n" or "\\r\\n" and a leading BOM are taken off."""
+    return decode_lines(read_raw_lines(path), str(path), keep_bom)
+
+
+def read_raw_lines(path: Path) -> Iterator[bytes]:
+    """The same before anything is taken off or decoded."""
     empty = True
     with _opened(path) as file:
         try:
-            for line in decode_lines(file, str(path), keep_bom):
+            for line in file:
                 empty = False
                 yield line
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:

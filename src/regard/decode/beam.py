@@ -5,13 +5,14 @@
 Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et
 al. 2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length,
 ranks above the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of
-the batch.
+the batch. A `Record`, when asked for, holds what became of every continuation the search weighed.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -45,6 +46,31 @@ def length_penalty(length: int, alpha: float) -> float:
     return float(((5 + length) / 6) ** alpha)
 
 
+# kept: it goes on · finished: it ended, among the b best that have · outranked: it ended, and b ended ones are better
+# · crowded out: b better ones had gone on before its turn came
+Fate = Literal["kept", "finished", "outranked", "crowded out"]
+Ending = Literal["all ended", "length limit", "none better"]  # none better: no live row ranks above the b finished ones
+
+
+class Considered(NamedTuple):
+    """One continuation that was weighed: token `token` after live row `row`, which is the row-th kept one before."""
+
+    row: int
+    token: int
+    log_prob: float  # of the token
+    total: float  # of everything up to it
+    score: float  # what the hypothesis would be ranked by if it were complete
+    fate: Fate
+
+
+@dataclass
+class Record:
+    """One sentence's search: what was weighed at each step, best first, and why it stopped."""
+
+    steps: list[list[Considered]] = field(default_factory=list)
+    ending: Ending | None = None
+
+
 @dataclass
 class _Beam:
     """One sentence's search: its live rows' histories and its finished hypotheses."""
@@ -52,46 +78,74 @@ class _Beam:
     width: int
     limit: int
     alpha: float
+    record: Record | None = None
     ids: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])
     finished: list[Hypothesis] = field(default_factory=list)
 
-    def finish(self, ids: tuple[int, ...], log_probs: tuple[float, ...]) -> None:
-        score = sum(log_probs) / length_penalty(len(log_probs), self.alpha)
-        self.finished.append(Hypothesis(ids, log_probs, score))
+    def score(self, log_probs: tuple[float, ...]) -> float:
+        return sum(log_probs) / length_penalty(len(log_probs), self.alpha)
+
+    def finish(self, ids: tuple[int, ...], log_probs: tuple[float, ...]) -> Fate:
+        new = Hypothesis(ids, log_probs, self.score(log_probs))
+        self.finished.append(new)
         self.finished.sort(key=lambda h: -h.score)
-        del self.finished[self.width :]
+        outranked = len(self.finished) > self.width and self.finished.pop() is new
+        return "outranked" if outranked else "finished"
 
     def advance(self, candidates: list[tuple[int, int, float]]) -> list[int]:
         """Take (row, token, log-probability) best first; return the old row behind each new one."""
         ids, log_probs, parents = [], [], []
+        fates: list[Fate] = []
         for row, token, log_prob in candidates:
             history = (*self.log_probs[row], log_prob)
             if token == EOS:
-                self.finish(self.ids[row], history)
+                fates.append(self.finish(self.ids[row], history))
             else:
                 ids.append((*self.ids[row], token))
                 log_probs.append(history)
                 parents.append(row)
+                fates.append("kept")
             if len(ids) == self.width:
                 break
+        if self.record is not None:
+            self.record.steps.append(self._considered(candidates, fates))
         self.ids, self.log_probs = ids, log_probs
         return parents
 
+    def _considered(self, candidates: list[tuple[int, int, float]], fates: list[Fate]) -> list[Considered]:
+        """Those whose turn came have a fate; the others were crowded out."""
+        late: list[Fate] = ["crowded out"] * (len(candidates) - len(fates))
+        rows = []
+        for (row, token, log_prob), fate in zip(candidates, fates + late, strict=True):
+            history = (*self.log_probs[row], log_prob)
+            rows.append(Considered(row, token, log_prob, sum(history), self.score(history), fate))
+        return rows
+
     def done(self) -> bool:
+        ending = self._ending()
+        if self.record is not None:
+            self.record.ending = ending
+        return ending is not None
+
+    def _ending(self) -> Ending | None:
+        """Why the sentence is done, or None while it goes on."""
         length = len(self.ids[0]) if self.ids else 0
         if not self.ids or length >= self.limit:
             for history in zip(self.ids, self.log_probs, strict=True) if not self.finished else ():
                 self.finish(*history)  # cut off at the limit: only where nothing came to its end
-            return True
+            return "length limit" if self.ids else "all ended"
         best_live = max(sum(p) for p in self.log_probs) / length_penalty(length, self.alpha)
-        return len(self.finished) >= self.width and best_live <= self.finished[-1].score
+        return "none better" if len(self.finished) >= self.width and best_live <= self.finished[-1].score else None
 
 
 @torch.inference_mode()
-def beam_search(model: Model, src: Tensor, mask: Tensor, beam: int = 4, alpha: float = 0.6) -> list[list[Hypothesis]]:
-    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S)."""
-    beams = [_Beam(beam, limit, alpha) for limit in length_limits(mask)]
+def beam_search(
+    model: Model, src: Tensor, mask: Tensor, beam: int = 4, alpha: float = 0.6, record: list[Record] | None = None
+) -> list[list[Hypothesis]]:
+    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). `record`, when given,
+    receives each sentence's search."""
+    beams = [_Beam(beam, limit, alpha, None if record is None else Record()) for limit in length_limits(mask)]
     live = list(range(len(beams)))
     state = model.start(model.encode(src, mask))
     token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row each until the first step fans out
@@ -112,6 +166,8 @@ def beam_search(model: Model, src: Tensor, mask: Tensor, beam: int = 4, alpha: f
             state = step.state.select(torch.tensor(parents, device=src.device))
             token = torch.tensor([_last(beams[s]) for s in live], device=src.device).flatten()
             total = torch.tensor([_totals(beams[s]) for s in live], device=src.device)
+    if record is not None:
+        record += [b.record for b in beams if b.record is not None]
     return [b.finished for b in beams]
 
 

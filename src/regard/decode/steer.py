@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from regard.baselines import rules
 from regard.batch import BOS, EOS, Batch
 from regard.decode.reading import Reading
 from regard.decode.token_lexicon import IdTable
@@ -111,7 +110,8 @@ class Steered(Model):
             looked = self.reading.of(step.attention.unbind(dim=1))  # (N, S)
         proposal = lexicon_proposal(looked, state.targets, state.probs, self.target_size)  # (N, V)
         log_probs = blend(step.log_probs, proposal, self.weight)
-        return Step(log_probs, replace(state, model=step.state), step.attention if state.trace else None)
+        seen = (step.attention, step.decoder) if state.trace else (None, ())
+        return Step(log_probs, replace(state, model=step.state), *seen)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log-probabilities (B, T, V)."""
@@ -140,6 +140,7 @@ def evenly(src: Tensor, mask: Tensor) -> Tensor:
 
 def rules_in_ids(tokenizer: Tokenizer) -> Suggest:
     """The embedded grammar's translation of a source, in ids; None where the rules cannot read it."""
+    from regard.baselines import rules  # here, because the grammar takes a fifth of a second to load
 
     def suggest(source: Sequence[int]) -> Sequence[int] | None:
         said = rules.translate(tokenizer.decode_source(source))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import torch
 
+from regard import box
 from regard.batch import pad_sources
 from regard.bundle import Bundle, find_bundle
 from regard.config import build
@@ -98,8 +99,10 @@ class Translator:
         self._lexicon, self._reading, self._folders = lexicon, reading, folders
 
     @classmethod
-    def load(cls, paths: Path | Sequence[Path], device: str = "auto") -> Translator:
-        """The model in a folder, or the ensemble of those in several. The first one's recipe says how to search."""
+    def load(cls, paths: Path | Sequence[Path] | None = None, device: str = "auto") -> Translator:
+        """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
+        how to search."""
+        paths = box.boxed() if paths is None else paths
         folders = [find_bundle(path) for path in ([paths] if isinstance(paths, Path) else paths)]
         if not folders:
             raise InputError("a translator needs a model, but no folder is given")

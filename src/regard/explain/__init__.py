@@ -1,1 +1,27 @@
-"""What a model looked at while translating, how to show it, and how far to trust it."""
+"""What a model looked at while translating, how to show it, and how far to trust it.
+
+>>> import regard, regard.explain
+>>> found = regard.explain.explain(regard.load(), "The black cat sleeps.")      # doctest: +SKIP
+>>> found.grid().caption                                                       # doctest: +SKIP
+'layer 2 · head 4 · predicting · AER 20.5% · EOS mass 0.01 · beam 4'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from regard.bundle import Bundle
+    from regard.decode.translate import Translator
+    from regard.explain.front import Explanation
+
+__all__ = ["explain"]
+
+
+def explain(
+    model: Translator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
+) -> Explanation:
+    """Translate a sentence, or force the given translation, and keep what was looked at (`front.py`)."""
+    from regard.explain.front import explain as start
+
+    return start(model, text, target, beam=beam, nbest=nbest)

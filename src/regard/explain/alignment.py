@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.explain.attention import ROW_MEANINGS, View, WordAttention
+from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, WordAttention
 
 Link = tuple[int, int]
 Links = AbstractSet[Link]
@@ -104,6 +104,12 @@ def aer_score(stats: NDArray[np.int64]) -> float:
     return 1 - (in_sure + in_possible) / (found + sure) if found + sure else 0.0
 
 
+def precision_and_recall(stats: NDArray[np.int64]) -> tuple[float, float]:
+    """|A ∩ P| / |A| and |A ∩ S| / |S|; 1 where there is nothing to be wrong or to be found."""
+    in_sure, in_possible, found, sure = stats.sum(axis=0).tolist()
+    return in_possible / found if found else 1.0, in_sure / sure if sure else 1.0
+
+
 def aer(links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None) -> float:
     """Alignment error rate over all sentences."""
     return aer_score(aer_stats(links, sure, possible))
@@ -121,28 +127,34 @@ class ViewChoice:
     by_view: dict[View, float]
 
 
+def all_links(maps: Mapping[View, WordAttention]) -> dict[View, set[Link]]:
+    """The links of every view of a sentence (`attention.views_of`)."""
+    return {view: hard_links(attention) for view, attention in maps.items()}
+
+
 def view_aer(
-    maps: Sequence[Mapping[View, WordAttention]],
+    links: Sequence[Mapping[View, Links]],
     view: View,
     sure: Sequence[Links],
     possible: Sequence[Links] | None = None,
 ) -> float:
     """The AER of one view over sentences."""
-    return aer([hard_links(sentence[view]) for sentence in maps], sure, possible)
+    return aer([sentence[view] for sentence in links], sure, possible)
 
 
 def choose_view(
-    maps: Sequence[Mapping[View, WordAttention]],
+    links: Sequence[Mapping[View, Links]],
     sure: Sequence[Links],
     possible: Sequence[Links] | None = None,
+    row: RowMeaning | None = None,
 ) -> ViewChoice:
-    """The view with the lowest AER over sentences, each with all its views (`attention.all_views`).
+    """The view with the lowest AER over sentences, each with the links of all its views; of one row meaning, if given.
 
     Of equals: the mean of heads before a head, the lower layer, *predicting*.
     """
-    if not maps:
+    if not links:
         raise InputError("a view is chosen on sentences with known alignments, but there are none")
-    by_view = {view: view_aer(maps, view, sure, possible) for view in maps[0]}
+    by_view = {view: view_aer(links, view, sure, possible) for view in links[0] if row in (None, view.row)}
 
     def rank(view: View) -> tuple[float, bool, int, int, int]:
         return by_view[view], view.head is not None, view.layer, view.head or 0, ROW_MEANINGS.index(view.row)

@@ -23,12 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.text.words import word_spans
+from regard.text.words import Span, WordsOf, subword_shares, word_spans
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Span = tuple[int, int]
 RowMeaning = Literal["predicting", "having-read"]
 ROW_MEANINGS: tuple[RowMeaning, ...] = ("predicting", "having-read")
 
@@ -63,6 +62,7 @@ def word_attention(
     source_text: str,
     target_text: str,
     row: RowMeaning = "predicting",
+    words: WordsOf = word_spans,
 ) -> WordAttention:
     """One map (T, S) in words. Spans are the characters of each subword, without EOS; T covers EOS (or, for
     *predicting* alone, may stop before it), and the last column of S is EOS. Padding must be cut off.
@@ -71,38 +71,31 @@ def word_attention(
     >>> a.source_words, a.target_words, a.weights.round(2).tolist(), a.eos_mass.tolist()
     (('cats',), ('chat',), [[0.9]], [0.1])
     """
-    return _merge(weights, _Words.of(source_text, source_spans), _Words.of(target_text, target_spans), row)
+    return _merge(
+        weights, _Words.of(source_text, source_spans, words), _Words.of(target_text, target_spans, words), row
+    )
 
 
-def all_views(
-    cross: Sequence[Tensor],
+def views_of(
+    cross: Sequence[NDArray[np.float64]],
     source_spans: Sequence[Span],
     target_spans: Sequence[Span],
     source_text: str,
     target_text: str,
-    sentence: int = 0,
+    words: WordsOf = word_spans,
 ) -> dict[View, WordAttention]:
-    """All views of a batch's sentence: each layer × (mean of heads, each head) × both meanings of a row.
+    """All views of a sentence: each layer × (mean of heads, each head) × both meanings of a row.
 
-    `cross` is a list over layers of (B, H, T, S), padded as the batch was; T must cover the target's EOS.
+    `cross` holds one array (H, T, S) a layer, without padding; T must cover the target's EOS.
     """
-    source, target = _Words.of(source_text, source_spans), _Words.of(target_text, target_spans)
+    source, target = _Words.of(source_text, source_spans, words), _Words.of(target_text, target_spans, words)
     views = {}
-    for layer, maps in enumerate(cross):
-        heads = _to_numpy(maps[sentence, :, : len(target_spans) + 1, : len(source_spans) + 1])  # (H, T, S)
+    for layer, heads in enumerate(cross):
         for head in (None, *range(len(heads))):
             weights = heads.mean(axis=0) if head is None else heads[head]  # (T, S)
             for row in ROW_MEANINGS:
                 views[View(layer, head, row)] = _merge(weights, source, target, row)
     return views
-
-
-def one_map(
-    cross: Sequence[Tensor], view: View, source_subwords: int, target_subwords: int, sentence: int = 0
-) -> NDArray[np.float64]:
-    """The map (T, S) of one view of a batch's sentence, padding cut off. The subword counts leave out EOS."""
-    maps = cross[view.layer][sentence, :, : target_subwords + 1, : source_subwords + 1]  # (H, T, S)
-    return _to_numpy(maps.mean(dim=0) if view.head is None else maps[view.head])
 
 
 @dataclass(frozen=True)
@@ -111,26 +104,9 @@ class _Words:
     shares: NDArray[np.float64]  # (subwords, words)
 
     @classmethod
-    def of(cls, text: str, subwords: Sequence[Span]) -> _Words:
-        spans = word_spans(text)
+    def of(cls, text: str, subwords: Sequence[Span], words: WordsOf) -> _Words:
+        spans = words(text)
         return cls(tuple(text[start:end] for start, end in spans), subword_shares(subwords, spans))
-
-
-def subword_shares(subwords: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
-    """Which part of each subword belongs to each word, by the characters they have in common; rows sum to 1.
-
-    A subword that touches no word (a space, an empty span) goes to the nearest one, between two to the next.
-    """
-    shares = np.zeros((len(subwords), len(words)))
-    for s, (start, end) in enumerate(subwords):
-        common = [max(0, min(end, stop) - max(start, begin)) for begin, stop in words]
-        if any(common):
-            shares[s] = np.array(common) / sum(common)
-        elif words:
-            distances = [max(begin - end, start - stop, 0) for begin, stop in words]
-            nearest = min(range(len(words)), key=lambda w: (distances[w], -w))
-            shares[s, nearest] = 1
-    return shares
 
 
 def _merge(weights: Tensor | NDArray[Any], source: _Words, target: _Words, row: RowMeaning) -> WordAttention:

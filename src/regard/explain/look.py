@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-
-from regard.batch import pack
 from regard.bundle import Bundle
 from regard.decode.reading import joined_reading, reading_of
-from regard.errors import InputError
-from regard.explain.alignment import ViewChoice, choose_view, parse_links, view_aer
-from regard.explain.attention import Span, View, WordAttention, all_views, one_map, word_attention
+from regard.explain.alignment import Link, ViewChoice, all_links, choose_view, parse_links, view_aer
+from regard.explain.attention import View, WordAttention
+from regard.explain.capture import capture
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
+from regard.text.words import WordsOf, word_spans
 
 
 @dataclass(frozen=True)
@@ -31,56 +28,11 @@ class Look:
     aer: float | None  # a fraction; None where it was never measured
 
 
-@dataclass(frozen=True)
-class Forced:
-    """The cross-attention of one force-decoded pair, in subwords."""
-
-    cross: list[Tensor]  # per layer (1, H, T, S)
-    source_spans: list[Span]
-    target_spans: list[Span]
-    source: str
-    target: str
-
-    def views(self) -> dict[View, WordAttention]:
-        return all_views(self.cross, self.source_spans, self.target_spans, self.source, self.target)
-
-    def through(self, view: View) -> WordAttention:
-        weights = one_map(self.cross, view, len(self.source_spans), len(self.target_spans))
-        return word_attention(weights, self.source_spans, self.target_spans, self.source, self.target, view.row)
-
-
-@torch.inference_mode()
-def force(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Forced:
-    tokenizer = bundle.tokenizer
-    batch = pack(tokenizer.encode_source([source]), [target_ids]).pad().to(bundle.model.device)
-    cross = bundle.model.attention(batch).cross
-    if not cross:
-        raise no_attention(bundle)
-    return Forced(
-        cross,
-        [(p.start, p.end) for p in tokenizer.source_tokens(source)],
-        tokenizer.target_pieces(target_ids),
-        source,
-        tokenizer.decode(target_ids),
-    )
-
-
-def no_attention(bundle: Bundle) -> InputError:
-    return InputError(
-        f'there is no attention to show: a model of the architecture "{bundle.architecture}" has none; '
-        "translate without --attention, or train one that looks: --architecture rnn-attention"
-    )
-
-
 def look(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Look:
     """Which source word each target word looked at, through the view the bundle's card names."""
-    forced = force(bundle, source, target_ids)
-    stored = bundle.card.get("attention_view")
-    if stored is None:
-        view, aer = default_view(bundle.model), None
-    else:
-        view, aer = View(stored["layer"], stored["head"], stored["row"]), stored["aer"]
-    return Look(forced.through(view), view, aer)
+    seen = capture(bundle, source, target_ids)
+    view, aer = stored_view(bundle)
+    return Look(seen.in_words(view), view, aer)
 
 
 def default_view(model: Model) -> View:
@@ -89,17 +41,32 @@ def default_view(model: Model) -> View:
     return View(reading.maps[0][0])
 
 
+def stored_view(bundle: Bundle) -> tuple[View, float | None]:
+    """The view that the bundle's card names and its AER, or a plain default that was never measured."""
+    stored = bundle.card.get("attention_view")
+    if stored is None:
+        return default_view(bundle.model), None
+    return View(stored["layer"], stored["head"], stored["row"]), stored["aer"]
+
+
+def attention_links(
+    bundle: Bundle, pairs: Sequence[tuple[str, str]], words: WordsOf = word_spans
+) -> list[dict[View, set[Link]]]:
+    """For each (source, target), force-decoded, the links of every view."""
+    ids = bundle.tokenizer.encode_target([target for _, target in pairs])
+    return [all_links(capture(bundle, s, i).views(words)) for (s, _), i in zip(pairs, ids, strict=True)]
+
+
 def measure_view(
     bundle: Bundle, dev: Sequence[tuple[str, str, str]], test: Sequence[tuple[str, str, str]]
 ) -> tuple[ViewChoice, float]:
     """Choose the view with the lowest AER on `dev`, and measure it on `test`: (source, target, Pharaoh links) each."""
 
-    def maps(lines: Sequence[tuple[str, str, str]]) -> list[dict[View, WordAttention]]:
-        ids = bundle.tokenizer.encode_target([target for _, target, _ in lines])
-        return [force(bundle, source, i).views() for (source, _, _), i in zip(lines, ids, strict=True)]
+    def found(lines: Sequence[tuple[str, str, str]]) -> list[dict[View, set[Link]]]:
+        return attention_links(bundle, [(source, target) for source, target, _ in lines])
 
-    def gold(lines: Sequence[tuple[str, str, str]]) -> list[set[tuple[int, int]]]:
+    def gold(lines: Sequence[tuple[str, str, str]]) -> list[set[Link]]:
         return [set(parse_links(links)[0]) for _, _, links in lines]
 
-    choice = choose_view(maps(dev), gold(dev))
-    return choice, view_aer(maps(test), choice.view, gold(test))
+    choice = choose_view(found(dev), gold(dev))
+    return choice, view_aer(found(test), choice.view, gold(test))

@@ -44,6 +44,7 @@ class Step(NamedTuple):
     log_probs: Tensor  # (N, V) of the next token
     state: State
     attention: Tensor | None  # (N, L, H, S) cross-attention of this step, when the state was started with trace=True
+    decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t) what it saw of the t tokens read, where there is such a look
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,8 @@ class Ensemble(Model):
         log_probs = mean_in_log([step.log_probs for step in steps], self.weights)  # (N, V)
         seen = _alike([step.attention for step in steps if step.attention is not None], heads=2)
         attention = torch.cat(seen, dim=1) if seen else None  # (N, ΣL, H, S)
-        return Step(log_probs, EnsembleState(tuple(step.state for step in steps)), attention)
+        back = tuple(layer for step in steps for layer in step.decoder)
+        return Step(log_probs, EnsembleState(tuple(step.state for step in steps)), attention, back)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         """The layers of the first member, then the next one's; `cross` in the order and with the heads of `step`."""

@@ -284,10 +284,12 @@ class Transformer(RowModel):
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, TransformerState)
         cross: list[Tensor] | None = [] if state.trace else None
-        decoded = self._decode(token[:, None], state, cross_record=cross)  # T = 1
+        own: list[Tensor] | None = [] if state.trace else None
+        decoded = self._decode(token[:, None], state, own, cross)  # T = 1
         log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
         attention = torch.stack([w[:, :, 0] for w in cross], dim=1) if cross is not None else None  # (N, L, H, S)
-        return Step(log_probs, replace(state, length=state.length + 1, past=decoded.past), attention)
+        back = tuple(w[:, :, 0] for w in own or ())  # each (N, H, t)
+        return Step(log_probs, replace(state, length=state.length + 1, past=decoded.past), attention, back)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         maps = AttentionMaps([], [], [])

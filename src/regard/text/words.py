@@ -7,7 +7,14 @@ looking and aligning, not for translation: models read subwords (`tokenizer.py`)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
 import regex
+from numpy.typing import NDArray
+
+Span = tuple[int, int]
+WordsOf = Callable[[str], list[Span]]
 
 _WORD = regex.compile(
     r"\b(?:[cdjlmnst]|(?:lors|puis|jus|quoi)?qu)['’](?=\p{L})"  # l'  qu'  lorsqu'
@@ -17,9 +24,18 @@ _WORD = regex.compile(
 )
 
 
-def word_spans(text: str) -> list[tuple[int, int]]:
+def word_spans(text: str) -> list[Span]:
     """Character spans of the words, in order."""
     return [match.span() for match in _WORD.finditer(text)]
+
+
+def space_spans(text: str) -> list[Span]:
+    """The same where words are what spaces keep apart, as in text that others have cut into words.
+
+    >>> space_spans("l' homme .")
+    [(0, 2), (3, 8), (9, 10)]
+    """
+    return [match.span() for match in regex.finditer(r"\S+", text)]
 
 
 def split_words(text: str) -> list[str]:
@@ -30,3 +46,20 @@ def split_words(text: str) -> list[str]:
     ['The', 'animal', "didn't", 'stop', '.']
     """
     return [text[start:end] for start, end in word_spans(text)]
+
+
+def subword_shares(subwords: Sequence[Span], words: Sequence[Span]) -> NDArray[np.float64]:
+    """Which part of each subword belongs to each word, by the characters they have in common; rows sum to 1.
+
+    A subword that touches no word (a space, an empty span) goes to the nearest one, between two to the next.
+    """
+    shares = np.zeros((len(subwords), len(words)))
+    for s, (start, end) in enumerate(subwords):
+        common = [max(0, min(end, stop) - max(start, begin)) for begin, stop in words]
+        if any(common):
+            shares[s] = np.array(common) / sum(common)
+        elif words:
+            distances = [max(begin - end, start - stop, 0) for begin, stop in words]
+            nearest = min(range(len(words)), key=lambda w: (distances[w], -w))
+            shares[s, nearest] = 1
+    return shares

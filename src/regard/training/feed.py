@@ -17,6 +17,7 @@ from regard.batch import Batch, PackedBatch
 from regard.data.batching import Batches
 from regard.data.rows import RowBatches
 from regard.training.cost import Cost
+from regard.training.guided import Guide
 
 AHEAD = 4  # batches that wait, ready
 
@@ -42,8 +43,8 @@ class Ready:
 
 
 class _Stream(IterableDataset[Ready]):
-    def __init__(self, batches: Batches | RowBatches, cost: Cost) -> None:
-        self.batches, self.cost = batches, cost
+    def __init__(self, batches: Batches | RowBatches, cost: Cost, guide: Guide | None = None) -> None:
+        self.batches, self.cost, self.guide = batches, cost, guide
 
     def __iter__(self) -> Iterator[Ready]:
         for packed in self.batches:
@@ -52,8 +53,9 @@ class _Stream(IterableDataset[Ready]):
     def _ready(self, packed: PackedBatch) -> Ready:
         batches = self.batches
         width = batches.width if isinstance(batches, RowBatches) else 0
+        batch = packed.pad() if self.guide is None else self.guide.on(packed, packed.pad())
         return Ready(
-            packed.pad(), packed.target_tokens, len(packed), self.cost.of(packed), batches.epoch, batches.index, width
+            batch, packed.target_tokens, len(packed), self.cost.of(packed), batches.epoch, batches.index, width
         )
 
 
@@ -63,9 +65,11 @@ def _deaf(worker: int) -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def feed(batches: Batches | RowBatches, cost: Cost, device: torch.device) -> Iterator[Ready]:
+def feed(
+    batches: Batches | RowBatches, cost: Cost, device: torch.device, guide: Guide | None = None
+) -> Iterator[Ready]:
     """Without end. `batches` runs ahead of what is consumed: where to go on is what the last `Ready` says."""
-    stream = _Stream(batches, cost)
+    stream = _Stream(batches, cost, guide)
     if device.type != "cuda":
         for ready in stream:
             yield ready.to(device)

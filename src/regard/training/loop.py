@@ -31,6 +31,7 @@ from regard.training.distributed import World, whole_bundle
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.feed import feed
 from regard.training.folder import RunFolder, StopRequest
+from regard.training.guided import Guide
 from regard.training.log import RunLog
 from regard.training.memory import foresee
 from regard.training.optim import set_rate
@@ -57,12 +58,13 @@ class Job:
     autocast: torch.autocast
     world: World  # the processes that train together
     objective: nn.Module  # the model as they train it
+    guide: Guide | None = None  # the aligner's links, where a head learns them
 
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
     config, progress, model = job.recipe.train, job.progress, job.bundle.model
     model.train()
-    update, batches = Update(job), feed(job.batches, Cost(model, forward_passes(config)), model.device)
+    update, batches = Update(job), feed(job.batches, Cost(model, forward_passes(config)), model.device, job.guide)
     foresee(update, log.say)
     waits = model.device.type == "cuda"  # there a number that is asked for holds up the work: ask now and then
     stretch = Stretch(progress)

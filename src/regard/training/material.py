@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from regard.data.batching import Batches, Encoded
-from regard.data.cache import learnt_before
+from regard.data.cache import cache_folder, learnt_before
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.mixture import Mixture
@@ -19,6 +19,7 @@ from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress
 from regard.training.distributed import ALONE, World
 from regard.training.evaluate import HeldOut
+from regard.training.guided import Guide
 from regard.training.log import counting
 
 
@@ -30,6 +31,7 @@ class Material:
     dev: HeldOut | None
     test: HeldOut | None
     fingerprint: str  # of the training files
+    guide: Guide | None = None  # the aligner's links, where a head learns them
 
 
 def learn_text(recipe: Recipe, splits: Splits, console: Console) -> Tokenizer:
@@ -63,7 +65,11 @@ def read_material(
     tag = recipe.data.dev_tag
     dev, test = (read_held_out(files, tag) if files else None for files in (splits.dev, splits.test))
     batches = make_batches(recipe, splits.train, tokenizer, progress, console, world)
-    return Material(batches, dev, test, splits.fingerprint())
+    guide = None
+    if recipe.train.guided_weight:
+        console.print("guide       linking words of the training text", highlight=False)
+        guide = Guide(batches.corpus, tokenizer, cache_folder(recipe.data))
+    return Material(batches, dev, test, splits.fingerprint(), guide)
 
 
 def make_batches(

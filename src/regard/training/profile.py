@@ -75,7 +75,7 @@ class Bench:
         model.train()
         set_rate(self.job.optimizer, learning_rate(1, recipe.train))
         self.update = Update(self.job)
-        self.batches = feed(self.job.batches, Cost(model, forward_passes(recipe.train)), model.device)
+        self.batches = feed(self.job.batches, Cost(model, forward_passes(recipe.train)), model.device, self.job.guide)
 
     def micro(self) -> list[Ready]:
         return [next(self.batches) for _ in range(self.job.recipe.train.accumulate)]

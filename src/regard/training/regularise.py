@@ -42,7 +42,8 @@ IN_CACHE = 2**18  # logits at a time on a CPU, where reading them again is what 
 
 def forward_passes(config: TrainConfig) -> int:
     """What learning from a batch costs, in forward passes over it."""
-    return FORWARD_AND_BACKWARD * (2 if config.r_drop else 1) + (1 if config.sampling_rate else 0)
+    twice = config.r_drop or config.guided_weight
+    return FORWARD_AND_BACKWARD * (2 if twice else 1) + (1 if config.sampling_rate else 0)
 
 
 # ── R-Drop ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,6 +27,7 @@ from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
 from regard.training.distributed import ALONE, World, joined, my_device, objective, seed_apart, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
+from regard.training.guided import check_guided
 from regard.training.log import RunLog
 from regard.training.loop import Ending, Job, train_loop
 from regard.training.material import Material, learn_text, read_material
@@ -234,6 +235,7 @@ def assemble(
         autocast=torch.autocast(device.type, torch.bfloat16, enabled=half),
         world=world,
         objective=shared,
+        guide=material.guide,
     )
     settle_precision(job)
     return job
@@ -255,6 +257,9 @@ def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bu
 def decide_packing(recipe: Recipe, model: Model) -> bool:
     """Whether sentences share rows. A run keeps to it: one that goes on elsewhere takes its batches as it began."""
     rewards, wanted = recipe.reward.has_rewards, recipe.train.packing
+    if recipe.train.guided_weight:
+        check_guided(model, recipe.architecture, recipe.train)
+        return False  # where rows are shared, no map of attention is made
     if wanted == "on" and (rewards or not isinstance(model, RowModel)):
         why = "training for rewards" if rewards else f"the architecture {recipe.architecture}"
         raise RecipeError(f"train.packing is on, but {why} needs a row for each sentence; leave it at auto")

@@ -15,6 +15,7 @@ from regard.models.base import RowModel
 from regard.training.capture import Captured
 from regard.training.distributed import learn_together, whole
 from regard.training.feed import Ready
+from regard.training.guided import guided_loss
 from regard.training.loss import projected_nll, smoothed_nll_fused
 from regard.training.memory import learn_within_memory
 from regard.training.regularise import predictions, r_drop_fused, with_own_words
@@ -104,4 +105,8 @@ def batch_loss(job: Job, batch: Batch, chance: Tensor) -> Tensor:
             return projected_nll(states, model.output_matrix, batch.tgt_out, batch.tgt_mask, smoothing)
     with job.autocast:
         logits = model(batch)
-    return smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, smoothing)
+    loss = smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, smoothing)
+    if batch.links is not None:
+        with job.autocast:
+            loss = loss + guided_loss(model, batch, recipe.train)
+    return loss

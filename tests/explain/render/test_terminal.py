@@ -12,14 +12,22 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from regard.explain.attention import View, WordAttention
-from regard.explain.render.terminal import Arrows, HeatMap, caption, render, row_problem
+from regard.explain.grid import Grid, grid_of, row_problem
+from regard.explain.render.terminal import Arrows, HeatMap, render
 
-MAP = WordAttention(
+WORDS = WordAttention(
     ("The", "black", "cat"),
     ("Le", "chat", "noir"),
     np.array([[0.80, 0.05, 0.10], [0.02, 0.05, 0.93], [0.0, 1.0, 0.0]]),
     np.array([0.05, 0.0, 0.0]),
 )
+
+
+def mapped(*attention: object) -> Grid:
+    return grid_of(WordAttention(*attention), View(0))  # type: ignore[arg-type]
+
+
+MAP = grid_of(WORDS, View(0))
 
 
 def printed(what: object, width: int = 80, **options: object) -> list[str]:
@@ -43,7 +51,7 @@ def test_arrows():
 
 
 def test_arrows_say_when_the_end_of_the_sentence_got_more():
-    lost = WordAttention(("a",), ("b",), np.array([[0.2]]), np.array([0.8]))
+    lost = mapped(("a",), ("b",), np.array([[0.2]]), np.array([0.8]))
     assert "(EOS 0.80)" in printed(Arrows(lost))[0]
 
 
@@ -71,7 +79,7 @@ def test_headings_stand_upright_where_words_are_too_wide():
 
 
 def test_too_narrow_for_a_map():
-    wide = WordAttention(("w",) * 30, ("t",), np.full((1, 30), 1 / 30), np.zeros(1))
+    wide = mapped(("w",) * 30, ("t",), np.full((1, 30), 1 / 30), np.zeros(1))
     assert printed(HeatMap(wide), width=40)[0].startswith("t ← w 0.03")
 
 
@@ -94,13 +102,13 @@ def test_sixteen_colours_are_too_few():
 
 
 def test_caption_says_how_far_to_trust_it():
-    assert caption(MAP, View(1, None, "having-read"), 0.123).plain == (
+    assert grid_of(WORDS, View(1, None, "having-read"), 0.123).caption == (
         "layer 2 · mean of heads · having read · AER 12.3% · EOS mass 0.02"
     )
-    assert "head 1 · predicting · AER not evaluated" in caption(MAP, View(0, 0)).plain
-    assert "EOS mass unknown" in caption(WordAttention((), (), np.zeros((0, 0)), np.zeros(0)), View(0)).plain
+    assert "head 1 · predicting · AER not evaluated" in grid_of(WORDS, View(0, 0)).caption
+    assert "EOS mass unknown" in mapped((), (), np.zeros((0, 0)), np.zeros(0)).caption
     for heat in (True, False):
-        assert printed(render(MAP, View(0), heat=heat))[-1].startswith("layer 1 · mean of heads")
+        assert printed(render(MAP, heat=heat))[-1].startswith("layer 1 · mean of heads")
 
 
 @pytest.mark.parametrize(
@@ -110,13 +118,14 @@ def test_caption_says_how_far_to_trust_it():
         ([np.inf, 0.5], 0.1, "not numbers"),
         ([0.5, 0.5], np.nan, "not numbers"),
         ([0.9, 0.2], 0.0, "sums to 1.100"),
+        ([0.5, 0.2], 0.1, "sums to 0.800"),
         ([0.5, 0.4], 0.2, "sums to 1.100"),
         ([1.2, -0.3], 0.0, "a weight is -0.300"),
     ],
 )
 def test_rows_that_cannot_be_true_are_not_drawn(row, eos, problem):
     assert problem in str(row_problem(np.array(row), eos))
-    bad = WordAttention(("a", "b"), ("x", "y"), np.array([row, [0.5, 0.5]]), np.array([eos, 0.0]))
+    bad = mapped(("a", "b"), ("x", "y"), np.array([row, [0.5, 0.5]]), np.array([eos, 0.0]))
     for form in (HeatMap(bad), Arrows(bad)):
         text = printed(form)
         line = next(line for line in text if line.startswith("x"))
@@ -130,7 +139,7 @@ def test_rounding_is_no_problem():
 
 
 def test_control_characters_do_not_reach_the_terminal():
-    hostile = WordAttention(("\x1b[2J", "[red]"), ("\x07", "\ud800"), np.full((2, 2), 0.5), np.zeros(2))
+    hostile = mapped(("\x1b[2J", "[red]"), ("\x07", "\ud800"), np.full((2, 2), 0.5), np.zeros(2))
     for form in (HeatMap(hostile), Arrows(hostile)):
         text = "\n".join(printed(form))
         assert not {"\x1b", "\x07", "\ud800"} & set(text)
@@ -145,7 +154,7 @@ WORD = st.text(st.sampled_from("abé猫😀ש\u0301ก็\x1b"), min_size=1, max
 @given(st.lists(WORD, max_size=8), st.lists(WORD, max_size=4), st.integers(24, 90), st.booleans())
 def test_no_line_is_wider_than_the_terminal(sources, targets, width, colours):
     weights = np.random.default_rng(0).dirichlet(np.ones(len(sources) + 1), size=len(targets))
-    found = WordAttention(tuple(sources), tuple(targets), weights[:, :-1], weights[:, -1])
+    found = mapped(tuple(sources), tuple(targets), weights[:, :-1], weights[:, -1])
     options = {"force_terminal": True, "color_system": "truecolor"} if colours else {}
     out = io.StringIO()
     console = Console(file=out, width=width, record=True, **options)

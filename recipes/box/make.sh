@@ -1,0 +1,23 @@
+#!/bin/sh
+# From nothing to the model in the box. Run from a checkout with regard installed; a GPU is meant (about half an hour).
+#
+#   sh recipes/box/make.sh runs/box
+set -eu
+out=${1:?where to train, such as runs/box}
+teachers=${TEACHERS:-3}
+
+test -d data/tatoeba-en-fr || regard fetch tatoeba-en-fr
+test -d data/tatoeba-en-de || regard fetch tatoeba-en-de
+python recipes/box/prepare.py --pairs data/tatoeba-en-fr --english data/tatoeba-en-de/train.en --out data/box
+
+models=
+for seed in $(seq "$teachers"); do
+  test -d "$out/teacher-$seed" || regard train recipes/box/teacher.toml --seed "$seed" --out "$out/teacher-$seed"
+  models="$models --model $out/teacher-$seed"
+done
+# shellcheck disable=SC2086  # each is a word of its own
+regard translate $models --input data/box/english.en --output data/box/english.fr --beam 5 --batch-tokens 32768
+
+test -d "$out/student" || regard train recipes/box/student.toml --out "$out/student"
+regard pack "$out/student" --weights int8 --about recipes/box/about.toml --out "$out/en-fr"
+python benchmarks/box.py --model "$out/en-fr" --tatoeba data/tatoeba-en-fr --write

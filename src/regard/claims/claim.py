@@ -1,0 +1,64 @@
+"""What a claim is, what an experiment finds, and the folder in which finished parts are kept.
+
+What counts as "shown" is a number that stands in the claim, set before the experiment is run. A verdict is one of
+
+    shown               what was measured passed what was asked for, with every seed
+    not shown           it did not; that is no proof of the contrary
+    the notes are wrong what the notes print is not what their own formula gives
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.files import write_atomically
+
+if TYPE_CHECKING:
+    from regard.claims.learning import School
+
+SHOWN, NOT_SHOWN = "shown", "not shown"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an experiment measured, and what follows."""
+
+    verdict: str
+    figure: str  # the numbers the verdict comes from, in one or two lines
+    header: list[str] = field(default_factory=list)  # a table of more numbers
+    rows: list[list[str]] = field(default_factory=list)
+    remark: str = ""  # what else was seen, surprises above all
+
+
+@dataclass(frozen=True)
+class Claim:
+    name: str
+    says: str  # the claim
+    experiment: str  # what is done
+    asked: str  # what must be measured for "shown"
+    test: Callable[[School], Finding]
+
+
+def judge(passed: bool) -> str:
+    return SHOWN if passed else NOT_SHOWN
+
+
+class Kept:
+    """A folder of finished things, each a JSON file: what is there is not made again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str, make: Callable[[], Any]) -> Any:
+        path = self.folder / f"{name}.json"
+        if path.exists():
+            return json.loads(path.read_text(encoding="utf-8"))
+        made = make()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
+        return json.loads(text)  # as it will be read the next time

@@ -1,0 +1,198 @@
+"""`regard align`: which word translates which, by a model's attention, and how far that can be trusted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
+
+from regard import box
+from regard.cli.lines import number, read_lines
+from regard.cli.translate import check_output, write_output
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.bundle import Bundle
+    from regard.explain.aligners import Gold, Measured, Pair
+    from regard.explain.attention import View
+    from regard.text.words import WordsOf
+
+SPLITS = ("regard", "spaces")
+
+
+def align(
+    src: Annotated[Path, typer.Option(metavar="FILE", help="Sentences, one a line (.gz and .xz too).")],
+    tgt: Annotated[Path, typer.Option(metavar="FILE", help="Their translations, line by line.")],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help=f"A model, or a run (its best), or the name of one in the box.  [default: {box.DEFAULT}, in the box]",
+        ),
+    ] = None,
+    gold: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Known links in Pharaoh format: i-j is sure, ipj possible. Gives the table."),
+    ] = None,
+    gold_first: Annotated[
+        int,
+        typer.Option(
+            parser=number("--gold-first", int), metavar="N", help="The number of a sentence's first word there: 0 or 1."
+        ),
+    ] = 0,
+    dev_src: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Sentences to choose the view on.  [default: every other line of --src]"),
+    ] = None,
+    dev_tgt: Annotated[Path | None, typer.Option(metavar="FILE", help="Their translations.")] = None,
+    dev_gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Their links.")] = None,
+    train_src: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="More text for the aligners that are compared.  [default: --src and --tgt alone]"
+        ),
+    ] = None,
+    train_tgt: Annotated[Path | None, typer.Option(metavar="FILE", help="Its translations.")] = None,
+    words: Annotated[
+        str,
+        typer.Option(metavar="HOW", help="What a word is: as regard cuts text, or what spaces keep apart (spaces)."),
+    ] = "regard",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where links go, a line each: 0-0 1-2 …  [default: the screen, without --gold]"
+        ),
+    ] = None,
+    save_view: Annotated[
+        bool, typer.Option("--save-view", help="Keep the chosen view and its error rate in the model's card.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(parser=number("--seed", int), metavar="N", help="Of chance and of the untrained model.")
+    ] = 1,
+    json_table: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+) -> None:
+    """Link the words of sentences and their translations by a model's attention.
+
+    Each target word is linked with the source word that it looked at most, through one layer and head (the view). With
+    --gold the best view is chosen on one half of the lines and reported on the other, beside the best of either row
+    meaning (a row explains the word it predicts, or the word it has read), value norms, the diagonal, chance, the same
+    model untrained, and aligners without a neural network. AER is the alignment error rate: 0 is perfect.
+    """
+    from regard.bundle import Bundle, find_bundle
+    from regard.text.words import space_spans, word_spans
+
+    if words not in SPLITS:
+        raise InputError(f'--words must be one of {", ".join(SPLITS)}, but is "{words}"')
+    if gold_first not in (0, 1):
+        raise InputError(f"--gold-first must be 0 or 1, but is {gold_first}")
+    if gold is None and (save_view or json_table or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
+        raise InputError("a view is chosen, measured and compared by known links; add them: --gold FILE")
+    check_output(output, src)
+    folder = find_bundle(model or box.boxed())
+    if save_view and folder.parent == box.HOME:
+        raise InputError(
+            f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
+            f"{folder.name} --out mine"
+        )
+    cut: WordsOf = space_spans if words == "spaces" else word_spans
+    pairs = read_both(src, tgt)
+    if gold is None:
+        bundle = Bundle.load(folder)
+        write_links(output, bundle, pairs, stored_view(bundle), cut)
+        return
+    known = read_known(pairs, gold, gold_first, cut)
+    if dev_src or dev_tgt or dev_gold:
+        if not (dev_src and dev_tgt and dev_gold):
+            raise InputError("sentences to choose the view on are three files: --dev-src, --dev-tgt and --dev-gold")
+        dev, test = read_known(read_both(dev_src, dev_tgt), dev_gold, gold_first, cut), known
+    else:
+        dev, test = known.part(slice(0, None, 2)), known.part(slice(1, None, 2))
+    if not (dev.pairs and test.pairs):
+        raise InputError(f"a view is chosen on some lines and measured on others, but {src} has {len(pairs)}")
+    if (train_src is None) != (train_tgt is None):
+        raise InputError("text for the aligners is two files: --train-src and --train-tgt")
+    text = [*(read_both(train_src, train_tgt) if train_src and train_tgt else ()), *pairs]
+    bundle = Bundle.load(folder)
+    view, table = measure(bundle, dev, test, text, cut, seed)
+    show(table, len(dev.pairs), len(test.pairs), len(text), json_table)
+    if output is not None:
+        write_links(output, bundle, pairs, view, cut)
+    if save_view:
+        keep_view(bundle, folder, table[0])
+
+
+def read_both(src: Path, tgt: Path) -> list[Pair]:
+    sources, targets = list(read_lines(src)), list(read_lines(tgt))
+    if len(sources) != len(targets):
+        raise InputError(f"{src} has {len(sources):,} lines, but {tgt} has {len(targets):,}; they must be translations")
+    if not sources:
+        raise InputError(f"{src} is empty; give sentences, one a line")
+    return list(zip(sources, targets, strict=True))
+
+
+def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gold:
+    from regard.explain.aligners import read_gold
+
+    return read_gold(pairs, list(read_lines(gold)), first, words)
+
+
+def stored_view(bundle: Bundle) -> View:
+    from regard.explain.look import stored_view
+
+    view, aer = stored_view(bundle)
+    worth = "never measured: --gold FILE does" if aer is None else f"AER {aer:.1%}"
+    typer.echo(f"regard: links are those of {view} ({worth})", err=True)
+    return view
+
+
+def measure(
+    bundle: Bundle, dev: Gold, test: Gold, text: list[Pair], words: WordsOf, seed: int
+) -> tuple[View, list[Measured]]:
+    from regard.explain.aligners import attention_rows, baseline_rows
+
+    view, rows = attention_rows(bundle, dev, test, words)
+    return view, rows + baseline_rows(bundle, dev, test, text, words, seed)
+
+
+def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: int, as_json: bool) -> None:
+    if as_json:
+        rows = [{**dataclasses.asdict(row), "view": str(row.view) if row.view else None} for row in table]
+        told = {"chosen_on": chosen_on, "measured_on": measured_on, "aligners_learnt_from": learnt_from, "rows": rows}
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        return
+    wide = max(len(row.name) for row in table)
+    typer.echo(f"{'':<{wide}}  precision  recall    AER")
+    for row in table:
+        view = f"  {row.view}" if row.view else ""
+        typer.echo(f"{row.name:<{wide}}  {row.precision:9.1%}  {row.recall:6.1%}  {row.aer:5.1%}{view}")
+    typer.echo(
+        f"views chosen on {chosen_on:,} pairs, all measured on {measured_on:,} others; "
+        f"the aligners learnt from {learnt_from:,} pairs without links"
+    )
+
+
+def write_links(output: Path | None, bundle: Bundle, pairs: list[Pair], view: View, words: WordsOf) -> None:
+    from regard.explain.alignment import format_links, hard_links
+    from regard.explain.capture import capture
+
+    def write_all(out: TextIO) -> None:
+        for (source, _), ids in zip(pairs, bundle.tokenizer.encode_target([t for _, t in pairs]), strict=True):
+            seen = capture(bundle, source, ids).in_words(view, words=words)
+            out.write(format_links(hard_links(seen)) + "\n")
+
+    write_output(output, write_all)
+
+
+def keep_view(bundle: Bundle, folder: Path, chosen: Measured) -> None:
+    """The card alone is written anew."""
+    from regard.files import write_atomically
+
+    view = chosen.view
+    assert view is not None
+    stored = {"layer": view.layer, "head": view.head, "row": view.row, "aer": chosen.aer}
+    text = json.dumps(bundle.card | {"attention_view": stored}, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
+    typer.echo(f"kept in {folder / 'card.json'}: {view}, AER {chosen.aer:.1%}")

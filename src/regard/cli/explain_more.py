@@ -1,0 +1,262 @@
+"""`regard explain lattice`, `step` and `positions`: a search, one look in numbers, and how places are told.
+
+Registered by `cli/explain.py`. Layers, heads and positions count from 1 here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from regard import box
+from regard.cli.lines import number
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.decode.translate import Translator
+    from regard.explain.render.drawing import Drawing
+
+Sentence = Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')]
+Model = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
+]
+Beam = Annotated[
+    int | None,
+    typer.Option(
+        parser=number("--beam", int), metavar="N", help="Hypotheses kept; 1 is greedy.  [default: the model's]"
+    ),
+]
+Font = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin.")
+]
+Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")]
+
+PICTURES = (".svg", ".html", ".png", ".json", ".txt")
+
+
+def lattice(
+    text: Sentence,
+    model: Model = None,
+    beam: Beam = None,
+    length_penalty: Annotated[
+        float | None,
+        typer.Option(
+            parser=number("--length-penalty", float),
+            metavar="X",
+            help="α of ((5 + length) / 6)^α.  [default: the model's]",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where to write: .svg, .html, .png, .json, .dot or .txt.  [default: the terminal]"
+        ),
+    ] = None,
+    font: Font = None,
+    device: Device = "auto",
+) -> None:
+    """Show a beam search: every continuation it weighed, and why it was kept or given up.
+
+    At each step the search weighs the 2 × beam best continuations of the hypotheses it holds. The best that do not end
+    go on, as many as the beam is wide; those that end are ranked by log P / ((5 + length) / 6)^α. A picture shows steps
+    from left to right, the way to the best translation bold; hover over a box to read why it was given up.
+
+      regard explain lattice "The black cat sleeps." --beam 4
+
+      regard explain lattice "The black cat sleeps." --beam 4 --out cat.svg
+    """
+    _check_out(out, (*PICTURES, ".dot"))
+    translator = _one_model(model, device)
+    _check_sentence(translator, text)
+    from regard.explain import lattice as search
+    from regard.explain.render.lattice_dot import lattice_dot
+    from regard.explain.render.lattice_drawing import lattice_drawing
+    from regard.explain.render.lattice_text import lattice_text
+
+    found = search.lattice(translator.bundle, text, beam, length_penalty)
+    _deliver(
+        out,
+        font,
+        lambda: lattice_text(found),
+        lambda: search.as_dict(found),
+        lambda: lattice_drawing(found),
+        lambda: lattice_dot(found),
+    )
+
+
+def step(
+    text: Sentence,
+    position: Annotated[
+        int,
+        typer.Option(
+            parser=number("--position", int),
+            metavar="N",
+            help="Which target token is predicted, from 1; the last one is the end. With --kind encoder: which source "
+            "token looks.",
+        ),
+    ] = 1,
+    layer: Annotated[int, typer.Option(parser=number("--layer", int), metavar="N", help="From 1.")] = 1,
+    head: Annotated[int, typer.Option(parser=number("--head", int), metavar="N", help="From 1.")] = 1,
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND",
+            help="cross (target looks at source), encoder (source at itself) or decoder (target at the words before).",
+        ),
+    ] = "cross",
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="A translation to force, instead of the one that the model finds."),
+    ] = None,
+    model: Model = None,
+    beam: Beam = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write: .json (every number) or .txt.  [default: the terminal]"),
+    ] = None,
+    device: Device = "auto",
+) -> None:
+    """Show one look of one head in numbers, from the hidden states to the output.
+
+    For a Transformer q, k, q·k, ÷√d, mask, softmax, the weighted values, their sum and what W_O makes of it. For
+    additive attention W₁h, W₂s, tanh, vᵀ; for other scores their own terms. The numbers are computed from the model's
+    weights by the equation that is shown and held against what the model's forward pass had. Where they differ by more
+    than 0.00001 nothing is shown. In the terminal vectors are cut to four numbers and their length.
+
+      regard explain step "The black cat sleeps." --position 3 --layer 2 --head 1
+
+      regard explain step "The black cat sleeps." --kind encoder --position 2 --out look.json
+    """
+    from regard.explain.grid import KINDS
+
+    if kind not in KINDS:
+        raise InputError(f'--kind must be {", ".join(KINDS)}, but is "{kind}"')
+    _check_out(out, (".json", ".txt"))
+    translator = _one_model(model, device)
+    _check_sentence(translator, text)
+    from regard.explain import step as steps
+    from regard.explain.render.step_text import step_text
+    from regard.explain.step_models import Which
+
+    if target is None:
+        ids = translator.translate([text], beam=beam)[0].candidates[0].ids
+    else:
+        ids = tuple(translator.tokenizer.encode_target([target])[0])
+    chosen: Any = kind  # it was checked
+    which = Which(chosen, layer - 1, head - 1, position - 1)
+    found = steps.step_numbers(translator.bundle, text, ids, which)
+    _deliver(out, None, lambda: step_text(found), lambda: steps.as_dict(found))
+
+
+def positions(
+    width: Annotated[
+        int | None,
+        typer.Option(parser=number("--width", int), metavar="N", help="Numbers of a vector; even.  [default: 128]"),
+    ] = None,
+    length: Annotated[int, typer.Option(parser=number("--length", int), metavar="N", help="Places to look at.")] = 64,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="A Transformer whose width, words and learned positions to take.  [default: none]"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write: .svg, .html, .png, .json or .txt.  [default: the terminal]"),
+    ] = None,
+    font: Font = None,
+) -> None:
+    """Show how places are told, and check what the notes require of it.
+
+    The sinusoids as a map, binary counting beside them, products of two places against their distance (sinusoids,
+    rotary, learned), and the notes' five requirements, each with a number for five ways to tell a place: counting, a
+    fraction of the sentence, bits, sinusoids, a learned table. Where a claim of the notes holds and where not is said.
+
+      regard explain positions
+
+      regard explain positions --width 512 --length 100 --out places.svg
+    """
+    _check_out(out, PICTURES)
+    from regard.explain import positions as places
+    from regard.explain.render.positions_drawing import positions_drawing
+    from regard.explain.render.positions_text import positions_text
+
+    if model is None:
+        found = places.positions(128 if width is None else width, length)
+    elif width is not None:
+        raise InputError("--model has a width of its own; give --width or --model, not both")
+    else:
+        found = places.positions_of(_one_model(model, "cpu").bundle.model, length)
+    _deliver(out, font, lambda: positions_text(found), lambda: places.as_dict(found), lambda: positions_drawing(found))
+
+
+# ------------------------------------------------------------------------------------------------ what all do
+
+
+def _check_out(out: Path | None, suffixes: tuple[str, ...]) -> None:
+    from regard.explain.render.figure import check_out
+
+    if out is not None:
+        check_out(out, suffixes)
+
+
+def _one_model(folder: Path | None, device: str) -> Translator:
+    from regard.decode.translate import Translator
+
+    return Translator.load(folder, device)
+
+
+def _check_sentence(translator: Translator, text: str) -> None:
+    """One sentence that the model reads in one part."""
+    if not text.strip():
+        raise InputError("there is nothing to translate: the text is empty; give one sentence")
+    (ids,) = translator.tokenizer.encode_source([text])
+    if len(ids) >= translator.longest:
+        raise InputError(
+            f"the text has {len(ids)} tokens, and this model reads fewer than {translator.longest} at a time; "
+            "give a shorter sentence"
+        )
+
+
+def _deliver(
+    out: Path | None,
+    font: Path | None,
+    text: Callable[[], str],
+    data: Callable[[], dict[str, Any]],
+    drawing: Callable[[], Drawing] | None = None,
+    dot: Callable[[], str] | None = None,
+) -> None:
+    """Only the form that is asked for is made; the file appears whole or not at all."""
+    if out is None:
+        typer.echo(text(), nl=False)
+        return
+    from regard.explain.render.html import page
+    from regard.explain.render.json import dumps
+    from regard.explain.render.png import png
+    from regard.explain.render.svg import svg
+    from regard.files import write_atomically
+
+    suffix = out.suffix.lower()
+    content: str | bytes
+    if suffix in (".svg", ".html", ".png"):
+        assert drawing is not None, "checked with the suffix"
+        drawn = drawing()
+        content = (
+            svg(drawn)
+            if suffix == ".svg"
+            else png(drawn, font)
+            if suffix == ".png"
+            else page(drawn.title, (), (drawn,))
+        )
+    elif suffix == ".dot":
+        assert dot is not None, "checked with the suffix"
+        content = dot()
+    else:
+        content = dumps(data()) if suffix == ".json" else text()
+    made = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    write_atomically(out.resolve(), lambda place: place.write_bytes(made))
+    typer.echo(f"{out} is written")

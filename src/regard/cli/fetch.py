@@ -1,0 +1,72 @@
+"""`regard fetch`: public data sets as train, dev and test files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from regard.data.prepare import Telling
+
+
+def fetch(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; without one, all are listed.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="A folder that does not exist yet.  [default: data/NAME]")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("--from", metavar="PLACE", help="Another folder or address that has the published files."),
+    ] = None,
+) -> None:
+    """Fetch a public data set and make train, dev and test files of it.
+
+    What was interrupted goes on when the same is typed again. Recipes for these data sets are in recipes/.
+    """
+    from regard.data.sources import DATA_SETS, find_data_set
+
+    if name is None:
+        for known, data in DATA_SETS.items():
+            typer.echo(f"{known:<15}{data.size:>12}  {data.about}")
+            typer.echo(f"{'':<29}from {data.downloads[0].url.rpartition('/')[0]}")
+            typer.echo(f"{'':<29}licence: {data.licence}")
+        typer.echo("\nto fetch one: regard fetch NAME")
+        return
+    from regard.data.prepare import fetch_data
+
+    data, out = find_data_set(name), out or Path("data") / name
+    with progress() as telling:
+        counts = fetch_data(data, out, source, telling)
+    for made, count in counts.items():
+        typer.echo(f"{out / made}: {count:,} lines")
+    typer.echo(f"licence: {data.licence}\ncitation: {data.citation}")
+
+
+@contextmanager
+def progress() -> Iterator[Telling]:
+    """A bar for each file in a terminal, a line for each elsewhere, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    from regard.data.fetch import Told
+
+    columns = (TextColumn("{task.description}"), BarColumn(24), DownloadColumn(), TransferSpeedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal) as bars:
+
+        def telling(name: str) -> Told:
+            task = bars.add_task(name, total=None, start=False)
+
+            def told(done: int, total: int | None) -> None:
+                bars.start_task(task)
+                bars.update(task, completed=done, total=total)
+                if not console.is_terminal and done == total:
+                    console.print(f"{name}: {done:,} bytes", highlight=False, markup=False)
+
+            return told
+
+        yield telling

@@ -1,0 +1,83 @@
+"""Splits that do not leak: pairs that share a sentence, on either side, stay together.
+
+Collections such as Tatoeba translate one sentence several times. Split line by line, most test sentences have been
+seen in training with another translation, and scores mean little. Here two pairs are connected if their sources or
+their targets are the same but for case, punctuation and white space; whole components go to one part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.data.corpus import Pair
+
+
+@dataclass(frozen=True)
+class Parts:
+    train: list[Pair]
+    dev: list[Pair]
+    test: list[Pair]
+
+
+def sentence_key(text: str) -> str:
+    """What two writings of one sentence share.
+
+    >>> sentence_key("It's  late!") == sentence_key("it’s late.")
+    True
+    >>> sentence_key("It's late.") == sentence_key("It is late.")
+    False
+    """
+    kept = "".join(c if c.isalnum() else " " for c in unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(kept.split()) or " ".join(text.split())  # a line of punctuation alone is its own key
+
+
+def components(pairs: Sequence[Pair]) -> list[int]:
+    """For each pair the number of its component: the first pair that belongs to it.
+
+    >>> components([("Hi.", "Salut !"), ("Go.", "Va !"), ("Hello.", "Salut."), ("Hi!", "Bonjour.")])
+    [0, 1, 0, 0]
+    """
+    parent = list(range(len(pairs)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]  # halve the way
+            i = parent[i]
+        return i
+
+    first: dict[tuple[int, str], int] = {}
+    for i, pair in enumerate(pairs):
+        for side, text in enumerate(pair):
+            known = root(first.setdefault((side, sentence_key(text)), i))
+            here = root(i)
+            parent[max(known, here)] = min(known, here)
+    return [root(i) for i in range(len(pairs))]
+
+
+def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, most: int = 10) -> Parts:
+    """Whole components in the order of a seeded hash fill test, then dev, until they hold that many sources, one
+    reference each (the first pair of each source); the rest trains. Components of more than `most` pairs always train:
+    a test set of small talk that everyone translates would be no test. No pair is anywhere twice.
+    """
+    members: dict[int, list[int]] = {}
+    for i, component in enumerate(components(pairs)):
+        members.setdefault(component, []).append(i)
+    order = sorted((c for c in members if len(members[c]) <= most), key=lambda c: _dice(seed, pairs[c]))
+    held: dict[str, list[Pair]] = {"test": [], "dev": []}
+    for name, wanted in (("test", test), ("dev", dev)):
+        while len(held[name]) < wanted and order:
+            component = order.pop(0)
+            references: dict[str, Pair] = {}
+            for i in members.pop(component):
+                references.setdefault(sentence_key(pairs[i][0]), pairs[i])
+            held[name] += list(references.values())[: wanted - len(held[name])]
+    train = dict.fromkeys(pairs[i] for component in sorted(members) for i in members[component])
+    return Parts(list(train), held["dev"], held["test"])
+
+
+def _dice(seed: int, pair: Pair) -> bytes:
+    """The same on every machine. A component is known by its first pair, so the order of the file matters."""
+    return hashlib.blake2b(f"{seed}\t{sentence_key(pair[0])}\t{sentence_key(pair[1])}".encode(), digest_size=8).digest()

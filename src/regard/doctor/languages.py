@@ -1,0 +1,161 @@
+"""Is a line in the language of its side? By characters alone: a model of each side, learnt from the sides themselves.
+
+A line is cut into overlapping threes of characters (Cavnar and Trenkle 1994), and each side counts its own. With
+c_s(g) the count of g on side s, without the line itself, and n_s their sum,
+
+    ln P_s(line) = Σ_g ln (c_s(g) + α) / (n_s + α G)        α = 0.5, G as many threes as both sides have
+
+A line whose other side is more probable by a wide margin is in the other side's language; if both lines of a pair are,
+the pair is swapped. A line that is far less probable for its length than others of its side, on both sides, is unlike
+the corpus: another language, a list of names, code, a formula. Which language it is cannot be known here, nor can two
+sides be told apart that are written alike (dialects, paraphrases). Scripts are told by the names of characters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ALPHA = 0.5
+MARGIN = 12.0  # nats by which the other side must be more probable
+LETTERS = 10  # that a line must have to be judged; a name or a number belongs to both sides
+UNLIKE_LETTERS = 20  # the same for being unlike
+STRANGE = 4.0  # usual distances from the median at which a line is unlike the others
+STEADY = 60  # threes from which on a longer line's mean varies no less: topics differ, however long a line is
+ALIKE = 0.3  # nats for each three by which a line must usually fit its own side better, to tell them apart
+LONGEST = 1000  # characters of a line that are looked at
+FEWEST_LINES = 100
+MANY_SCRIPTS = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well every line of a side fits its own side and the other: nats, and nats for each three of characters."""
+
+    own: Floats
+    other: Floats
+    threes: Ints  # how many; 0 for a line that is not judged
+
+    @property
+    def fits_other(self) -> NDArray[np.bool_]:
+        return (self.other - self.own > MARGIN) & (self.threes >= LETTERS)
+
+    @property
+    def margin(self) -> float:
+        """By how much lines usually fit their own side better, in nats for each three."""
+        judged = self.threes >= LETTERS
+        if judged.sum() < FEWEST_LINES:
+            return 0.0
+        return float(np.median((self.own - self.other)[judged] / self.threes[judged]))
+
+    def unlike(self) -> NDArray[np.bool_]:
+        """Outliers by the median and the median distance from it, since outliers move a mean."""
+        judged = self.threes >= UNLIKE_LETTERS
+        if judged.sum() < FEWEST_LINES:
+            return np.zeros(len(self.threes), dtype=bool)
+        mean = np.maximum(self.own, self.other) / np.maximum(1, self.threes)
+        away = (mean - np.median(mean[judged])) * np.sqrt(np.minimum(self.threes, STEADY))  # short lines vary more
+        spread = max(0.1, float(np.median(np.abs(away[judged]))) * 1.4826)  # a normal distribution's σ
+        return judged & (away < -STRANGE * spread)
+
+
+@dataclass(frozen=True)
+class Languages:
+    source: Fit
+    target: Fit
+
+    @property
+    def apart(self) -> bool:
+        """Whether the two sides can be told from each other."""
+        return all(fit.margin > ALIKE for fit in (self.source, self.target))
+
+    def swapped(self) -> list[int]:
+        """Pairs of which each side fits the other side better, both together by the margin."""
+        source, target = self.source, self.target
+        both = (source.other > source.own) & (target.other > target.own)
+        clear = source.other - source.own + target.other - target.own > MARGIN
+        judged = (source.threes >= LETTERS) & (target.threes >= LETTERS)
+        return np.flatnonzero(both & clear & judged).tolist()
+
+
+def judge_languages(pairs: Sequence[tuple[str, str]]) -> Languages:
+    texts = [[pair[side] for pair in pairs] for side in (0, 1)]
+    sides = [_threes(some) for some in texts]
+    known, numbers = np.unique(np.concatenate([grams for grams, _ in sides]), return_inverse=True)
+    cut = len(sides[0][0])
+    grams = numbers[:cut], numbers[cut:]
+    rows = [np.repeat(np.arange(len(pairs)), lengths) for _, lengths in sides]
+    new = [_first_of_its_kind(some) for some in texts]  # a line that is repeated would speak for itself
+    counts = [np.bincount(grams[s][new[s][rows[s]]], minlength=len(known)).astype(np.float64) for s in (0, 1)]
+    fits = []
+    for side in (0, 1):
+        own = _log_probability(counts[side][grams[side]] - 1, counts[side].sum(), len(known))  # without itself
+        other = _log_probability(counts[1 - side][grams[side]], counts[1 - side].sum(), len(known))
+        summed: list[Floats] = [np.bincount(rows[side], some, len(pairs)).astype(np.float64) for some in (own, other)]
+        fits.append(Fit(summed[0], summed[1], sides[side][1]))
+    return Languages(*fits)
+
+
+def _first_of_its_kind(texts: Sequence[str]) -> NDArray[np.bool_]:
+    first: dict[str, int] = {}
+    return np.array([first.setdefault(text, at) == at for at, text in enumerate(texts)], dtype=bool)
+
+
+def _log_probability(counts: Floats, total: float, kinds: int) -> Floats:
+    found: Floats = np.log((counts + ALPHA) / (total + ALPHA * kinds))
+    return found
+
+
+def letters_only(text: str) -> str:
+    """Lower case, words between single spaces; digits and punctuation tell no language.
+
+    >>> letters_only("L'été 2024, déjà!")
+    ' l été déjà '
+    """
+    words = "".join(c if c.isalpha() or unicodedata.combining(c) else " " for c in text[:LONGEST].lower()).split()
+    return f" {' '.join(words)} " if words else ""
+
+
+def _threes(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """(all threes of characters as numbers, how many each line has)"""
+    forms = [letters_only(text) for text in texts]
+    forms = [form if len(form) >= 3 else "" for form in forms]
+    points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    sizes = np.array([len(form) for form in forms], dtype=np.int64)
+    if len(points) < 3:
+        return np.zeros(0, dtype=np.int64), np.zeros(len(texts), dtype=np.int64)
+    grams = points[:-2] << 42 | points[1:-1] << 21 | points[2:]  # a character has 21 bits
+    inside = np.ones(len(grams), dtype=bool)
+    ends = np.cumsum(sizes)[sizes > 0]
+    inside[ends[:-1] - 1] = inside[ends[:-1] - 2] = False  # these reach into the next line
+    return grams[inside], np.maximum(0, sizes - 2)
+
+
+@cache
+def script_of(character: str) -> str | None:
+    """The script of a letter, None for what belongs to all of them.
+
+    >>> script_of("é"), script_of("ж"), script_of("猫"), script_of("7")
+    ('LATIN', 'CYRILLIC', 'CJK', None)
+    """
+    if not character.isalpha():
+        return None
+    first = unicodedata.name(character, "?").split()[0]
+    return "CJK" if first in MANY_SCRIPTS else first
+
+
+def script_of_line(text: str) -> str | None:
+    """Of most letters; None for a line with fewer than three."""
+    if text.isascii():
+        return "LATIN" if sum(map(str.isalpha, text)) >= 3 else None
+    counts = Counter(script for script in map(script_of, text[:LONGEST]) if script)
+    return counts.most_common(1)[0][0] if counts.total() >= 3 else None

@@ -1,0 +1,100 @@
+"""The machine as it is now: versions, cores, memory, devices, disk. Nothing is measured, only asked for."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import regard
+from regard.data.cache import cache_folder
+from regard.data.corpus import DataConfig
+
+PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu")
+
+
+@dataclass(frozen=True)
+class Device:
+    name: str
+    free: int  # bytes
+    total: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    versions: dict[str, str]
+    processor: str
+    cores: int  # that this process may use
+    load: float | None  # processes that wanted a core in the last minute
+    threads: int
+    bfloat16: str  # how a CPU multiplies in it
+    memory_free: int | None  # bytes
+    memory_total: int | None
+    devices: tuple[Device, ...]
+    cache: str
+    disk_free: int | None  # bytes, at the cache
+
+    def to_dict(self) -> dict[str, Any]:
+        from dataclasses import asdict
+
+        return asdict(self)
+
+
+def look_at_machine(data: DataConfig) -> Machine:
+    memory = _memory()
+    cache = cache_folder(data)
+    devices = []
+    for number in range(torch.cuda.device_count()):
+        free, total = torch.cuda.mem_get_info(number)
+        devices.append(Device(f"cuda:{number} {torch.cuda.get_device_name(number)}", free, total))
+    if torch.backends.mps.is_available():
+        devices.append(Device("mps", 0, 0))
+    return Machine(
+        versions={"regard": regard.__version__, "python": platform.python_version()}
+        | {name: version(name) for name in PACKAGES},
+        processor=_processor(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        threads=torch.get_num_threads(),
+        bfloat16=_bfloat16(),
+        memory_free=memory.get("MemAvailable"),
+        memory_total=memory.get("MemTotal"),
+        devices=tuple(devices),
+        cache=str(cache),
+        disk_free=_disk_free(cache),
+    )
+
+
+def _bfloat16() -> str:
+    """By the kernel's word: torch's own questions for it have no public names."""
+    flags = _cpuinfo("flags").split()
+    found = [name for flag, name in (("amx_bf16", "AMX"), ("avx512_bf16", "AVX512-BF16")) if flag in flags]
+    return " and ".join(found) or "no unit for it"
+
+
+def _processor() -> str:
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+def _cpuinfo(name: str) -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
+
+
+def _memory() -> dict[str, int]:
+    path = Path("/proc/meminfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    return {line.partition(":")[0]: 1024 * int(line.split()[1]) for line in lines if line.endswith("kB")}
+
+
+def _disk_free(folder: Path) -> int | None:
+    """Of the nearest folder that is there."""
+    there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), None)
+    return shutil.disk_usage(there).free if there else None

@@ -1,0 +1,212 @@
+"""Do the two lines of a pair belong together? By IBM model 1, learnt from the corpus itself.
+
+    gain(e, f) = mean_j ln [ (1 − ε) · 1/(I+1) Σ_i t(f_j | e_i) + ε · p(f_j) ] / p(f_j)        ε = 0.1
+
+is how much better, in nats a word, the source explains the target's words than their frequency does: about 0 or less
+for two lines that were thrown together, well above it for translations. A pair is judged by a model that was learnt
+from other pairs (the corpus is halved), since rare words of a wrong pair would explain each other.
+
+Lines whose targets stand k lines off (a line lost on one side) are found where, over some twenty lines, the gain at
+that offset is far above the gain at none. What a lexicon cannot tell is not told: free translations, names and numbers
+that stand in both lines, one wrong word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from regard.baselines.ibm import UNKNOWN, LexicalTable, train, words_of
+
+Floats = NDArray[np.float64]
+Pairs = Sequence[tuple[str, str]]
+Words = list[str]
+
+EPSILON = 0.1  # how much of a word's probability is its frequency's
+ITERATIONS = 4
+WORDS = 40  # of a line that are looked at: time grows with their square
+LEAST = 1e-3  # of t(f | e): what is less probable tells nothing, and the table stays small
+WINDOW = 20  # lines over which a shift is looked for
+OFFSETS = (-2, -1, 1, 2)
+FARTHEST = max(OFFSETS)
+CLEAR = 0.25  # nats a word by which a shifted window must explain itself better
+SURE = 1.0  # nats a word between true pairs and chance, to judge a single pair by
+FEWEST_WORDS = 4  # that the model knows, to judge a single pair by
+FEWEST_PAIRS = 200  # to learn from
+UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Places whose targets stand so many lines on."""
+
+    first: int
+    last: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """The judgement of each pair of a sample, in its order; NaN where there were too few words."""
+
+    gains: Floats  # of the pair as it stands
+    chance: float  # the median gain of targets with sources of other pairs
+    shifts: tuple[Shift, ...]
+    together: bool  # whether the two sides go together at all, here or some lines off
+
+    @property
+    def separates(self) -> bool:
+        """Whether true pairs can be told from chance: a few hundred sentences of many words teach too little."""
+        return float(np.nanmedian(self.gains)) - self.chance > SURE
+
+    def misaligned(self) -> list[int]:
+        """Pairs that fit no better than lines thrown together do, and are in no shifted part; the worst first."""
+        if not self.separates:
+            return []
+        apart = np.ones(len(self.gains), dtype=bool)
+        for shift in self.shifts:
+            apart[max(0, shift.first - WINDOW) : shift.last + 1 + WINDOW] = False
+        with np.errstate(invalid="ignore"):
+            low = np.flatnonzero((self.gains < min(0.0, self.chance)) & apart)
+        return sorted(low.tolist(), key=lambda place: float(self.gains[place]))
+
+
+def line_words(text: str) -> Words:
+    """Words without case; characters where a script has no spaces.
+
+    >>> line_words("Le chat."), line_words("猫だ 。")
+    (['le', 'chat', '.'], ['猫', 'だ', '。'])
+    """
+    words: Words = []
+    for word in words_of(text[: 20 * WORDS]):
+        words += list(word) if UNSPACED.search(word) else [word]
+    return words[:WORDS]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A table and the frequencies that it must beat."""
+
+    table: LexicalTable
+    frequencies: Floats  # (target words,)
+
+    @classmethod
+    def learn(cls, pairs: Sequence[tuple[Words, Words]]) -> Judge:
+        table = train(pairs, ITERATIONS).table
+        kept = table.probabilities >= LEAST
+        table = replace(table, keys=table.keys[kept], probabilities=table.probabilities[kept])
+        numbers = [table.target_numbers[word] for _, words in pairs for word in words]
+        counts = np.bincount(numbers, minlength=len(table.target_words)).astype(np.float64)
+        return cls(table, counts / counts.sum())
+
+    def gains(self, pairs: Sequence[tuple[Words, Words]]) -> Floats:
+        """The equation at the head of this file; words that were not learnt are left out."""
+        found = np.full(len(pairs), np.nan)
+        for group in self.table.numbered(pairs):
+            lexical = self.table.emissions(group).mean(axis=2)  # (B, T)
+            usual = np.where(group.target == UNKNOWN, 1.0, self.frequencies[group.target])  # (B, T)
+            known = group.mask & (group.target != UNKNOWN)
+            gain = np.where(known, np.log((1 - EPSILON) * lexical / usual + EPSILON), 0.0).sum(axis=1)
+            enough = known.sum(axis=1) >= FEWEST_WORDS
+            found[group.pairs[enough]] = gain[enough] / known.sum(axis=1)[enough]
+        return found
+
+
+def judge_pairs(runs: Sequence[Pairs], told: Callable[[str], None] = lambda _: None) -> Pairing | None:
+    """`runs` are neighbouring pairs each, one run after another; places count through them. None: too few to tell."""
+    lines = [[(line_words(src), line_words(tgt)) for src, tgt in run] for run in runs]
+    count = sum(len(run) for run in lines)
+    if sum(1 for run in lines for src, tgt in run if src and tgt) < FEWEST_PAIRS:
+        return None
+    told("learning which words go together")
+    strangers = _with_strangers(lines)
+
+    def judged(offset: int) -> tuple[Judges, Floats, float]:
+        judges = _halves(lines, offset)
+        gains, chance = (_crossed(judges, pairs, count) for pairs in (_paired(lines, offset), strangers))
+        return judges, gains, float(np.nanmedian(chance))
+
+    judges, gains, chance = judged(0)
+    if np.nanmedian(gains) - chance < CLEAR:  # perhaps all of it stands elsewhere
+        told("learning which words go together, some lines off")
+        tried = {offset: judged(offset) for offset in OFFSETS}
+        best = max(OFFSETS, key=lambda offset: float(np.nanmedian(tried[offset][1])) - tried[offset][2])
+        if not np.nanmedian(tried[best][1]) - tried[best][2] >= CLEAR:
+            return Pairing(gains, chance, (), False)
+        judges, _, chance = tried[best]
+        gains = _crossed(judges, _paired(lines, 0), count)
+    told("looking for lines that stand elsewhere")
+    return Pairing(gains, chance, tuple(_shifts(judges, lines, gains, chance)), True)
+
+
+Line = tuple[Words, Words]
+Judges = tuple[Judge, Judge]
+
+
+def _halves(lines: Sequence[Sequence[Line]], offset: int) -> Judges:
+    """Two models, of even and of odd places, each to judge the other half."""
+    pairs = [(place, pair) for place, pair in _paired(lines, offset) if pair[0] and pair[1]]
+    first, second = ([pair for place, pair in pairs if place % 2 == half] for half in (0, 1))
+    return Judge.learn(first), Judge.learn(second)
+
+
+def _paired(lines: Sequence[Sequence[Line]], offset: int) -> list[tuple[int, Line]]:
+    """(place, (source, target `offset` lines on)), within each run."""
+    found, start = [], 0
+    for run in lines:
+        for i in range(max(0, -offset), min(len(run), len(run) - offset)):
+            found.append((start + i, (run[i][0], run[i + offset][1])))
+        start += len(run)
+    return found
+
+
+def _with_strangers(lines: Sequence[Sequence[Line]]) -> list[tuple[int, Line]]:
+    """(place, (source, a target from far away))"""
+    flat = [pair for run in lines for pair in run]
+    count, far = len(flat), FARTHEST + 1 + len(flat) // 3
+    return [(i, (flat[i][0], flat[(i + far) % count][1])) for i in range(count)]
+
+
+def _crossed(judges: Judges, pairs: Sequence[tuple[int, Line]], count: int) -> Floats:
+    """The gain of every place's pair, of `count` places, by the half that did not learn from it."""
+    gains = np.full(count, np.nan)
+    for half, judge in enumerate(judges):
+        own = [(place, pair) for place, pair in pairs if place % 2 != half and pair[0] and pair[1]]
+        if own:
+            gains[[place for place, _ in own]] = judge.gains([pair for _, pair in own])
+    return gains
+
+
+def _shifts(judges: Judges, lines: Sequence[Sequence[Line]], gains: Floats, usual: float) -> list[Shift]:
+    """Windows that do not explain themselves are tried at other offsets; neighbouring ones of one offset are joined."""
+    windows, start = [], 0
+    for run in lines:
+        firsts = range(start, start + len(run) - WINDOW + 1, WINDOW // 2)
+        windows += [first for first in firsts if _mean(gains, first) <= usual + 2 * CLEAR]
+        start += len(run)
+    odd = {place for first in windows for place in range(first, first + WINDOW)}
+    elsewhere = {}
+    for offset in OFFSETS if odd else ():
+        elsewhere[offset] = _crossed(judges, [pair for pair in _paired(lines, offset) if pair[0] in odd], len(gains))
+    found: list[Shift] = []
+    for first in windows:
+        means = {offset: _mean(there, first) for offset, there in elsewhere.items()}
+        best = max(OFFSETS, key=lambda offset: means[offset])
+        if not means[best] > _mean(gains, first) + CLEAR:
+            continue
+        if found and found[-1].offset == best and first <= found[-1].last + 1:
+            found[-1] = replace(found[-1], last=first + WINDOW - 1)
+        else:
+            found.append(Shift(first, first + WINDOW - 1, best))
+    return found
+
+
+def _mean(gains: Floats, first: int) -> float:
+    """Of a window; −∞ where most of its lines could not be judged, which then is not looked at or not believed."""
+    here = gains[first : first + WINDOW]
+    known = here[~np.isnan(here)]
+    return float(known.mean()) if len(known) > WINDOW // 4 else -np.inf

@@ -1,0 +1,129 @@
+"""The data made ready as training does it, vocabulary and encoded pairs in the cache, and what that shows.
+
+Where there are more pairs than can be encoded in a minute, a sample of them is written to a temporary folder and stands
+for all: lengths and frequencies are its own, counts and seconds are scaled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+from regard.data.corpus import CorpusConfig, PairFiles, read_pairs
+from regard.data.encode import EncodedCorpus, encode_corpus
+from regard.data.splits import Splits, find_splits
+from regard.doctor.clock import now, since
+from regard.doctor.predict import Corpus
+from regard.recipe import Recipe
+from regard.text.tokenizer import Tokenizer
+from regard.text.vocabulary import BYTES
+from regard.training.log import counting
+from regard.training.material import learn_text
+from regard.training.start import find_start
+
+AT_ONCE = 300_000  # pairs that are prepared as they are
+STAND_IN = 100_000  # pairs that stand for more
+OFTEN = 100  # times that a piece must occur to be learnt well (Gowda and May 2020)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    recipe: Recipe  # to rehearse: the given one, or one of a sample
+    corpus: Corpus
+    scale: float  # pairs of the corpus for each that was prepared
+
+
+@contextmanager
+def prepared(recipe: Recipe, pairs: int, console: Console) -> Iterator[Prepared]:
+    """Within, the recipe that is yielded can be rehearsed."""
+    if pairs <= AT_ONCE:
+        yield Prepared(recipe, look_at(recipe, 1.0, console), 1.0)
+        return
+    with TemporaryDirectory() as folder:
+        stride = -(-pairs // STAND_IN)
+        stand_in = with_fewer(recipe, stride, Path(folder))
+        yield Prepared(stand_in, look_at(stand_in, stride, console), stride)
+
+
+def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
+    """The recipe with every stride-th pair of each corpus it learns from. Pairs are cut out evenly, since a corpus may
+    begin unlike it goes on."""
+    data = recipe.data
+    held = data.dev_src or data.dev_pairs or data.dev_size == 0
+    splits = find_splits(data if held else replace(data, dev_size=0))
+    tables = []
+    for number, corpus in enumerate(splits.train):
+        paths = folder / f"{number}.src", folder / f"{number}.tgt"
+        with paths[0].open("w", encoding="utf-8") as src, paths[1].open("w", encoding="utf-8") as tgt:
+            for pair in islice(read_pairs(corpus.files), 0, None, stride):
+                src.write(pair[0].replace("\n", " ") + "\n")
+                tgt.write(pair[1].replace("\n", " ") + "\n")
+        tables.append(CorpusConfig(str(paths[0]), str(paths[1]), None, corpus.weight, corpus.tag))
+    cache = str(folder / "cache")
+    if len(tables) == 1 and tables[0].tag is None and tables[0].weight == 1:
+        files = replace(data, src=tables[0].src, tgt=tables[0].tgt, pairs=None, corpus=(), cache=cache)
+    else:
+        files = replace(data, src=None, tgt=None, pairs=None, corpus=tuple(tables), cache=cache)
+    return replace(recipe, data=files)
+
+
+def look_at(recipe: Recipe, scale: float, console: Console) -> Corpus:
+    """Learn the vocabulary and encode the pairs, or find both in the cache."""
+    began = now()
+    splits = find_splits(recipe.data)
+    start = find_start(recipe)
+    tokenizer = start.tokenizer if start else learn_text(recipe, splits, console)
+    with counting(console, "encoding pairs") as told:
+        given = [(corpus.files, tokenizer, recipe.data, told) for corpus in splits.train]
+        encoded = [encode_corpus(*g, tag=c.tag) for g, c in zip(given, splits.train, strict=True)]
+    preparing = since(began) * scale
+    reports = [corpus.report for corpus in encoded]
+    counts = piece_counts(encoded, tokenizer) * scale
+    often = int((counts >= OFTEN).sum())
+    return Corpus(
+        pairs=round(sum(map(len, encoded)) * scale),
+        target_tokens=round(sum(len(corpus.tgt) + len(corpus) for corpus in encoded) * scale),
+        preparing=preparing,
+        prepared=scale == 1,
+        dropped={
+            "empty": round(sum(report.empty for report in reports) * scale),
+            "too long": round(sum(report.too_long for report in reports) * scale),
+            "of unequal length": round(sum(report.ratio for report in reports) * scale),
+            "duplicate": round(sum(report.duplicates_dropped for report in reports) * scale),
+        },
+        rare=1 - often / len(counts),
+        often=often,
+        unknown=unknown_shares(splits, tokenizer),
+    )
+
+
+def piece_counts(corpora: list[EncodedCorpus], tokenizer: Tokenizer) -> NDArray[np.float64]:
+    """How often each target piece that is no byte is to be said; of a joint vocabulary, said or read."""
+    counts = np.zeros(tokenizer.target_size)
+    for corpus in corpora:
+        sides = (corpus.src, corpus.tgt) if tokenizer.config.joint else (corpus.tgt,)
+        counts += sum(np.bincount(side, minlength=tokenizer.target_size) for side in sides)
+    return counts[[piece not in BYTES for piece in tokenizer.target.pieces]]
+
+
+def unknown_shares(splits: Splits, tokenizer: Tokenizer) -> dict[str, float]:
+    """Of held-out sources: words that the vocabulary does not have, or pieces that are single bytes of a character."""
+    held = {"dev": splits.dev, "test": splits.test}
+    return {name: unknown_share(files, tokenizer) for name, files in held.items() if files}
+
+
+def unknown_share(files: PairFiles, tokenizer: Tokenizer) -> float:
+    ids = [i for row in tokenizer.encode_source([src for src, _ in read_pairs(files)]) for i in row]
+    if tokenizer.unknown is not None:
+        odd = {tokenizer.unknown}
+    else:
+        odd = {tokenizer.source.ids[piece] for piece in BYTES if piece in tokenizer.source.ids}
+    return sum(i in odd for i in ids) / max(1, len(ids))

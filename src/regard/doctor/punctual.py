@@ -1,0 +1,66 @@
+"""A model that ends each translation when it is due: how long a search takes is known before a model has learnt to end.
+
+An untrained model hardly ever says EOS, so its translations grow to the limit and a search takes several times as long
+as it will. Here EOS is impossible before `ratio` × the source's length, and certain from there on; every step is the
+model's own otherwise, so its time is right. The text is of no use.
+
+    B sentences   N = B × beam rows   S source   V target vocabulary
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from regard.batch import EOS, Batch
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+
+
+@dataclass(frozen=True)
+class PunctualState:
+    model: State
+    left: Tensor  # (N,) words to say before EOS
+
+    def select(self, rows: Tensor) -> PunctualState:
+        return PunctualState(self.model.select(rows), self.left[rows])
+
+
+@dataclass(frozen=True)
+class PunctualMemory(Memory):
+    model: Memory
+
+
+class Punctual(Model):
+    def __init__(self, model: Model, ratio: float) -> None:
+        super().__init__()
+        self.model, self.ratio, self.target_size = model, ratio, model.target_size
+        self.training = model.training
+
+    def encode(self, src: Tensor, mask: Tensor) -> PunctualMemory:
+        inner = self.model.encode(src, mask)
+        return PunctualMemory(inner.states, mask, inner)
+
+    def start(self, memory: Memory, trace: bool = False) -> PunctualState:
+        assert isinstance(memory, PunctualMemory)
+        left = (memory.mask.sum(dim=1) * self.ratio).round().long()  # (B,)
+        return PunctualState(self.model.start(memory.model, trace), left)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, PunctualState)
+        step = self.model.step(token, state.model)
+        due = state.left <= 1  # (N,)
+        log_probs = step.log_probs.masked_fill(due[:, None], -torch.inf)  # (N, V)
+        log_probs[:, EOS] = torch.where(due, 0.0, -torch.inf)
+        return step._replace(log_probs=log_probs, state=replace(state, model=step.state, left=state.left - 1))
+
+    def forward(self, batch: Batch) -> Tensor:
+        logits: Tensor = self.model(batch)
+        return logits
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return self.model.attention(batch)
+
+    def flops(self, source: int, target: int) -> float:
+        return self.model.flops(source, target)

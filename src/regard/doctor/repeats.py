@@ -1,0 +1,119 @@
+"""What occurs more than once: pairs within a corpus, and held-out sentences within the training data.
+
+Texts are compared by 64-bit hashes of this process, eight bytes each, so that millions fit. A plain form, without case,
+punctuation and spacing, finds what was only written differently: "It rains!" and "it rains".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.doctor.findings import Place
+
+Hashes = NDArray[np.int64]
+NOT_PLAIN = re.compile(r"[^\w\n]+")
+SIDES = ("pair", "source", "target")
+
+
+def plain_forms(texts: Sequence[str]) -> list[str]:
+    """
+    >>> plain_forms(["It  rains!", "Ça va?"])
+    ['it rains', 'ça va']
+    """
+    joined = unicodedata.normalize("NFC", "\n".join(texts).casefold())
+    forms = NOT_PLAIN.sub(" ", joined).split("\n")
+    if len(forms) != len(texts):  # JSON can hold lines within a text
+        return [plain_forms([text.replace("\n", " ")])[0] for text in texts]
+    return [form.strip() for form in forms]
+
+
+def hashes_of(texts: Sequence[object]) -> Hashes:
+    return np.fromiter(map(hash, texts), dtype=np.int64, count=len(texts))
+
+
+@dataclass
+class Repeats:
+    """The pairs of a corpus so far."""
+
+    pairs: list[Hashes] = field(default_factory=list)
+    sources: list[Hashes] = field(default_factory=list)
+
+    def add(self, hashes: dict[str, Hashes]) -> None:
+        self.pairs.append(hashes["pair"])
+        self.sources.append(hashes["source"])
+
+    def repeated(self) -> tuple[int, Hashes]:
+        """(pairs that occurred before, the hashes of all such pairs)"""
+        pairs, counts = np.unique(np.concatenate(self.pairs), return_counts=True)
+        return int((counts - 1).sum()), pairs[counts > 1]
+
+    def many_targets(self) -> tuple[int, Hashes]:
+        """(different pairs whose source has several targets, the hashes of those sources)"""
+        _, first = np.unique(np.concatenate(self.pairs), return_index=True)
+        sources, counts = np.unique(np.concatenate(self.sources)[first], return_counts=True)
+        return int(counts[counts > 1].sum()), sources[counts > 1]
+
+
+@dataclass
+class Wanted:
+    """Held-out lines of one kind, and where training has them."""
+
+    hashes: Hashes  # of each held-out line; 0 for one that is not looked for
+    found: dict[int, Place] = field(default_factory=dict)  # hash → the first place
+
+    def __post_init__(self) -> None:
+        self._sorted = np.unique(self.hashes[self.hashes != 0])
+
+    def look(self, hashes: Hashes, place: Callable[[int], Place]) -> None:
+        if not len(self._sorted):
+            return
+        at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
+        for i in np.flatnonzero(self._sorted[at] == hashes).tolist():
+            if int(hashes[i]) not in self.found:
+                self.found[int(hashes[i])] = place(i)
+
+    def lines(self) -> list[int]:
+        """The held-out lines that were found."""
+        return [line for line, number in enumerate(self.hashes.tolist()) if number in self.found]
+
+
+@dataclass
+class Leaks:
+    """One held-out set against all that is learnt from: pairs, sources and targets, as written and in plain form."""
+
+    exact: dict[str, Wanted]
+    plain: dict[str, Wanted]
+
+    @classmethod
+    def of(cls, sources: Sequence[str], targets: Sequence[str]) -> Leaks:
+        return cls(
+            {name: Wanted(hashes) for name, hashes in side_hashes(sources, targets).items()},
+            {name: Wanted(hashes) for name, hashes in plain_hashes(sources, targets).items()},
+        )
+
+    def look(self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], Place]) -> None:
+        for side in SIDES:
+            shown = int(side == "target")
+            for wanted, hashes in ((self.exact[side], exact[side]), (self.plain[side], plain[side])):
+                wanted.look(hashes, lambda at, shown=shown: place(shown, at))  # type: ignore[misc]
+
+
+def side_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Hashes]:
+    pairs = list(zip(sources, targets, strict=True))
+    return {"pair": hashes_of(pairs), "source": hashes_of(sources), "target": hashes_of(targets)}
+
+
+def plain_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Hashes]:
+    """0 for lines without a letter or digit: those are all alike."""
+    forms = plain_forms(sources), plain_forms(targets)
+    hashes = side_hashes(*forms)
+    empty = [np.fromiter((not form for form in side), dtype=bool, count=len(side)) for side in forms]
+    for name, none in (("source", empty[0]), ("target", empty[1]), ("pair", empty[0] | empty[1])):
+        hashes[name][none] = 0
+    return hashes

@@ -1,0 +1,201 @@
+"""What attention's links are worth, beside links that need no model: one table for `regard align`.
+
+    attention   the view chosen, and the best of either row meaning; weighted by value norms; the mean of all maps
+    baselines   the diagonal, chance, the same model untrained, IBM model 1, the HMM aligner in one and both directions
+
+Whatever is chosen (a view) is chosen on some sentences and measured on others. The aligners learn from text alone,
+without gold links, so they may learn from the very sentences they are measured on.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from regard.baselines import hmm, ibm
+from regard.bundle import Bundle, make_model
+from regard.errors import InputError
+from regard.explain.alignment import (
+    Link,
+    Links,
+    ViewChoice,
+    aer_score,
+    aer_stats,
+    all_links,
+    choose_view,
+    diagonal,
+    hard_links,
+    parse_links,
+    precision_and_recall,
+)
+from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, word_attention
+from regard.explain.capture import Capture, capture
+from regard.explain.look import attention_links
+from regard.explain.norms import norm_links
+from regard.models.transformer import Transformer
+from regard.text.words import WordsOf
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Pairs with the links a person drew."""
+
+    pairs: list[Pair]
+    sure: list[set[Link]]
+    possible: list[set[Link]]
+
+    def part(self, which: slice) -> Gold:
+        return Gold(self.pairs[which], self.sure[which], self.possible[which])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One line of the table. Fractions; for AER 0 is perfect."""
+
+    name: str
+    view: View | None  # of attention
+    precision: float
+    recall: float
+    aer: float
+
+
+def read_gold(pairs: Sequence[Pair], lines: Sequence[str], first: int, words: WordsOf) -> Gold:
+    """Pharaoh lines as links that fit their sentences."""
+    if len(lines) != len(pairs):
+        raise InputError(f"gold alignments must be as many as sentences, but are {len(lines):,} for {len(pairs):,}")
+    sure, possible = [], []
+    for number, ((source, target), line) in enumerate(zip(pairs, lines, strict=True), start=1):
+        try:
+            certain, may = parse_links(line, first)
+        except InputError as problem:
+            raise InputError(f"line {number} of the gold alignments: {problem}") from None
+        size = (len(words(source)), len(words(target)))
+        over = [(i, j) for i, j in may if i >= size[0] or j >= size[1]]
+        if over:
+            i, j = min(over)
+            raise InputError(
+                f"line {number} of the gold alignments links words {i + first} and {j + first}, but the sentences have "
+                f"{size[0]} and {size[1]} words; for text that is cut into words by spaces: --words spaces; where "
+                f"numbers start at 1: --gold-first 1"
+            )
+        sure.append(certain)
+        possible.append(may)
+    return Gold(list(pairs), sure, possible)
+
+
+def measured(name: str, links: Sequence[Links], gold: Gold, view: View | None = None) -> Measured:
+    stats = aer_stats(links, gold.sure, gold.possible)
+    return Measured(name, view, *precision_and_recall(stats), aer_score(stats))
+
+
+# ------------------------------------------------------------------------------------------------ with the model
+
+
+def choose(bundle: Bundle, dev: Gold, words: WordsOf) -> ViewChoice:
+    return choose_view(attention_links(bundle, dev.pairs, words), dev.sure, dev.possible)
+
+
+def attention_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> tuple[View, list[Measured]]:
+    """The chosen view, and the lines of the table that read the model's attention."""
+    known = attention_links(bundle, dev.pairs, words)
+    found: list[dict[View, set[Link]]] = []
+    means: dict[RowMeaning, list[set[Link]]] = {row: [] for row in ROW_MEANINGS}
+    for source, target in test.pairs:
+        (ids,) = bundle.tokenizer.encode_target([target])
+        seen = capture(bundle, source, ids)
+        found.append(all_links(seen.views(words)))
+        for row in ROW_MEANINGS:
+            means[row].append(mean_links(seen, row, words))
+
+    def through(name: str, view: View) -> Measured:
+        return measured(name, [links[view] for links in found], test, view)
+
+    chosen = choose_view(known, dev.sure, dev.possible).view
+    rows = [through("attention, chosen view", chosen)]
+    for row in ROW_MEANINGS:
+        best = choose_view(known, dev.sure, dev.possible, row).view
+        rows.append(through(f"attention, best {row.replace('-', ' ')}", best))
+    if isinstance(bundle.model, Transformer):
+        rows += norm_rows(bundle, dev, test, words)
+    for row, links in means.items():
+        rows.append(measured(f"attention, mean of all, {row.replace('-', ' ')}", links, test))
+    return chosen, rows
+
+
+def norm_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> list[Measured]:
+    known, found = (norm_links(bundle, part.pairs, words) for part in (dev, test))
+    rows = []
+    for row in ROW_MEANINGS:
+        best = choose_view(known, dev.sure, dev.possible, row).view
+        name = f"by value norms, best {row.replace('-', ' ')}"
+        rows.append(measured(name, [links[best] for links in found], test, best))
+    return rows
+
+
+def mean_links(seen: Capture, row: RowMeaning, words: WordsOf) -> set[Link]:
+    """Links of the mean of all layers, each the mean of its heads."""
+    weights = np.mean([layer.mean(axis=0) for layer in seen.cross], axis=0)  # (T, S)
+    texts = (seen.source_spans, seen.target_spans, seen.source, seen.target)
+    return hard_links(word_attention(weights, *texts, row, words))
+
+
+def untrained(bundle: Bundle, seed: int) -> Bundle:
+    """The same architecture, vocabulary and size with the weights that training would start from."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        fresh = make_model(bundle.architecture, bundle.config, bundle.tokenizer)
+    model = fresh.to(bundle.model.device).eval()
+    return Bundle(bundle.architecture, bundle.config, model, bundle.tokenizer)
+
+
+# ------------------------------------------------------------------------------------------------ without it
+
+
+def at_random(pairs: Sequence[Pair], words: WordsOf, seed: int) -> list[set[Link]]:
+    """Each target word with some source word."""
+    dice = random.Random(seed)
+    sizes = [(len(words(source)), len(words(target))) for source, target in pairs]
+    return [{(dice.randrange(i), j) for j in range(t)} if i else set() for i, t in sizes]
+
+
+def baseline_rows(
+    bundle: Bundle, dev: Gold, test: Gold, text: Sequence[Pair], words: WordsOf, seed: int
+) -> list[Measured]:
+    """`text`: what the aligners learn from, beside the sentences they are measured on where those are not in it."""
+    fresh = untrained(bundle, seed)
+    view = choose(fresh, dev, words).view
+    without = [links[view] for links in attention_links(fresh, test.pairs, words)]
+    sizes = [(len(words(source)), len(words(target))) for source, target in test.pairs]
+    return [
+        measured("untrained model, chosen view", without, test, view),
+        measured("diagonal", [diagonal(i, j) for i, j in sizes], test),
+        measured("random", at_random(test.pairs, words, seed), test),
+        *aligner_rows(test, text, words),
+    ]
+
+
+def aligner_rows(test: Gold, text: Sequence[Pair], words: WordsOf) -> list[Measured]:
+    def cut(pairs: Sequence[Pair]) -> list[tuple[list[str], list[str]]]:
+        return [(_split(source, words), _split(target, words)) for source, target in pairs]
+
+    learnt_from, asked = cut(text), cut(test.pairs)
+    both = hmm.train_both(learnt_from)
+    backward = both.backward.align_all([(target, source) for source, target in asked])
+    found: dict[str, Callable[[], list[list[Link]]]] = {
+        "IBM model 1": lambda: ibm.train(learnt_from).align_all(asked),
+        "HMM, source to target": lambda: both.forward.align_all(asked),
+        "HMM, target to source": lambda: [[(i, j) for j, i in links] for links in backward],
+        "HMM, both, grow-diag": lambda: both.align_all(asked),
+        "HMM, both, intersection": lambda: both.align_all(asked, "intersection"),
+    }
+    return [measured(name, [set(links) for links in find()], test) for name, find in found.items()]
+
+
+def _split(text: str, words: WordsOf) -> list[str]:
+    return [text[start:end] for start, end in words(text)]

@@ -1,0 +1,108 @@
+"""One word and what it has to do with the others, head by head: what it looks at, and what looks at it.
+
+    H heads   R words that look (down a map)   C words that are looked at (across)
+
+In self-attention both sides are the same sentence, so one word has both: its row (looks at) and its column (is looked
+at by). In cross-attention a target word has a row and a source word has a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.explain.attention import RowMeaning, View
+from regard.explain.capture import Capture, Kind
+from regard.explain.grid import KINDS, capture_grid
+
+Side = Literal["source", "target"]
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """The weights between one word and all words of a sentence, for some heads."""
+
+    word: int  # its place among `words`
+    words: tuple[str, ...]  # of the side the chosen word is on
+    others: tuple[str, ...]  # what it is joined to: of self-attention the same words
+    heads: tuple[View, ...]
+    looks_at: NDArray[np.float64] | None  # (H, others): its row in each head; None for a source word
+    looked_at_by: NDArray[np.float64] | None  # (H, others): its column; None for a target word
+    hidden: NDArray[np.float64] | None  # (H,) of its row: what went to no word
+    kind: Kind
+    title: str
+    caption: str
+
+
+def arcs_of(
+    capture: Capture,
+    word: str,
+    heads: Sequence[View],
+    kind: Kind = "encoder",
+    side: Side = "target",
+    row: RowMeaning = "predicting",
+    aers: Mapping[View, float] | None = None,
+) -> Arcs:
+    """`word` is the word itself ("it", or "it:2" for the second of them) or its number from 1. `aers` are measured
+    elsewhere, of cross-attention alone."""
+    if not heads:
+        raise InputError("arcs are drawn for heads, but none is named")
+    views = [View(view.layer, view.head, row) for view in heads]
+    grids = [capture_grid(capture, view, kind) for view in views]
+    by_row = kind != "cross" or side == "target"
+    words, others = (grids[0].rows, grids[0].columns) if by_row else (grids[0].columns, grids[0].rows)
+    place = find_word(words, word)
+    for grid, view in zip(grids, views, strict=True):
+        bad = next((p for p in ([grid.problems[place]] if by_row else grid.problems) if p), None)
+        if bad:
+            raise InputError(f"no arcs are drawn for {view}: a row is {bad}")
+    by_column = kind != "cross" or side == "source"
+    name, spread = grids[0].hidden_name, [float(grid.hidden[place]) for grid in grids] if by_row else []
+    said = f"{name} mass of its row {min(spread):.2f} to {max(spread):.2f} · " if spread else ""
+    meaning = "" if kind == "encoder" else f"{row.replace('-', ' ')} · "
+    trust = f"{_trust(views, aers or {})} · " if kind == "cross" else ""
+    return Arcs(
+        place,
+        words,
+        others,
+        tuple(views),
+        np.stack([grid.values[place] for grid in grids]) if by_row else None,
+        np.nan_to_num(np.stack([grid.values[:, place] for grid in grids])) if by_column else None,
+        np.array(spread) if by_row else None,
+        kind,
+        f"“{words[place]}” in: {capture.source if kind == 'encoder' or not by_row else capture.target}",
+        f"{KINDS[kind]} · {meaning}{trust}{said}{capture.how}",
+    )
+
+
+def _trust(views: Sequence[View], aers: Mapping[View, float]) -> str:
+    known = [
+        f"AER {aers[view]:.1%} of {str(view).rsplit(' · ', 1)[0].replace(' · ', ' ')}" for view in views if view in aers
+    ]
+    return ", ".join([*known, "others not evaluated"]) if known else "AER not evaluated"
+
+
+def find_word(words: Sequence[str], wanted: str) -> int:
+    """
+    >>> find_word(["The", "cat", "saw", "the", "dog"], "the:2"), find_word(["a", "b"], "2")
+    (3, 1)
+    """
+    if wanted in words:
+        return list(words).index(wanted)
+    name, _, number = wanted.rpartition(":")
+    if number.isdecimal() and name:
+        places = [i for i, word in enumerate(words) if word.lower() == name.lower()]
+        if 1 <= int(number) <= len(places):
+            return places[int(number) - 1]
+        raise InputError(f'"{name}" stands {len(places)} times in the sentence, but number {number} is asked for')
+    places = [i for i, word in enumerate(words) if word.lower() == wanted.lower()]
+    if places:
+        return places[0]
+    if wanted.isdecimal() and 1 <= int(wanted) <= len(words):
+        return int(wanted) - 1
+    raise InputError(f'there is no word "{wanted}"; the words are: {" ".join(words)} (or a number, 1 to {len(words)})')

@@ -1,0 +1,248 @@
+"""Everything one sentence made a model look at: of every layer and head, under forced decoding and under a search.
+
+    S source subwords and EOS   T what the decoder predicts, EOS last   H heads   L layers   N live rows of a search
+
+Under forced decoding one teacher-forced pass gives all maps. Under a search they are the search's own: a wrapper that
+keeps the contract (`models/base.py`) notes what each step looked at, by the words said before it. Its state carries
+those words, so they are reordered with the beam, and the rows of whichever hypothesis wins are found by its own words.
+Search knows nothing of it. The encoder's maps depend on no target and come from a pass over the source.
+
+A row that does not sum to 1 is refused, not drawn. This file merges no subwords (`attention.py`) and judges nothing
+(`alignment.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.batch import EOS, Batch, pack, pad_sources
+from regard.bundle import Bundle
+from regard.config import build
+from regard.decode.beam import DecodeConfig, beam_search
+from regard.decode.greedy import greedy
+from regard.decode.hypothesis import Hypothesis
+from regard.errors import BundleError, InputError
+from regard.explain.attention import View, WordAttention, views_of, word_attention
+from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.text.words import Span, WordsOf, word_spans
+
+Kind = Literal["encoder", "decoder", "cross"]
+TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One sentence pair and every attention between and within its two sides."""
+
+    source: str
+    target: str
+    source_pieces: tuple[str, ...]  # subwords, EOS last: S
+    target_pieces: tuple[str, ...]  # what each decoder position predicts, EOS last: T
+    source_spans: tuple[Span, ...]  # characters of each source subword, without EOS
+    target_spans: tuple[Span, ...]
+    target_ids: tuple[int, ...]  # without EOS
+    encoder: tuple[NDArray[np.float64], ...]  # per layer (H, S, S)
+    decoder: tuple[NDArray[np.float64], ...]  # per layer (H, T, T): row t has read BOS and targets before t
+    cross: tuple[NDArray[np.float64], ...]  # per layer (H, T, S)
+    how: str  # "forced", "greedy", "beam 5"
+
+    def weights(self, view: View, kind: Kind = "cross") -> NDArray[np.float64]:
+        """One map in subwords, (queries, keys); the view's head, or the mean of heads."""
+        layers = getattr(self, kind)
+        if not layers:
+            raise InputError(f"there is no {kind} attention in this model; it has {', '.join(self.kinds) or 'none'}")
+        if not 0 <= view.layer < len(layers):
+            raise InputError(f"--layer must be from 1 to {len(layers)} for {kind}, but is {view.layer + 1}")
+        heads: NDArray[np.float64] = layers[view.layer]  # (H, queries, keys)
+        if view.head is None:
+            mean: NDArray[np.float64] = heads.mean(axis=0)
+            return mean
+        if not 0 <= view.head < len(heads):
+            raise InputError(f"--head must be from 1 to {len(heads)} in that layer, but is {view.head + 1}")
+        one: NDArray[np.float64] = heads[view.head]
+        return one
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Which attentions the model has."""
+        every: tuple[Kind, ...] = ("encoder", "decoder", "cross")
+        return tuple(kind for kind in every if getattr(self, kind))
+
+    def in_words(self, view: View, kind: Kind = "cross", words: WordsOf = word_spans) -> WordAttention:
+        """One map between words: weights to the subwords of a word are summed, rows of its subwords averaged. What goes
+        to EOS, or of the decoder's own words to BOS, is `eos_mass`. A row of the encoder is the word itself."""
+        weights = self.weights(view, kind)
+        source = (self.source_spans, self.source)
+        target = (self.target_spans, self.target)
+        if kind == "encoder":
+            return word_attention(weights, source[0], source[0], source[1], source[1], words=words)
+        if kind == "decoder":  # keys are BOS and the words before: BOS goes to the end, as what is not a word
+            weights, source = np.roll(weights, -1, axis=1), target
+        return word_attention(weights, source[0], target[0], source[1], target[1], view.row, words)
+
+    def views(self, words: WordsOf = word_spans) -> dict[View, WordAttention]:
+        """Every view of the cross-attention, in words."""
+        return views_of(self.cross, self.source_spans, self.target_spans, self.source, self.target, words)
+
+
+def capture(
+    bundle: Bundle,
+    source: str,
+    target_ids: Sequence[int] | None = None,
+    *,
+    beam: int | None = None,
+    nbest: int = 0,
+) -> Capture:
+    """All attention of one source and the target given in ids (forced), or the one that the search finds: greedy for a
+    beam of 1, the model's own beam without any. `nbest` is the hypothesis' place in the n-best list, from 0."""
+    tokenizer = bundle.tokenizer
+    (source_ids,) = tokenizer.encode_source([source])
+    if target_ids is not None:
+        ids, maps, how = tuple(target_ids), forced(bundle.model, source_ids, target_ids), "forced"
+    else:
+        config = build(DecodeConfig, bundle.card.get("recipe", {}).get("decode", {}), "decode")
+        config = DecodeConfig(config.beam if beam is None else beam, config.length_penalty)
+        found, maps = searched(bundle.model, source_ids, config, nbest)
+        ids, how = found.ids, "greedy" if config.beam == 1 else f"beam {config.beam}"
+    if not maps.cross:
+        raise no_attention(bundle)
+    tokens, end = tokenizer.source_tokens(source), tokenizer.target.pieces[EOS]
+    return Capture(
+        source,
+        tokenizer.decode(ids),
+        (*(t.text for t in tokens), end),
+        (*(tokenizer.target.pieces[i] for i in ids), end),
+        tuple((t.start, t.end) for t in tokens),
+        tuple(tokenizer.target_pieces(ids)),
+        ids,
+        checked("encoder", maps.encoder),
+        checked("decoder", maps.decoder),
+        checked("cross", maps.cross),
+        how,
+    )
+
+
+def checked(kind: Kind, layers: Sequence[Tensor]) -> tuple[NDArray[np.float64], ...]:
+    """Each (1, H, queries, keys) → (H, queries, keys), whose every row sums to 1."""
+    found = []
+    for layer, maps in enumerate(layers):
+        weights = maps[0].detach().cpu().double().numpy()
+        sums = weights.sum(axis=-1)  # (H, queries)
+        wrong = np.argwhere(~(np.abs(sums - 1) <= TOLERANCE))  # NaN is not near 1 either
+        if len(wrong):
+            head, row = wrong[0]
+            raise BundleError(
+                f"{kind} attention of layer {layer + 1}, head {head + 1}, row {row + 1} sums to {sums[head, row]:.3f}, "
+                "not 1, so no map is shown; the weights may be damaged: copy the model again, or train anew"
+            )
+        found.append(weights)
+    return tuple(found)
+
+
+def no_attention(bundle: Bundle) -> InputError:
+    return InputError(
+        f'there is no attention to show: a model of the architecture "{bundle.architecture}" has none; '
+        "translate without --attention, or train one that looks: --architecture rnn-attention"
+    )
+
+
+# ------------------------------------------------------------------------------------------------ in ids
+
+
+@torch.inference_mode()
+def forced(model: Model, source: Sequence[int], target: Sequence[int]) -> AttentionMaps:
+    """The maps of a teacher-forced pass over one pair, given without BOS and EOS."""
+    return model.attention(pack([source], [target]).pad().to(model.device))
+
+
+@torch.inference_mode()
+def searched(
+    model: Model, source: Sequence[int], config: DecodeConfig, nbest: int = 0
+) -> tuple[Hypothesis, AttentionMaps]:
+    """A hypothesis of the search and the maps that the search itself had on its way to it."""
+    watched = _Watched(model)
+    src, mask = (t.to(model.device) for t in pad_sources([source]))
+    if config.beam == 1:
+        found = greedy(watched, src, mask)
+    else:
+        (found,) = beam_search(watched, src, mask, config.beam, config.length_penalty)
+    if not 0 <= nbest < len(found):
+        raise InputError(
+            f"hypothesis {nbest + 1} is asked for, but the search found {len(found)}; ask for another, or widen --beam"
+        )
+    ids = found[nbest].ids
+    prefixes = [ids[:t] for t in range(len(ids) + 1)]
+    rows = [watched.seen[prefix] for prefix in prefixes if prefix in watched.seen]
+    if len(rows) < len(prefixes):  # cut off at its length limit: the search never asked what comes then
+        rows.append(_last_row(forced(model, source, ids)))
+    layers = [torch.stack(layer, dim=1)[None] for layer in zip(*(row.cross for row in rows), strict=True)]
+    own = [_lower_triangle(layer)[None] for layer in zip(*(row.decoder for row in rows), strict=True)]
+    return found[nbest], AttentionMaps(forced(model, source, []).encoder, own, layers)
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """What one row of one step looked at."""
+
+    cross: tuple[Tensor, ...]  # per layer (H, S)
+    decoder: tuple[Tensor, ...]  # per layer (H, t + 1)
+
+
+@dataclass(frozen=True)
+class _WatchedState:
+    model: State
+    read: Tensor  # (N, t) BOS and the words before this step
+
+    def select(self, rows: Tensor) -> _WatchedState:
+        return _WatchedState(self.model.select(rows), self.read[rows])
+
+
+class _Watched(Model):
+    """A model for one search over one sentence, whose steps are noted by the words said before them."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model, self.target_size, self.training = model, model.target_size, model.training
+        self.seen: dict[tuple[int, ...], _Looked] = {}
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        return self.model.encode(src, mask)
+
+    def start(self, memory: Memory, trace: bool = False) -> _WatchedState:
+        nothing = torch.empty(len(memory.mask), 0, dtype=torch.long, device=memory.mask.device)
+        return _WatchedState(self.model.start(memory, trace=True), nothing)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, _WatchedState)
+        step = self.model.step(token, state.model)
+        read = torch.cat([state.read, token[:, None]], dim=1)  # (N, t)
+        for row, (_, *said) in enumerate(read.tolist()):
+            cross = step.attention[row].unbind() if step.attention is not None else ()  # each (H, S)
+            self.seen[tuple(said)] = _Looked(tuple(cross), tuple(layer[row] for layer in step.decoder))
+        return step._replace(state=_WatchedState(step.state, read))
+
+    def forward(self, batch: Batch) -> Tensor:
+        logits: Tensor = self.model(batch)
+        return logits
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return self.model.attention(batch)
+
+    def flops(self, source: int, target: int) -> float:
+        return self.model.flops(source, target)
+
+
+def _last_row(maps: AttentionMaps) -> _Looked:
+    return _Looked(tuple(m[0, :, -1] for m in maps.cross), tuple(m[0, :, -1] for m in maps.decoder))
+
+
+def _lower_triangle(rows: Sequence[Tensor]) -> Tensor:
+    """Rows (H, 1), (H, 2), … (H, T) → (H, T, T), zero where nothing could be seen yet."""
+    return torch.stack([torch.nn.functional.pad(row, (0, len(rows) - row.shape[1])) for row in rows], dim=1)

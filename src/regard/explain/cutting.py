@@ -1,0 +1,197 @@
+"""Cutting heads out of a model, for as long as a `with` lasts, to see what they were good for.
+
+    B rows   T queries   H heads   K head size   D = H·K
+
+    zero      the head says nothing: its K numbers before Wᴼ are 0
+    uniform   the head still speaks, but looks everywhere alike: its query is 0, so all scores are equal
+
+`zero` takes away all that a head does, `uniform` only where it looks. A Transformer's heads can be cut both ways, the
+one head of a recurrent model only by `uniform`: without its context nothing of the source would be left. Hooks do it,
+so no model knows of it, and the weights are never touched. Importance (Michel et al. 2019, with log p for BLEU) is what
+log p of given translations loses. It is chosen on some sentences and must be held against random heads on others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from torch import Tensor, nn
+
+from regard.bundle import Bundle
+from regard.decode.translate import Translator
+from regard.errors import InputError
+from regard.explain.capture import Kind
+from regard.explain.likelihood import Ids, forced_log_probs
+from regard.layers.attention import MultiHeadAttention
+from regard.layers.scores import Scores
+from regard.models.base import Model
+from regard.models.ensemble import Ensemble
+from regard.models.transformer import Transformer
+
+How = Literal["zero", "uniform"]
+HOWS: tuple[How, ...] = get_args(How)
+
+
+@dataclass(frozen=True, order=True)
+class Head:
+    """One head. Layers and heads count from 0 here and from 1 in print."""
+
+    kind: Kind
+    layer: int
+    head: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.layer + 1}:{self.head + 1}"
+
+
+def parse_head(words: str) -> Head:
+    """
+    >>> parse_head("encoder:2:1")
+    Head(kind='encoder', layer=1, head=0)
+    """
+    kind, *numbers = words.split(":")
+    good = len(numbers) == 2 and all(n.isascii() and n.isdecimal() and int(n) >= 1 for n in numbers)
+    if kind not in get_args(Kind) or not good:
+        raise InputError(f'a head is written KIND:LAYER:HEAD from 1, such as encoder:2:1, but is "{words}"')
+    return Head(kind, int(numbers[0]) - 1, int(numbers[1]) - 1)  # type: ignore[arg-type]  # checked above
+
+
+def heads_of(model: Model) -> list[Head]:
+    """Every head that can be cut, in the order of the sentence's way through the model."""
+    return [Head(kind, layer, head) for (kind, layer), part in _parts(model).items() for head in range(_heads(part))]
+
+
+@contextmanager
+def cut(model: Model, heads: Sequence[Head], how: How | None = None) -> Iterator[None]:
+    """Within, `heads` are cut: by `zero` where that is possible, unless `how` is said."""
+    parts = _parts(model)
+    known = set(heads_of(model))
+    with ExitStack() as hooks:
+        for head in heads:
+            if head not in known:
+                have = f"{min(map(str, known))} … {max(map(str, known))}" if known else "none that can be cut"
+                raise InputError(f"there is no head {head} in this model; it has {have}")
+            part = parts[head.kind, head.layer]
+            if isinstance(part, Scores):
+                if how == "zero":
+                    raise InputError("the one head of a recurrent model cannot be cut to zero; use --how uniform")
+                handle = part.register_forward_hook(lambda module, inputs, scores: scores * 0)
+            elif how == "uniform":
+                handle = part.register_forward_pre_hook(_without_query(head.head))
+            else:
+                handle = part.output.register_forward_pre_hook(_without_output(head.head, part.heads))
+            hooks.callback(handle.remove)
+        yield
+
+
+def _without_query(head: int) -> Any:
+    def hook(module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        query = inputs[0].clone()  # (B, H, T, K)
+        query[:, head] = 0
+        return (query, *inputs[1:])
+
+    return hook
+
+
+def _without_output(head: int, heads: int) -> Any:
+    def hook(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        joined = inputs[0].clone()  # (B, T, D)
+        joined.unflatten(-1, (heads, -1))[..., head, :] = 0  # (B, T, H, K)
+        return (joined,)
+
+    return hook
+
+
+def _parts(model: Model) -> dict[tuple[Kind, int], MultiHeadAttention | Scores]:
+    """The modules that look."""
+    if isinstance(model, Ensemble):
+        raise InputError("heads are cut in one model, but this is an ensemble; name one of its members")
+    if isinstance(model, Transformer):
+        parts: dict[tuple[Kind, int], MultiHeadAttention | Scores] = {}
+        for i, encoder in enumerate(model._encoder_layers()):
+            parts["encoder", i] = encoder.attention
+        for i, decoder in enumerate(model._decoder_layers()):
+            parts["decoder", i], parts["cross", i] = decoder.attention, decoder.cross
+        return parts
+    return {("cross", i): part for i, part in enumerate(m for m in model.modules() if isinstance(m, Scores))}
+
+
+def _heads(part: MultiHeadAttention | Scores) -> int:
+    return part.heads if isinstance(part, MultiHeadAttention) else 1
+
+
+# ------------------------------------------------------------------------------------------------ importance
+
+
+@dataclass(frozen=True)
+class Importance:
+    """What each head is worth on some pairs, and the best ones against random ones on other pairs."""
+
+    drops: dict[Head, float]  # nats per target token that log p loses when it alone is cut; the greatest first
+    best: tuple[Head, ...]  # the first of them, cut together …
+    best_drop: float  # … on pairs that they were not chosen on
+    random_drops: tuple[float, ...]  # the same number of other draws, on those pairs
+
+    @property
+    def beaten(self) -> int:
+        """How many random draws cost less than the best heads."""
+        return sum(drop < self.best_drop for drop in self.random_drops)
+
+
+def importance(
+    model: Model,
+    pairs: Sequence[tuple[Ids, Ids]],
+    held_out: Sequence[tuple[Ids, Ids]],
+    count: int = 3,
+    draws: int = 10,
+    seed: int = 1,
+    how: How | None = None,
+) -> Importance:
+    """Each head is cut on `pairs`; the `count` costliest and `draws` random sets are cut together on `held_out`."""
+    heads = heads_of(model)
+    if not heads:
+        raise InputError("this model has no head that can be cut; a Transformer has, and recurrent attention")
+    count = min(count, len(heads))
+
+    def drop(on: Sequence[tuple[Ids, Ids]], before: float, cut_heads: Sequence[Head]) -> float:
+        with cut(model, cut_heads, how):
+            return before - mean_log_prob(model, on)
+
+    whole = mean_log_prob(model, pairs)
+    drops = {head: drop(pairs, whole, [head]) for head in heads}
+    drops = dict(sorted(drops.items(), key=lambda item: -item[1]))
+    best = tuple(drops)[:count]
+    whole = mean_log_prob(model, held_out)
+    sets = random_heads(heads, count, draws, seed)
+    return Importance(drops, best, drop(held_out, whole, best), tuple(drop(held_out, whole, some) for some in sets))
+
+
+def random_heads(heads: Sequence[Head], count: int, draws: int, seed: int = 1) -> list[list[Head]]:
+    rng = random.Random(seed)
+    return [sorted(rng.sample(list(heads), count)) for _ in range(draws)]
+
+
+def mean_log_prob(model: Model, pairs: Sequence[tuple[Ids, Ids]]) -> float:
+    """Nats per target token, EOS counted."""
+    rows = forced_log_probs(model, [s for s, _ in pairs], [t for _, t in pairs])
+    return float(np.concatenate(rows).mean())
+
+
+# ------------------------------------------------------------------------------------------------ one sentence
+
+
+def cut_output(
+    bundle: Bundle, source: str, target: str, heads: Sequence[Head], how: How | None = None
+) -> dict[str, Any]:
+    """What the forced target loses in log p when heads are cut, and what the model says instead, greedily."""
+    pair = bundle.tokenizer.encode_source([source]), bundle.tokenizer.encode_target([target])
+    before = float(forced_log_probs(bundle.model, *pair)[0].sum())
+    with cut(bundle.model, heads, how):
+        after = float(forced_log_probs(bundle.model, *pair)[0].sum())
+        said = Translator(bundle).translate([source], beam=1)[0].text
+    return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": said}

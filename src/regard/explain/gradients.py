@@ -1,0 +1,69 @@
+"""Gradient × input: how log p of each target word would follow small changes of each source word's embedding.
+
+    V source words   W target words   S source subwords   T target subwords   D width
+
+    G(w, v) = Σ_{s in v} x_s · ∂ log p(w) / ∂x_s        x_s what the model reads at s, before its place is added
+
+One pass back gives all of it: the pair stands W times in a batch, and row w asks for its own word alone. It is a
+straight-line view of a bent function: near the sentence it is exact, and blanking a word is not near (`evidence.py`).
+ConvS2S lets only a share of the gradient into its encoder (`models/convs2s.py`), so its figures are smaller by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from regard.batch import pack
+from regard.explain.likelihood import token_log_probs
+from regard.models.base import Model
+
+
+def gradient_times_input(
+    model: Model,
+    source: Sequence[int],
+    target: Sequence[int],
+    of_word: NDArray[np.int64],  # (S,) the word of each source subword, EOS left out
+    shares: NDArray[np.float64],  # (T, W) which part of a target subword is part of which word
+    words: int,
+) -> NDArray[np.float64]:
+    """(W, V)"""
+    count = shares.shape[1]
+    batch = pack([source] * count, [target] * count).pad().to(model.device)
+    with torch.enable_grad():
+        log_probs, read = reading(model, lambda: token_log_probs(model, batch))  # (W, T + 1)
+        mine = torch.as_tensor(shares.T, dtype=log_probs.dtype, device=log_probs.device)  # (W, T)
+        gradients = torch.autograd.grad((log_probs[:, :-1] * mine).sum(), read)
+    products = sum((x.detach() * g).sum(dim=-1) for x, g in zip(read, gradients, strict=True))  # (W, S, …)
+    assert isinstance(products, Tensor)
+    by_subword = products[:, : len(source)].cpu().double().numpy()  # (W, S)
+    return by_subword @ np.eye(words)[of_word]  # (W, S) · (S, V)
+
+
+def reading(model: Model, run: Any) -> tuple[Tensor, list[Tensor]]:
+    """What `run` gives, and what the model read of the source on the way: one tensor (B, S, D) for each embedding."""
+    read: list[Tensor] = []
+
+    def hook(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
+        read.append(output.detach().requires_grad_())
+        return read[-1]
+
+    with ExitStack() as hooks, torch.backends.cudnn.flags(enabled=False):  # cuDNN goes back only while training
+        for table in source_tables(model):
+            hooks.callback(table.register_forward_hook(hook).remove)
+        return run(), read
+
+
+def source_tables(model: Model) -> list[nn.Embedding]:
+    """The source embeddings of a model, or of all members of an ensemble."""
+    return [
+        part
+        for name, part in model.named_modules()
+        if name.endswith("source_embedding") and isinstance(part, nn.Embedding)
+    ]

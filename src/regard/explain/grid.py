@@ -1,0 +1,153 @@
+"""One labelled map, ready for any renderer: rows down, columns across, and a line that says how far to trust it.
+
+    R rows (down)   C columns (across)   S source subwords, EOS last   T decoder positions, EOS last
+
+Attention comes here in words (`grid_of`) or in subwords, of any of a model's attentions (`capture_grid`). What is not
+shown (EOS, BOS) is stated as hidden mass: shown and hidden sum to 1, or the row has a problem and must not be drawn.
+
+This file draws nothing and measures nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.explain.attention import View, WordAttention
+
+if TYPE_CHECKING:
+    from regard.explain.capture import Capture, Kind
+
+TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
+KINDS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
+BOS, EOS = "<bos>", "<eos>"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A map with its labels. A row that has no problem holds numbers in 0 … 1 and nothing else."""
+
+    rows: tuple[str, ...]  # down
+    columns: tuple[str, ...]  # across
+    values: NDArray[np.float64]  # (R, C) in 0 … 1
+    hidden: NDArray[np.float64]  # (R,) mass not shown (EOS, padding)
+    title: str
+    caption: str  # the honesty line: layer, head, row meaning, AER or "not evaluated", hidden mass
+    problems: tuple[str | None, ...]  # per row: why it must not be drawn
+    hidden_name: str = "EOS"  # what the hidden mass went to; "" where nothing is hidden
+
+    def __post_init__(self) -> None:
+        shape = (len(self.rows), len(self.columns))
+        if self.values.shape != shape or self.hidden.shape != shape[:1] or len(self.problems) != shape[0]:
+            raise InputError(
+                f"a map of {shape[0]} × {shape[1]} labels must have as many values, but has "
+                f"{' × '.join(map(str, self.values.shape))}, {len(self.hidden)} hidden, {len(self.problems)} problems"
+            )
+        good = self.values[[problem is None for problem in self.problems]]
+        if not ((good > -TOLERANCE) & (good < 1 + TOLERANCE)).all():  # NaN is neither
+            raise InputError("a map is drawn from values in 0 … 1, but a row without a stated problem holds others")
+
+
+def make_grid(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: NDArray[np.float64],
+    hidden: NDArray[np.float64],
+    title: str,
+    caption: str,
+    hidden_name: str = "EOS",
+) -> Grid:
+    """A map of attention: each row is looked at, and one that cannot be true is marked."""
+    problems = tuple(row_problem(row, float(mass)) for row, mass in zip(values, hidden, strict=True))
+    return Grid(tuple(rows), tuple(columns), values, hidden, title, caption, problems, hidden_name)
+
+
+def row_problem(row: NDArray[np.float64], hidden: float = 0.0) -> str | None:
+    """Why a row of attention must not be drawn, or None.
+
+    >>> row_problem(np.array([0.5, 0.4]), 0.1), row_problem(np.array([0.5, 0.4]))
+    (None, 'not drawn: sums to 0.900')
+    """
+    if not (np.isfinite(row).all() and np.isfinite(hidden)):
+        return "not drawn: not numbers"
+    if row.size and row.min() < -TOLERANCE:
+        return f"not drawn: a weight is {row.min():.3f}"
+    total = float(row.sum() + hidden)
+    return f"not drawn: sums to {total:.3f}" if abs(total - 1) > TOLERANCE else None
+
+
+# ------------------------------------------------------------------------------------------------ from attention
+
+
+def grid_of(attention: WordAttention, view: View, aer: float | None = None, title: str = "") -> Grid:
+    """Attention between words. `aer` is a fraction, measured on sentences with known alignments that this view was
+    not chosen on."""
+    caption = _caption(view, "cross", aer, hidden_mass(attention.eos_mass, "EOS"))
+    return make_grid(
+        attention.target_words, attention.source_words, attention.weights, attention.eos_mass, title, caption
+    )
+
+
+def capture_grid(
+    capture: Capture,
+    view: View,
+    kind: Kind = "cross",
+    *,
+    words: bool = True,
+    specials: bool = False,
+    aer: float | None = None,
+    title: str = "",
+) -> Grid:
+    """One of a capture's maps, in words or in subwords; `specials` shows EOS and BOS as subwords, too.
+
+    Of decoder self-attention the columns are what was read, so BOS takes the place of EOS. Rows of the encoder are the
+    words themselves, so they have no row meaning; an alignment error rate is of cross-attention alone.
+    """
+    name = "BOS" if kind == "decoder" else "EOS"
+    if words:
+        merged = capture.in_words(view, kind)
+        rows, columns, values, hidden = merged.target_words, merged.source_words, merged.weights, merged.eos_mass
+    else:
+        rows, columns, values = in_pieces(capture, view, kind)
+        hidden = np.zeros(len(rows))
+        if not specials:
+            if rows[-1] == EOS:
+                rows, values = rows[:-1], values[:-1]
+            columns, values, hidden = columns[:-1], values[:, :-1], values[:, -1]
+    caption = _caption(view, kind, aer, hidden_mass(hidden, name)) + ("" if words else " · subwords")
+    return make_grid(rows, columns, values, hidden, title, caption, name)
+
+
+def in_pieces(
+    capture: Capture, view: View, kind: Kind = "cross"
+) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
+    """Labels down and across and the map between them, in subwords; what is no text (EOS, BOS) is last."""
+    weights = capture.weights(view, kind)
+    source, target = (*capture.source_pieces[:-1], EOS), (*capture.target_pieces[:-1], EOS)
+    if kind == "encoder":
+        return source, source, weights
+    if kind == "decoder":  # column t is what position t has read: BOS, then the target
+        weights = np.roll(weights, -1, axis=1)
+    columns = (*target[:-1], BOS) if kind == "decoder" else source
+    if view.row == "having-read":  # row t has read target t − 1; row 0 has read BOS alone
+        return target[:-1], columns, weights[1:]
+    return target, columns, weights
+
+
+def _caption(view: View, kind: Kind, aer: float | None, hidden: str) -> str:
+    if kind == "cross":
+        error = "AER not evaluated" if aer is None else f"AER {aer:.1%}"
+        return f"{view} · {error} · {hidden}"
+    what = str(view).rsplit(" · ", 1)[0] if kind == "encoder" else str(view)
+    return f"{KINDS[kind]} · {what} · {hidden}"
+
+
+def hidden_mass(masses: NDArray[np.float64], name: str) -> str:
+    """What a map does not show, on the mean of its rows."""
+    known = masses[np.isfinite(masses)]
+    return f"{name} mass {known.mean():.2f}" if len(known) else f"{name} mass unknown"

@@ -1,0 +1,64 @@
+"""Attention weighted by what is looked at (Kobayashi et al. 2020): a weight on a short vector moves little.
+
+    head h:          α_ts ‖v_s Wᴼ_h‖                    v_s = x_s W_V + b_V, Wᴼ_h the head's rows of the output matrix
+    mean of heads:   ‖Σ_h α_ts v_s Wᴼ_h‖                what all heads together bring from s, as the paper has it
+
+Rows are divided by their sum, so that they are shares again. A Transformer's cross-attention alone: other models have
+one head whose values are not projected.
+
+    H heads   T target   S source   K head size   D width
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from regard.batch import pack
+from regard.bundle import Bundle
+from regard.explain.alignment import Link, hard_links
+from regard.explain.attention import ROW_MEANINGS, View, word_attention
+from regard.models.transformer import DecoderLayer, Transformer
+from regard.text.words import WordsOf, word_spans
+
+
+def brought(values: Tensor, output: Tensor) -> Tensor:
+    """What each position would bring with a weight of 1, v Wᴼ_h: values (H, S, K), output (D, H·K) → (H, S, D)."""
+    heads, _, size = values.shape
+    by_head = output.view(-1, heads, size)  # (D, H·K) → (D, H, K)
+    return torch.einsum("hsk,dhk->hsd", values, by_head)
+
+
+def weighted_by_norms(weights: Tensor, brings: Tensor) -> tuple[Tensor, Tensor]:
+    """weights (H, T, S), brings (H, S, D) → each head's (H, T, S), and that of all heads together (T, S)."""
+    each = weights * brings.norm(dim=-1)[:, None]  # (H, T, S)
+    together = torch.einsum("hts,hsd->tsd", weights, brings).norm(dim=-1)  # (T, S)
+    return each / each.sum(-1, keepdim=True), together / together.sum(-1, keepdim=True)
+
+
+@torch.inference_mode()
+def norm_links(
+    bundle: Bundle, pairs: Sequence[tuple[str, str]], words: WordsOf = word_spans
+) -> list[dict[View, set[Link]]]:
+    """For each (source, target), force-decoded, the links of every view, its weights multiplied by norms."""
+    model, tokenizer = bundle.model, bundle.tokenizer
+    assert isinstance(model, Transformer), "others have no value norms; ask before"
+    found = []
+    for source, target in pairs:
+        (source_ids,), (ids,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
+        spans = [(t.start, t.end) for t in tokenizer.source_tokens(source)]
+        texts = (spans, tokenizer.target_pieces(ids), source, tokenizer.decode(ids))
+        batch = pack([source_ids], [ids]).pad().to(model.device)
+        states = model.encode(batch.src, batch.src_mask).states
+        links = {}
+        for number, (layer, maps) in enumerate(zip(model.decoder, model.attention(batch).cross, strict=True)):
+            assert isinstance(layer, DecoderLayer)
+            brings = brought(layer.cross.look_at(states).value[0], layer.cross.output.weight)  # (H, S, D)
+            each, together = weighted_by_norms(maps[0], brings)
+            for head, weights in ((None, together), *enumerate(each)):
+                for row in ROW_MEANINGS:
+                    links[View(number, head, row)] = hard_links(word_attention(weights, *texts, row, words))
+        found.append(links)
+    return found

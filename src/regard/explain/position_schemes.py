@@ -1,0 +1,144 @@
+"""Ways to tell a place by a vector, from the notes' first try to what models use, and products of two places.
+
+    L positions   D width   K head size   ω_i = 1 / 10000^(2i/D)
+
+    count      p in every number                                 the notes' first try
+    fraction   p / (L − 1) in every number                       their second
+    binary     the bits of p                                     their third: "a waste of space in the world of floats"
+    sinusoid   sin(p ω_i), cos(p ω_i)                            what they settle on (Vaswani et al. 2017)
+    learned    a table of L vectors, here as a fresh model has it, or a trained model's own
+    rotary     nothing is added; queries and keys are turned by p ω_i (Su et al. 2021), so only products can be compared
+
+Sinusoids and rotations are those of `layers/positions.py`, in double precision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from regard.layers.positions import frequencies, rotate, rotation, sinusoids
+
+Array = NDArray[np.float64]
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A way to tell a place. `vectors(p, L)` are those of places p (n,) in a sentence of L: (n, D)."""
+
+    name: str
+    vectors: Callable[[NDArray[np.int64], int], Array]
+    table: int | None = None  # how many places it knows; None: all
+    makings: tuple[Array, Array] | None = None  # two of it, where chance has a part in them
+
+
+@dataclass(frozen=True)
+class Products:
+    """Dot products of two places by their distance k = 0 … L − 1, divided by the mean of a vector with itself."""
+
+    name: str
+    mean: Array  # (L,) over all pairs at that distance
+    least: Array
+    most: Array
+
+    @property
+    def deviation(self) -> float:
+        """How far products at one distance differ from one another, at most."""
+        return float((self.most - self.least).max())
+
+
+def sinusoid(places: NDArray[np.int64], width: int) -> Array:
+    """(n,) → (n, D), computed in double precision from the model's own frequencies."""
+    found: Array = sinusoids(torch.from_numpy(places).double(), width).numpy()
+    return found
+
+
+def turned(places: NDArray[np.int64], head_size: int) -> Array:
+    """A query of ones turned to each place, (n,) → (n, K): products of two are those of a query and an equal key."""
+    ones = torch.ones(1, 1, len(places), head_size, dtype=torch.float64)
+    found: Array = rotate(ones, rotation(torch.from_numpy(places).double(), head_size))[0, 0].numpy()
+    return found
+
+
+def binary(places: NDArray[np.int64], bits: int) -> Array:
+    """
+    >>> binary(np.array([6]), 4).tolist()  # the fastest bit first
+    [[0.0, 1.0, 1.0, 0.0]]
+    """
+    found: Array = (places[:, None] >> np.arange(bits) & 1).astype(np.float64)
+    return found
+
+
+def make_schemes(width: int, length: int, learned: Array | None) -> dict[str, Scheme]:
+    bits = max(1, math.ceil(math.log2(length)))
+
+    def table(seed: int) -> Array:
+        drawn: Array = np.random.default_rng(seed).normal(0, width**-0.5, (length, width))
+        return drawn
+
+    makings = table(SEED), table(SEED + 1)
+    own = makings[0] if learned is None else learned
+    schemes = [
+        Scheme("count", lambda p, n: np.repeat(p[:, None].astype(np.float64), width, axis=1)),
+        Scheme("fraction", lambda p, n: np.repeat(p[:, None] / (n - 1), width, axis=1)),
+        Scheme("binary", lambda p, n: binary(p, bits), table=2**bits),
+        Scheme("sinusoid", lambda p, n: sinusoid(p, width)),
+        Scheme("learned", lambda p, n: own[p], table=len(own), makings=makings),
+    ]
+    return {scheme.name: scheme for scheme in schemes}
+
+
+# ------------------------------------------------------------------------------------------------ products
+
+
+def products_of(name: str, vectors: Array) -> Products:
+    products = vectors @ vectors.T  # (L, L)
+    scale = float(np.mean(np.diag(products))) or 1.0
+    by_distance = [np.diag(products, k) / scale for k in range(len(vectors))]
+    mean, least, most = (np.array([f(row) for row in by_distance]) for f in (np.mean, np.min, np.max))
+    return Products(name, mean, least, most)
+
+
+def bound(difference: float) -> str:
+    """The power of ten above a rounding error, whose own digits differ from machine to machine.
+
+    >>> bound(3e-14), bound(7e-6), bound(0.62)
+    ('under 1e-12', 'under 1e-05', '0.62')
+    """
+    if difference >= 1e-3:
+        return f"{difference:.2g}"
+    return f"under {10.0 ** max(-12, math.ceil(math.log10(max(difference, 1e-300)))):.0e}"
+
+
+def cosine_sum(distance: NDArray[np.int64], width: int) -> Array:
+    """Σ_i cos(k ω_i) for distances (n,): what PE(p)·PE(p + k) is for every p."""
+    omega = frequencies(width).double().numpy()  # (D/2,)
+    parts = [
+        np.cos(chunk[:, None] * omega).sum(axis=1) for chunk in np.array_split(distance, len(distance) // 4096 + 1)
+    ]
+    found: Array = np.concatenate(parts)
+    return found
+
+
+def distance_between(distance: NDArray[np.int64], width: int) -> Array:
+    """‖PE(p) − PE(p + k)‖ = √(D − 2 Σ_i cos(k ω_i)), for every p."""
+    found: Array = np.sqrt(np.maximum(width - 2 * cosine_sum(distance, width), 0.0))
+    return found
+
+
+def rises(values: Array) -> NDArray[np.int64]:
+    """Distances at which a product is larger than at the distance before."""
+    return np.flatnonzero(np.diff(values) > 1e-12) + 1
+
+
+def pair_distances(vectors: Array) -> Array:
+    """(L, D) → (L, L)"""
+    squares = (vectors**2).sum(axis=1)
+    found: Array = np.sqrt(np.maximum(squares[:, None] + squares - 2 * vectors @ vectors.T, 0.0))
+    return found

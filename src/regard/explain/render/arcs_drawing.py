@@ -1,0 +1,140 @@
+"""Arcs laid out: the sentence stands as a column of words, so that words of any script and length have their line.
+
+In self-attention arcs to the right go to what the word looks at, arcs on the left come from what looks at it. In
+cross-attention the two sentences are two columns. Each head has a colour; a square beside a word is as strong as the
+weight, and an arc as broad. Weights under 0.05 have a square and no arc.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.explain.arcs import Arcs
+from regard.explain.attention import View
+from regard.explain.render.colour import FAINT, apart
+from regard.explain.render.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Point, Words, framed, mirrored
+from regard.explain.render.text import LINE, cut, printable, runs_left, width
+
+LONGEST = 16.0  # em of a word
+PITCH, SQUARE, GAP = 20.0, 10.0, 8.0
+LEAST = 0.05  # weight of an arc
+HEADING = 22.0
+SEES, SEEN = "looks at", "is looked at by"
+
+
+def arcs_drawing(arcs: Arcs) -> Drawing:
+    body = _between(arcs) if arcs.kind == "cross" else _within(arcs)
+    legend, size = _legend(arcs.heads, body.width)
+    caption = f"{body.caption} · a square is as strong as the weight, under {LEAST} there is no arc"
+    return framed(replace(body, caption=caption), legend, size)
+
+
+def _within(arcs: Arcs) -> Drawing:
+    """One column of words between two fields of arcs."""
+    assert arcs.looks_at is not None
+    assert arcs.looked_at_by is not None
+    words = [cut(printable(word), LONGEST) for word in arcs.words]
+    field = max(len(arcs.heads) * SQUARE + GAP + 0.75 * _bulge(len(words)) + 4, width(SEEN) * SMALL)
+    column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen one is bold
+    middle, right = field + column / 2, field + column
+    out = [_heading(right, SEES, "left"), *_field(arcs.word, arcs.looks_at, words, right, SEES)]
+    into = [
+        _heading(right, SEEN, "left"),
+        *_field(arcs.word, arcs.looked_at_by, words, right, SEEN),
+    ]
+    total = 2 * field + column
+    items = [*_column(words, arcs.words, middle, "middle", arcs.word), *out, *mirrored(into, total)]
+    if runs_left(" ".join(arcs.words)):
+        items = mirrored(items, total)
+    return Drawing(total, HEADING + len(words) * PITCH, tuple(items), arcs.title, arcs.caption)
+
+
+def _between(arcs: Arcs) -> Drawing:
+    """Two columns of words, the chosen word's sentence on the left."""
+    weights, name = (arcs.looks_at, SEES) if arcs.looks_at is not None else (arcs.looked_at_by, SEEN)
+    assert weights is not None
+    words, others = ([cut(printable(word), LONGEST) for word in side] for side in (arcs.words, arcs.others))
+    left = max(width(word) for word in words) * SIZE * 1.1
+    start, end = left + GAP, left + GAP + 140.0
+    items: list[Item] = [*_column(words, arcs.words, left, "right", arcs.word)]
+    items += _column(others, arcs.others, end + GAP + len(arcs.heads) * SQUARE, "left", None)
+    items.append(_heading(end, name, "left"))
+    for head, row in enumerate(weights):
+        for place, weight in enumerate(row.tolist()):
+            items += _square(head, weight, end + head * SQUARE, place, f"{words[arcs.word]} {name} {others[place]}")
+            if weight >= LEAST:
+                shift = _shift(head, len(weights))
+                a, b = (start, _y(arcs.word) + shift), (end - 2, _y(place) + shift)
+                curve = (a, ((a[0] + b[0]) / 2, a[1]), ((a[0] + b[0]) / 2, b[1]), b)
+                items.append(_arc(curve, head, weight))
+    total = end + GAP + len(arcs.heads) * SQUARE + max(max(map(width, others), default=0.0) * SIZE, 90.0)
+    high = HEADING + max(len(words), len(others)) * PITCH
+    return Drawing(total, high, tuple(items), arcs.title, arcs.caption)
+
+
+def _field(chosen: int, weights: NDArray[np.float64], words: list[str], x: float, verb: str) -> list[Item]:
+    """Squares and arcs to the right of x; weights (H, words)."""
+    items: list[Item] = []
+    begin = x + len(weights) * SQUARE + GAP / 2
+    for head, row in enumerate(weights):
+        for place, weight in enumerate(row.tolist()):
+            items += _square(head, weight, x + head * SQUARE, place, f"{words[chosen]} {verb} {words[place]}")
+            if weight >= LEAST and place != chosen:
+                a, b = _y(chosen) + _shift(head, len(weights)), _y(place) + _shift(head, len(weights))
+                out = begin + _bulge(abs(place - chosen))
+                items.append(_arc(((begin, a), (out, a), (out, b), (begin, b)), head, weight))
+    return items
+
+
+def _arc(points: tuple[Point, Point, Point, Point], head: int, weight: float) -> Curve:
+    return Curve(points, apart(head), 0.8 + 3.2 * weight, 0.85)
+
+
+def _square(head: int, weight: float, x: float, place: int, note: str) -> list[Item]:
+    if weight < 0.005:
+        return []
+    side = SQUARE - 1
+    return [Box(x, _y(place) - side / 2, side, side, apart(head), max(weight, 0.02), f"{note} {weight:.2f}")]
+
+
+def _column(words: list[str], full: tuple[str, ...], x: float, anchor: Anchor, chosen: int | None) -> list[Words]:
+    return [
+        Words(x, _y(i), word, anchor, bold=i == chosen, note=whole if whole != word else "")
+        for i, (word, whole) in enumerate(zip(words, full, strict=True))
+    ]
+
+
+def _heading(x: float, text: str, anchor: Anchor) -> Words:
+    return Words(x, HEADING / 2 - 2, text, anchor, size=SMALL, fill=FAINT)
+
+
+def _y(place: int) -> float:
+    return HEADING + (place + 0.5) * PITCH
+
+
+def _shift(head: int, heads: int) -> float:
+    """Arcs of several heads lie side by side."""
+    return (head - (heads - 1) / 2) * min(2.0, 12.0 / heads)
+
+
+def _bulge(distance: int) -> float:
+    return 18.0 + 22.0 * math.sqrt(distance)
+
+
+def _legend(heads: tuple[View, ...], total: float) -> tuple[list[Item], Point]:
+    """A square and a name for each head, in as many lines as they need."""
+    items: list[Item] = []
+    x, y, total = 0.0, 0.0, max(total, 300.0)
+    for number, view in enumerate(heads):
+        name = str(view).rsplit(" · ", 1)[0].replace(" · ", " ")
+        wide = 14 + width(name) * SMALL + 12
+        if x and x + wide > total:
+            x, y = 0.0, y + LINE * SMALL + 2
+        items.append(Box(x, y + 2, 10, 10, apart(number)))
+        items.append(Words(x + 14, y + 7, name, size=SMALL, fill=FAINT))
+        x += wide
+    return items, (total, y + LINE * SMALL + 2)

@@ -1,0 +1,248 @@
+"""Evidence and labs in every form: tables for a terminal, figures for a page, numbers for a program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from regard.explain.cutting import Head, Importance
+from regard.explain.evidence import Evidence
+from regard.explain.grid import Grid
+from regard.explain.lab import Cut, Lab, Outcome
+from regard.explain.render.figure import Figure
+from regard.explain.render.heat import heat
+from regard.explain.render.text import printable
+
+BLANKED = {
+    "mean": "each source word's subwords are read as the mean of all embeddings; the others keep their places",
+    "removed": "each source word's subwords are taken out; the words after it move up",
+}
+
+
+def evidence_figure(found: Evidence, cuts: list[dict[str, Any]] | None = None) -> Figure:
+    title = "What each target word lost when a source word was blanked, and what it looked at"
+    grids = evidence_grids(found)
+    data = evidence_data(found) | ({"cuts": cuts} if cuts else {})
+    parts: list[RenderableType] = [
+        Text(title),
+        evidence_table(found),
+        *(Text(line, style="dim") for line in notes(found)),
+    ]
+    if cuts:
+        parts += [Text(""), cuts_table(cuts)]
+    return Figure(title, Group(*parts), data, tuple(heat(grid) for grid in grids), grids, pictured=False)
+
+
+def evidence_table(found: Evidence) -> Table:
+    """A row for each target word: what it relied on most, what it looked at most, and ρ."""
+    table = _table(
+        "target word", "log p", "lost most without", "Δ log p", "looked most at", "weight", "ρ", "grad×input"
+    )
+    rho = (
+        found.agreement(found.attention)[0] if found.attention is not None else [float("nan")] * len(found.target_words)
+    )
+    for w, word in enumerate(found.target_words):
+        best = int(found.drops[w].argmax())
+        seen, weight = "–", "–"
+        if found.attention is not None and np.isfinite(found.attention[w]).all():
+            most = int(found.attention[w].argmax())
+            seen, weight = found.source_words[most], f"{found.attention[w, most]:.2f}"
+        row = [word, f"{found.log_probs[w]:.2f}", found.source_words[best], f"{found.drops[w, best]:.2f}", seen, weight]
+        steepest = found.source_words[int(found.gradients[w].argmax())]
+        table.add_row(*(printable(cell) for cell in [*row, number(rho[w]), steepest]))
+    return table
+
+
+def notes(found: Evidence) -> list[str]:
+    lines = [f"blanked as {found.blank}: {BLANKED[found.blank]}"]
+    whole = found.total
+    order = np.argsort(-whole)[:5]
+    most = " · ".join(f"{printable(found.source_words[v])} {whole[v]:.1f}" for v in order)
+    lines.append(f"the whole output loses most without: {most} (nats)")
+    for name, values in (("attention", found.attention), ("gradient × input", found.gradients)):
+        if values is None:
+            lines.append("this model has no attention to compare")
+            continue
+        rows, whole_rho = found.agreement(values)
+        known = [rho for rho in rows if np.isfinite(rho)]
+        mean = f"{np.mean(known):.2f}" if known else "–"
+        lines.append(
+            f"{name} against Δ log p: Spearman ρ {number(whole_rho)} over all cells, {mean} on the mean of words, "
+            f"the same source word first for {found.same_best(values):.0%} of target words"
+        )
+    if found.view is not None:
+        error = "AER not evaluated" if found.aer is None else f"AER {found.aer:.1%}"
+        lines.append(f"attention: {found.view} · {error}")
+    return lines
+
+
+def evidence_grids(found: Evidence) -> tuple[Grid, ...]:
+    """Δ as shares of what helped each target word, and the attention beside it."""
+    caption = (
+        f"blanked as {found.blank} · a row is what each source word's blanking cost, as a share of all that it cost"
+    )
+    helped = np.maximum(found.drops, 0)
+    whole = helped.sum(axis=1, keepdims=True)
+    shares = np.divide(helped, whole, out=np.zeros_like(helped), where=whole > 0)
+    problems = tuple(None if w > 0 else "not drawn: no source word helped" for w in whole[:, 0])
+    grids = [_grid(found, shares, "What each target word lost with each source word", caption, problems, "")]
+    if found.attention is not None and found.view is not None:
+        rho = number(found.agreement(found.attention)[1])
+        error = "AER not evaluated" if found.aer is None else f"AER {found.aer:.1%}"
+        bad = tuple(None if np.isfinite(row).all() else "not drawn: not numbers" for row in found.attention)
+        caption = f"{found.view} · {error} · Spearman ρ against the map above {rho}"
+        grids.append(_grid(found, np.nan_to_num(found.attention), "What it looked at", caption, bad, "EOS"))
+    return tuple(grids)
+
+
+def _grid(
+    found: Evidence,
+    values: NDArray[np.float64],
+    title: str,
+    caption: str,
+    problems: tuple[str | None, ...],
+    hidden: str,
+) -> Grid:
+    rest = np.maximum(0, 1 - values.sum(axis=1)) if hidden else np.zeros(len(values))
+    return Grid(found.target_words, found.source_words, values, rest, title, caption, problems, hidden)
+
+
+def evidence_data(found: Evidence) -> dict[str, Any]:
+    def agreement(values: NDArray[np.float64] | None) -> dict[str, Any] | None:
+        if values is None:
+            return None
+        rows, whole = found.agreement(values)
+        return {
+            "per_target_word": [_known(r) for r in rows],
+            "all": _known(whole),
+            "same_first": found.same_best(values),
+        }
+
+    return {
+        "source": found.source,
+        "target": found.target,
+        "source_words": found.source_words,
+        "target_words": found.target_words,
+        "blank": found.blank,
+        "log_probs": found.log_probs.tolist(),
+        "drops": found.drops.tolist(),
+        "drops_of_end": found.end_drops.tolist(),
+        "drops_in_all": found.total.tolist(),
+        "gradient_times_input": found.gradients.tolist(),
+        "attention": None if found.attention is None else [[_known(x) for x in row] for row in found.attention],
+        "view": None if found.view is None else str(found.view),
+        "spearman_of_attention": agreement(found.attention),
+        "spearman_of_gradient": agreement(found.gradients),
+    }
+
+
+def cuts_table(cuts: list[dict[str, Any]]) -> Table:
+    table = _table("cut", "Δ log p", "the new output")
+    for one in cuts:
+        table.add_row(one["heads"], f"{one['drop']:.2f}", printable(one["output"]))
+    return table
+
+
+# ------------------------------------------------------------------------------------------------ heads and labs
+
+
+def importance_parts(found: Importance) -> Group:
+    table = _table("head", "nats per token lost when it is cut")
+    for head, drop in found.drops.items():
+        table.add_row(str(head), f"{drop:.4f}")
+    spread = _spread(list(found.random_drops))
+    best = " ".join(map(str, found.best))
+    return Group(
+        table,
+        Text(f"{best} cut together, on other sentences: {found.best_drop:.3f} nats per token"),
+        Text(f"{len(found.best)} random heads: {spread}; {found.beaten} of {len(found.random_drops)} draws cost less"),
+    )
+
+
+def importance_data(found: Importance) -> dict[str, Any]:
+    return {
+        "drops": {str(head): drop for head, drop in found.drops.items()},
+        "best": [str(head) for head in found.best],
+        "best_drop": found.best_drop,
+        "random_drops": list(found.random_drops),
+    }
+
+
+def lab_parts(lab: Lab, most: int = 8) -> Group:
+    pronoun = lab.kind == "pronoun"
+    what, other = ("the noun it means", "the other noun") if pronoun else ("the deciding word", "another word")
+    cuts = _table("heads cut", "pairs right", "sentences right", "P(right)", "log P(right)/P(wrong)", "log p elsewhere")
+    cuts.add_row("none", *_outcome(lab.plain))
+    chosen = [("costliest", lab.by_effect), (f"leaning most to {what}", lab.by_gaze)]
+    chosen += [("most at the deciding word", lab.by_deciding)] if pronoun else []  # else they are the same word
+    for name, one in chosen:
+        cuts.add_row(f"{name}: {_heads(one.heads)}", *_outcome(one.outcome))
+    cuts.add_row(f"random, mean of {len(lab.random)}", *_outcome(_mean(lab.random)))
+    apart = lab.apart()
+    if apart:
+        cuts.add_row(f"random, {len(apart)} of them without a costliest head", *_outcome(_mean(apart)))
+    worst = min(cut.outcome.pairs_right for cut in lab.random)
+    better = sum(cut.outcome.pairs_right > lab.by_effect.outcome.pairs_right for cut in lab.random)
+    effects = " · ".join(f"{head} {drop:+.2f}" for head, drop in list(lab.effects.items())[:most])
+    return Group(
+        Text(f"{lab.kind} lab: heads chosen on {lab.chosen_on} pairs of dev, measured on {lab.measured_on} others"),
+        cuts,
+        Text(f"random draws: {worst:.1%} of pairs right at worst; {better} of {len(lab.random)} beat the costliest"),
+        Text("log p elsewhere: nats per token of the rest of the reference, which shows whether a cut hurts that, too"),
+        Text(""),
+        Text(f"what the word in question looks at: the {min(most, len(lab.gazes))} heads that lean most to {what}"),
+        _gazes(lab, what, other, most),
+        Text(f"margin lost when one head is cut, on dev: {effects}"),
+    )
+
+
+def _gazes(lab: Lab, what: str, other: str, most: int) -> Table:
+    pronoun = lab.kind == "pronoun"
+    table = _table("head", what, other, *(["deciding word"] if pronoun else []), "itself", "margin lost by its cut")
+    for gaze in lab.gazes[:most]:
+        shares = (gaze.means, gaze.others, *([gaze.decides] if pronoun else []), gaze.itself)
+        table.add_row(str(gaze.head), *(f"{share:.3f}" for share in shares), f"{lab.effects[gaze.head]:+.2f}")
+    return table
+
+
+def _outcome(of: Outcome) -> list[str]:
+    return [
+        f"{of.pairs_right:.1%}",
+        f"{of.sentences_right:.1%}",
+        f"{of.p_right:.3f}",
+        f"{of.margin:+.2f}",
+        f"{of.elsewhere:.3f}",
+    ]
+
+
+def _mean(cuts: tuple[Cut, ...]) -> Outcome:
+    rows = np.array([list(vars(cut.outcome).values()) for cut in cuts])
+    return Outcome(*(float(x) for x in rows.mean(axis=0)))
+
+
+def _heads(heads: tuple[Head, ...]) -> str:
+    return " ".join(map(str, heads))
+
+
+def _spread(values: list[float]) -> str:
+    return f"{np.mean(values):.3f} on the mean, {min(values):.3f} … {max(values):.3f}"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(names):
+        table.add_column(name, justify="left" if i == 0 or name == "the new output" else "right", overflow="fold")
+    return table
+
+
+def number(rho: float) -> str:
+    return f"{rho:.2f}" if np.isfinite(rho) else "–"
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

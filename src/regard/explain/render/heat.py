@@ -1,0 +1,93 @@
+"""A map laid out as a heat map: rows down, columns across, a scale and the caption under it.
+
+Column labels lie flat where they fit side by side, are turned by 45° where they do not, and stand upright where columns
+are narrow. The pitch of a column is never less than what its label needs, so labels cannot overlap; long words are cut
+and said in full on hovering. Where the columns are mainly written from right to left, the map runs from right to left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from regard.explain.grid import Grid
+from regard.explain.render.colour import WARNING, on_scale
+from regard.explain.render.drawing import SIZE, Box, Drawing, Item, Words, framed, mirrored, scale
+from regard.explain.render.text import LINE, cut, printable, runs_left, width
+
+LONGEST = 11.0  # em of a label; longer words are cut
+GAP = 6.0  # between a label and the map, and between labels
+FLAT = 64.0  # no column is wider than this
+MANY = 30  # more columns than this are narrow
+CELL, ROW = 24.0, 20.0
+NARROW = 17.0  # the least pitch of upright labels, and of rows
+SLANT = 45.0
+
+
+def heat(grid: Grid) -> Drawing:
+    columns, rows = ([cut(printable(word), LONGEST) for word in side] for side in (grid.columns, grid.rows))
+    labels, pitch, above = column_labels(columns, grid.columns)
+    row_pitch = ROW if len(rows) <= MANY else NARROW
+    beside = math.ceil(max((width(word) * SIZE for word in rows), default=0.0) + GAP)
+    items: list[Item] = [_placed(label, beside) for label in labels]
+    for i, (word, full) in enumerate(zip(rows, grid.rows, strict=True)):
+        y = above + (i + 0.5) * row_pitch
+        items.append(Words(beside - GAP, y, word, "right", note=full if word != full else ""))
+    for i in range(len(rows)):
+        items += _row(grid, i, beside, above + i * row_pitch, pitch, row_pitch)
+    wide = max((x for item in items for x in _right(item)), default=0.0)
+    if runs_left(" ".join(grid.columns)):
+        items = mirrored(items, wide)
+    body = Drawing(wide, above + row_pitch * len(rows), tuple(items), grid.title, grid.caption)
+    legend, size = scale()
+    return framed(body, legend, size)
+
+
+def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Words], float, float]:
+    """The labels over the map's first column at x = 0, the pitch of the columns, and how high the labels stand.
+
+    >>> [w.turn for w in column_labels(["a", "b"], ["a", "b"])[0]]
+    [0.0, 0.0]
+    """
+    widths = [width(word) * SIZE for word in columns]
+    widest, count = max(widths, default=0.0), len(columns)
+    notes = [whole if whole != word else "" for word, whole in zip(columns, full, strict=True)]
+    if widest + GAP <= FLAT and count * (widest + GAP) <= MANY * CELL:
+        pitch, high = max(CELL, math.ceil(widest + GAP)), LINE * SIZE
+        flat = [
+            Words((i + 0.5) * pitch, high / 2, word, "middle", note=note)
+            for i, (word, note) in enumerate(zip(columns, notes, strict=True))
+        ]
+        return flat, pitch, math.ceil(high + 2)
+    turn, pitch = (SLANT, CELL) if count <= MANY else (90.0, NARROW)
+    sin, cos = math.sin(math.radians(turn)), math.cos(math.radians(turn))
+    half = LINE * SIZE / 2  # a turned label's lower corner reaches below its own middle
+    high = math.ceil(widest * sin + half * cos + GAP)
+    turned = [
+        Words((i + 0.5) * pitch, high - half * cos - 2, word, "left", turn=-turn, note=note)
+        for i, (word, note) in enumerate(zip(columns, notes, strict=True))
+    ]
+    return turned, pitch, high
+
+
+def _placed(label: Words, right: float) -> Words:
+    return Words(label.x + right, label.y, label.text, label.anchor, turn=label.turn, note=label.note)
+
+
+def _row(grid: Grid, i: int, x: float, y: float, pitch: float, high: float) -> list[Item]:
+    """One row's cells over a strip of the scale's zero: weights that would look like zero are not drawn again."""
+    problem = grid.problems[i]
+    if problem:
+        return [Words(x + 4, y + high / 2, problem, fill=WARNING)]
+    items: list[Item] = [Box(x, y, pitch * len(grid.columns), high - 1, on_scale(0.0).hex)]
+    for j, weight in enumerate(grid.values[i].tolist()):
+        if round(weight, 2) > 0:
+            note = f"{grid.rows[i]} ← {grid.columns[j]} {weight:.2f}"
+            items.append(Box(x + j * pitch, y, pitch - 1, high - 1, on_scale(weight).hex, note=note))
+    return items
+
+
+def _right(item: Item) -> list[float]:
+    if isinstance(item, Words):
+        return [x for x, _ in item.corners()]
+    return [item.x + item.width] if isinstance(item, Box) else []

@@ -1,0 +1,136 @@
+"""A beam search laid out: steps from left to right, at each the continuations that were weighed, best first.
+
+    ┌──────┐      ┌──────┐      framed: went on, or is in the n-best list      blue: the way to the best one
+    │ ▁le  │──────│ ▁chat│      faint, without a frame: given up; why is said on hovering over it
+    │ −0.3 │      │ −0.5 │      the number is log P of everything up to there
+    └──────┘      └──────┘
+
+Lines run only in the gaps between columns, and columns are as wide as their widest label, so nothing overlaps. A search
+too big to be read is refused: JSON and DOT hold any.
+"""
+
+from __future__ import annotations
+
+from regard.errors import InputError
+from regard.explain.lattice import START, Lattice, Node
+from regard.explain.render.colour import FAINT, INK, apart
+from regard.explain.render.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Point, Words, framed
+from regard.explain.render.text import LINE, cut, printable, width
+
+WIDEST_BEAM, MOST_NODES = 10, 900
+HIGH, PITCH, GAP, PAD = 34.0, 42.0, 46.0, 7.0  # of a box, from one to the next, between columns, around a label
+HEADING, LEFT = 20.0, 24.0  # above and before the first box
+LONGEST = 12.0  # em of a label
+BOLD = 1.1  # how much wider bold letters are
+# frame, filling and letters; not the page's own ink, which turns white on dark pages while the filling does not
+LOOKS = {
+    "best": (apart(0), "#e3f0fa", "#00507f"),
+    "kept": ("#4a4a4a", "#f6f6f6", "#141414"),
+    "gone": ("", "#efefef", "#6e6e6e"),
+}
+LEGEND = "blue: the best translation · framed: went on, or is in the n-best list · faint: given up (hover for why)"
+
+
+def lattice_drawing(lattice: Lattice) -> Drawing:
+    check_size(lattice)
+    corners, columns, total = placed(lattice)
+    items: list[Item] = []
+    for step, (x, wide) in enumerate(columns, start=1):
+        items.append(Words(x + wide / 2, 8, str(step), "middle", SMALL, FAINT))
+    order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(look(lattice.nodes[n])))
+    wide_of = {step: wide for step, (_, wide) in enumerate(columns, start=1)}
+    for number in order:
+        items.append(_line(lattice, corners, wide_of, number))
+    for node, (x, y) in zip(lattice.nodes, corners, strict=True):
+        items += _box(node, x, y, wide_of[node.step])
+    tallest = max(len(lattice.at(step)) for step in range(1, lattice.steps + 1))
+    title = f"Beam {lattice.beam}: {printable(lattice.source)}"
+    penalty = f"score: log P / ((5 + length) / 6)^{lattice.length_penalty:g}"
+    caption = f"{LEGEND} · numbers: log P so far · {penalty} · stopped because {lattice.ending}"
+    legend, size = _nbest(lattice)
+    return framed(Drawing(total, HEADING + tallest * PITCH, tuple(items), title, caption), legend, size)
+
+
+def check_size(lattice: Lattice) -> None:
+    if lattice.beam > WIDEST_BEAM or len(lattice.nodes) > MOST_NODES:
+        raise InputError(
+            f"a search with beam {lattice.beam} over {lattice.steps} steps weighed {len(lattice.nodes)} continuations, "
+            f"too many to draw (beam {WIDEST_BEAM} and {MOST_NODES} at most); use a smaller --beam or a shorter "
+            "sentence, or write it as .json or .dot"
+        )
+
+
+def placed(lattice: Lattice) -> tuple[list[Point], list[tuple[float, float]], float]:
+    """The upper left corner of each node's box; left edge and width of each column; the width of all."""
+    corners: list[Point] = []
+    columns = []
+    x = LEFT
+    for step in range(1, lattice.steps + 1):
+        nodes = [lattice.nodes[number] for number in lattice.at(step)]
+        texts = [(label(n), SIZE * BOLD) for n in nodes] + [(so_far(n), SMALL * BOLD) for n in nodes]
+        wide = max(width(text) * size for text, size in texts) + 2 * PAD
+        corners += [(x, HEADING + row * PITCH) for row in range(len(nodes))]
+        columns.append((x, wide))
+        x += wide + GAP
+    return corners, columns, x - GAP
+
+
+def look(node: Node) -> str:
+    if node.leads_to == 1:
+        return "best"
+    return "kept" if node.fate in ("kept", "finished", "cut off") else "gone"
+
+
+def label(node: Node) -> str:
+    return cut(printable(node.piece), LONGEST)
+
+
+def so_far(node: Node) -> str:
+    return f"{node.total:.2f}".replace("-", "−")
+
+
+def _line(lattice: Lattice, corners: list[Point], wide: dict[int, float], number: int) -> Curve:
+    node, (right, y) = lattice.nodes[number], corners[number]
+    if node.parent == START:
+        start = (0.0, HEADING + HIGH / 2)
+    else:
+        x, above = corners[node.parent]
+        start = (x + wide[node.step - 1], above + HIGH / 2)
+    end, middle = (right, y + HIGH / 2), (start[0] + right) / 2
+    stroke, thick, opacity = {
+        "best": (apart(0), 2.6, 1.0),
+        "kept": ("#6f6f6f", 1.0, 1.0),
+        "gone": ("#9a9a9a", 0.8, 0.4),
+    }[look(node)]
+    return Curve((start, (middle, start[1]), (middle, end[1]), end), stroke, thick, opacity)
+
+
+def _box(node: Node, x: float, y: float, wide: float) -> list[Item]:
+    kind = look(node)
+    frame, filling, letters = LOOKS[kind]
+    note = (
+        f"{node.piece} · log P {node.log_prob:.3f} · so far {node.total:.3f} · score if complete {node.score:.3f} · "
+        f"{node.fate}: {node.reason}"
+    )
+    thick = 2.0 if kind == "best" else 1.0
+    border = [Box(x, y, wide, HIGH, frame)] if frame else []
+    return [
+        *border,
+        Box(x + thick, y + thick, wide - 2 * thick, HIGH - 2 * thick, filling, note=note),
+        Words(x + wide / 2, y + 10.5, label(node), "middle", SIZE, letters, kind == "best"),
+        Words(x + wide / 2, y + 26, so_far(node), "middle", SMALL, letters),
+    ]
+
+
+def _nbest(lattice: Lattice) -> tuple[list[Item], Point]:
+    """The n-best list under the picture."""
+    pitch = LINE * SIZE + 2
+    lines = [
+        f"{rank}. score {entry.score:.3f} · log P {entry.log_prob:.3f} · {printable(entry.text)}"
+        for rank, entry in enumerate(lattice.nbest, start=1)
+    ]
+    items: list[Item] = [
+        Words(0, (i + 0.5) * pitch, line, size=SIZE, fill=INK, bold=i == 0) for i, line in enumerate(lines)
+    ]
+    widest = max((width(line) * SIZE * BOLD for line in lines), default=0.0)
+    return items, (widest, pitch * len(lines))

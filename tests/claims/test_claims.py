@@ -1,0 +1,198 @@
+"""Verdicts follow from measurements, what is taken away from a model comes back, and what is done is not done again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.batch import pack
+from regard.claims import printed, scaling
+from regard.claims.bottleneck import first_word_gradient
+from regard.claims.claim import NOT_SHOWN, SHOWN, Claim, Finding, Kept, judge
+from regard.claims.learning import BASE, Pupil, School
+from regard.claims.report import render_html, render_markdown, render_text
+from regard.claims.run import ALL, choose, run_claims
+from regard.claims.variants import VARIANTS
+from regard.errors import InputError, RunError
+from regard.models.transformer import TransformerConfig
+from support import regard
+from variants import close, transformer
+
+SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2)
+
+
+def fresh() -> torch.nn.Module:
+    torch.manual_seed(2)
+    model = transformer(SMALL).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model
+
+
+def logits(model: torch.nn.Module, source: list[int], target: list[int]) -> torch.Tensor:
+    found: torch.Tensor = model(pack([source], [target]).pad())[0]
+    return found
+
+
+# ------------------------------------------------------------------------------------------------ variants
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_is_gone_afterwards(name: str) -> None:
+    model = fresh()
+    before = logits(model, [5, 9, 14], [7, 11])
+
+    def break_off() -> None:
+        with VARIANTS[name]():
+            assert torch.equal(logits(model, [5, 9, 14], [7, 11]), before) == (name == "whole")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        break_off()
+    assert torch.equal(logits(model, [5, 9, 14], [7, 11]), before)
+
+
+def test_without_positions_order_is_nothing() -> None:
+    model = fresh()
+    with VARIANTS["without positions"]():
+        close(logits(model, [5, 9, 14], [7, 11]), logits(model, [14, 5, 9], [7, 11]))
+    assert not torch.allclose(logits(model, [5, 9, 14], [7, 11]), logits(model, [14, 5, 9], [7, 11]), atol=1e-3)
+
+
+def test_without_the_mask_the_future_changes_the_past() -> None:
+    model = fresh()
+    close(logits(model, [5, 9], [7, 11])[:2], logits(model, [5, 9], [7, 4])[:2])
+    with VARIANTS["without mask"]():
+        assert not torch.allclose(logits(model, [5, 9], [7, 11])[:2], logits(model, [5, 9], [7, 4])[:2], atol=1e-3)
+
+
+def test_without_scaling_scores_are_as_they_are() -> None:
+    from regard.layers import attention
+
+    q, k, v = torch.randn(3, 16), torch.randn(5, 16), torch.randn(5, 2)
+    with VARIANTS["without scaling"]():
+        out, weights = attention.attend(q, k, v)
+        close(attention.attend_fused(q[None, None], k[None, None], v[None, None])[0, 0], out)
+    close(weights, (q @ k.T).softmax(-1))
+
+
+# ------------------------------------------------------------------------------------------------ measurements
+
+
+def test_the_variance_of_a_dot_product_is_its_length() -> None:
+    for size in (16, 256):
+        found = [scaling.saturation(size, seed)["variance"] for seed in range(6)]
+        assert sum(found) / 6 == pytest.approx(size, rel=0.15)
+    assert scaling.saturation(1024, 1)["entropy raw"] < scaling.saturation(4, 1)["entropy raw"]
+
+
+def test_the_gradient_reaches_the_first_word_through_attention() -> None:
+    assert first_word_gradient("rnn", 30, 1) < 0.1 < first_word_gradient("rnn-attention", 30, 1)
+
+
+def test_printed_figures_are_judged_by_what_is_computed() -> None:
+    assert printed.compared([0.7, 0.3], [0.66, 0.34], 1, "it").verdict == SHOWN
+    assert printed.compared([0.66], [0.665001], 2, "it").verdict == "the notes are wrong: it = 0.665, not 0.66"
+    assert judge(False) == NOT_SHOWN
+
+
+def test_the_notes_figures(tmp_path: Path) -> None:
+    tested = run_claims(printed.CLAIMS, tmp_path / "claims", False, lambda line: None)
+    verdicts = {one.claim.name: one.finding.verdict for one in tested}
+    assert verdicts["notes-softmax"].endswith("= 0.016, 0.117, 0.867, 5.702, not 0.1, 0.3, 0.6, 5")
+    assert verdicts["notes-additive"].startswith("the notes are wrong: tanh(W₁h + W₂s) = 0.149, 0.74, not")
+    assert verdicts["notes-bigrams"].endswith("= 0, 5, not 1, 5")
+    assert verdicts["notes-trigrams"].endswith("= 2, 3, 0.65, not 1, 3, 0.51")
+
+
+# ------------------------------------------------------------------------------------------------ running
+
+
+def test_what_is_done_is_kept_and_the_rest_goes_on(tmp_path: Path) -> None:
+    """As after Ctrl-C or kill: the claim that was interrupted is tested again, and no other."""
+    calls: list[str] = []
+
+    def claim(name: str, broken: bool = False) -> Claim:
+        def test(school: School) -> Finding:
+            calls.append(name)
+            part = school.kept.get(f"{name}-part", lambda: calls.append(f"{name} part") or 3)
+            if broken:
+                raise KeyboardInterrupt
+            return Finding(SHOWN, f"{part}", ["a"], [["1"]])
+
+        return Claim(name, "x", "y", "z", test)
+
+    out = tmp_path / "claims"
+    with pytest.raises(KeyboardInterrupt):
+        run_claims([claim("one"), claim("two", broken=True)], out, True, lambda line: None)
+    assert calls == ["one", "one part", "two", "two part"]
+    tested = run_claims([claim("one"), claim("two")], out, True, lambda line: None)
+    assert calls == ["one", "one part", "two", "two part", "two"]
+    assert [one.finding.figure for one in tested] == ["3", "3"]
+    with pytest.raises(RunError, match="holds quick experiments"):
+        run_claims([claim("one")], out, False, lambda line: None)
+
+
+def test_a_strange_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(RunError, match="already holds something else"):
+        run_claims([], tmp_path, True, lambda line: None)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_kept_part_is_the_same_when_it_is_read_again(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    first = kept.get("a", lambda: [(1, 2.5)])
+    assert first == kept.get("a", lambda: pytest.fail("made again")) == [[1, 2.5]]
+
+
+def test_names() -> None:
+    assert len({claim.name for claim in ALL}) == len(ALL) >= 14
+    assert [claim.name for claim in choose(["mask", "beam"])] == ["mask", "beam"]
+    with pytest.raises(InputError, match='no claim "maks"; did you mean "mask"'):
+        choose(["maks"])
+
+
+def test_every_form_of_the_report(tmp_path: Path) -> None:
+    tested = run_claims(printed.CLAIMS, tmp_path / "claims", False, lambda line: None)
+    odd = replace(tested[0], finding=Finding("not shown", "a < b | c", ["x"], [["<1> | 2"]], "odd & rare"))
+    text, markdown, html = (form([odd, *tested], False) for form in (render_text, render_markdown, render_html))
+    for claim in printed.CLAIMS:
+        assert claim.name in text
+        assert f"## {claim.name}" in markdown
+        assert f'id="{claim.name}"' in html
+    assert "<1> \\| 2" in markdown
+    assert "&lt;1&gt;" in html
+    assert "http" not in html
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    done = regard("claims", "--only", "notes-bigrams", "--out", tmp_path / "c")
+    assert done.returncode == 0, done.stderr
+    assert b"the notes are wrong" in done.stdout
+    assert {"report.md", "report.html"} <= {path.name for path in (tmp_path / "c").iterdir()}
+    assert json.loads((tmp_path / "c" / "claims" / "notes-bigrams.json").read_text())["finding"]["verdict"]
+    wrong = regard("claims", "--only", "irony", "--out", tmp_path / "d")
+    assert wrong.returncode == 2
+    assert wrong.stderr.count(b"\n") == 1
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.slow
+def test_a_training_goes_on_and_is_not_repeated(tmp_path: Path) -> None:
+    told: list[str] = []
+    school = School(tmp_path / "claims", quick=True, tell=told.append)
+    blind = Pupil("without positions", variant="without positions")
+    assert school.bleu(BASE, 1) >= 0
+    first = school.loss(blind, 1)
+    again = School(tmp_path / "claims", quick=True, tell=told.append)
+    assert again.loss(blind, 1) == first
+    with again.trained(blind, 1) as bundle:
+        ids = [[5, 9, 14], [14, 9, 5]]
+        a, b = (logits(bundle.model, source, [7]) for source in ids)
+        close(a, b)
+    assert sum("training" in line for line in told) == 2

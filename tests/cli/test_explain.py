@@ -1,0 +1,128 @@
+"""`regard explain`: from a model and a sentence to a picture, and one line where that cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from regard.cli.explain import app
+from regard.explain.render.figure import SUFFIXES
+
+SENTENCE = "The dog sees the cat."
+FLAGS = {
+    "attention": [
+        *("--model", "--target", "--beam", "--kind", "--layer", "--head", "--row", "--subwords", "--specials"),
+        *("--arrows", "--out", "--font", "--device", "--help"),
+    ],
+    "heads": [
+        "--model",
+        "--target",
+        "--beam",
+        "--kind",
+        "--row",
+        "--subwords",
+        "--out",
+        "--font",
+        "--device",
+        "--help",
+    ],
+    "arcs": [
+        *("--word", "--model", "--target", "--beam", "--kind", "--layer", "--heads", "--side", "--row"),
+        *("--out", "--font", "--device", "--help"),
+    ],
+}
+
+
+@pytest.mark.parametrize("command", FLAGS)
+def test_help_names_every_flag(call, command):
+    said = call("explain", command, "--help")
+    assert said.code == 0
+    for flag in FLAGS[command]:
+        assert flag in said.out.split(), flag
+    assert call("explain", command, "-h").out == said.out
+
+
+def test_help_names_every_command(call):
+    said = call("explain", "--help").out
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert f"\n  {command.name or command.callback.__name__} " in said
+
+
+def test_a_map_in_the_terminal(call, run_folder):
+    said = call("explain", "attention", "--model", run_folder, SENTENCE)
+    assert said.code == 0
+    lines = said.out.rstrip("\n").split("\n")
+    assert lines[0] == "Le chien voit le chat."
+    assert lines[2].split() == ["The", "dog", "sees", "the", "cat", "."]
+    assert "AER not evaluated · EOS mass" in said.out
+    assert "digits are tenths" in said.out
+    arrows = call("explain", "attention", "--model", run_folder, "--arrows", SENTENCE).out
+    assert "chien ← " in arrows
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_command_writes_every_form(call, run_folder, tmp_path, suffix):
+    for command in (["attention"], ["heads"], ["arcs", "--word", "dog"]):
+        path = tmp_path / f"{command[0]}{suffix}"
+        said = call("explain", *command, "--model", run_folder, "--out", path, SENTENCE)
+        assert (said.code, said.err) == (0, "")
+        assert path.stat().st_size > 100
+        if suffix == ".svg":
+            ElementTree.parse(path)
+        if suffix == ".json":
+            json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_layers_and_heads_count_from_1(call, run_folder, tmp_path):
+    out = tmp_path / "map.json"
+    words = ("--kind", "decoder", "--layer", "1", "--head", "2", "--subwords", "--specials", "--row", "having-read")
+    call("explain", "attention", "--model", run_folder, *words, "--out", out, SENTENCE)
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["caption"].startswith("decoder self-attention · layer 1 · head 2 · having read")
+    assert found["columns"][-1] == "<bos>"
+
+
+def test_a_word_in_two_sentences(call, run_folder, tmp_path):
+    out = tmp_path / "arcs.json"
+    given = ("--word", "cat", "--heads", "2,1,2", "--model", run_folder, "--out", out)
+    assert call("explain", "arcs", *given, SENTENCE, "The cat sleeps.").code == 0
+    found = json.loads(out.read_text(encoding="utf-8"))["arcs"]
+    assert [arcs["word"]["number"] for arcs in found] == [5, 2]
+    assert [view["head"] for view in found[0]["heads"]] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["attention"], "missing argument 'TEXT'"),
+        (["attention", ""], "the sentence is empty"),
+        (["attention", SENTENCE, "--kind", "self"], '--kind must be encoder, decoder, cross, but is "self"'),
+        (["attention", SENTENCE, "--row", "reading"], "--row must be predicting or having-read"),
+        (["attention", SENTENCE, "--layer", "0"], "--layer counts from 1"),
+        (["attention", SENTENCE, "--layer", "99"], "--layer must be from 1 to"),
+        (["attention", SENTENCE, "--head", "99"], "--head must be from 1 to"),
+        (["attention", SENTENCE, "--head", "x"], "--head"),
+        (["attention", SENTENCE, "--specials"], "add --subwords"),
+        (["attention", SENTENCE, "--out", "map.pdf"], "must end in .svg"),
+        (["attention", SENTENCE, "--target", "Le chat.", "--beam", "2"], "not both"),
+        (["arcs", SENTENCE, "--word", "horse"], 'there is no word "horse"; the words are: The dog'),
+        (["arcs", SENTENCE, "--word", "dog", "--heads", "1;2"], "--heads must be numbers"),
+        (["arcs", SENTENCE, "--word", "dog", "--side", "left"], "--side must be source or target"),
+        (["arcs", SENTENCE, SENTENCE, "--word", "dog", "--target", "x"], "give one sentence"),
+        (["attention", SENTENCE, "--font", "none.ttf", "--out", "x.png"], "cannot be read as a font"),
+        (["maps"], "regard explain --help"),
+    ],
+)
+def test_one_line_says_what_is_wrong(call, run_folder, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    model = ["--model", str(run_folder)] if words != ["maps"] else []
+    answer = call("explain", *words, *model)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert answer.err.count("\n") == 1
+    assert said in answer.err
+    assert list(Path().iterdir()) == []

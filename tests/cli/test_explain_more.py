@@ -1,0 +1,96 @@
+"""`regard explain lattice`, `step` and `positions`, as a user types them."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+SENTENCE = "The dog sees the cat."
+FLAGS = {
+    "lattice": ["--model", "--beam", "--length-penalty", "--out", "--font", "--device", "--help"],
+    "step": [
+        *("--position", "--layer", "--head", "--kind", "--target", "--model", "--beam", "--out", "--device", "--help"),
+    ],
+    "positions": ["--width", "--length", "--model", "--out", "--font", "--help"],
+}
+
+
+@pytest.mark.parametrize("command", FLAGS)
+def test_help_names_every_flag(call, command):
+    said = call("explain", command, "--help")
+    assert said.code == 0
+    for flag in FLAGS[command]:
+        assert flag in said.out.split(), flag
+
+
+def test_a_search_in_every_form(call, run_folder, tmp_path):
+    words = ("explain", "lattice", SENTENCE, "--model", run_folder, "--beam", "3")
+    shown = call(*words)
+    assert shown.code == 0
+    assert "1. score" in shown.out
+    assert "Le chien voit le chat." in shown.out
+    for suffix in ("svg", "html", "json", "dot", "txt"):
+        said = call(*words, "--out", tmp_path / f"x.{suffix}")
+        assert (said.code, said.out) == (0, f"{tmp_path / f'x.{suffix}'} is written\n")
+    data = json.loads((tmp_path / "x.json").read_text())
+    assert data["beam"] == 3
+    assert data["nbest"][0]["text"] == "Le chien voit le chat."
+    assert {"kept", "finished", "crowded out"} <= {node["fate"] for node in data["nodes"]}
+    ElementTree.parse(tmp_path / "x.svg")
+    assert (tmp_path / "x.txt").read_text() == shown.out
+    assert (tmp_path / "x.dot").read_text().count(" -> ") == len(data["nodes"])
+
+
+def test_a_step_in_the_terminal_and_in_full(call, run_folder, tmp_path):
+    words = ("explain", "step", SENTENCE, "--model", run_folder, "--position", "2", "--layer", "2", "--head", "1")
+    shown = call(*words)
+    assert shown.code == 0
+    for part in ("q·k", "÷√d", "mask", "α", "W_O c", "held against the model's own forward pass"):
+        assert part in shown.out
+    assert call(*words, "--out", tmp_path / "x.json").code == 0
+    data = json.loads((tmp_path / "x.json").read_text())
+    terms = {term["name"]: term["values"] for term in data["terms"]}
+    assert len(terms["q"]) == 16  # in full: 32 numbers in two heads
+    assert sum(terms["α"]) == pytest.approx(1, abs=1e-5)
+    assert max(data["largest_differences"].values()) <= 1e-5
+    forced = call(*words, "--target", "Un petit chien mange.")
+    assert "Un petit chien mange." in forced.out
+
+
+def test_positions(call, run_folder, tmp_path):
+    shown = call("explain", "positions", "--width", "32", "--length", "20")
+    assert shown.code == 0
+    assert "generalize to longer sentences" in shown.out
+    assert call("explain", "positions", "--model", run_folder, "--out", tmp_path / "p.svg").code == 0
+    assert "width 32" in (tmp_path / "p.svg").read_text()
+    assert call("explain", "positions", "--out", tmp_path / "p.json").code == 0
+    assert len(json.loads((tmp_path / "p.json").read_text())["requirements"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["lattice", ""], "the text is empty"),
+        (["lattice", SENTENCE, "--beam", "0"], "must be at least 1"),
+        (["lattice", SENTENCE, "--beam", "12", "--out", "x.svg"], "too many to draw"),
+        (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .png, .json, .txt, .dot"),
+        (["lattice", "cat " * 200], "give a shorter sentence"),
+        (["step", SENTENCE, "--position", "99"], "--position must be from 1 to"),
+        (["step", SENTENCE, "--head", "0"], "--head must be from 1 to 2"),
+        (["step", SENTENCE, "--kind", "self"], "--kind must be"),
+        (["step", SENTENCE, "--out", "x.svg"], "must end in .json, .txt"),
+        (["positions", "--width", "7"], "--width must be an even number"),
+        (["positions", "--width", "8", "--model", "m"], "give --width or --model, not both"),
+    ],
+)
+def test_what_cannot_be_is_one_line(call, run_folder, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    more = [] if "--model" in words or words[0] == "positions" else ["--model", run_folder]
+    said = call("explain", *words, *more)
+    assert said.code == 2
+    assert said.err.startswith("regard: ")
+    assert said.err.count("\n") == 1
+    assert says in said.err
+    assert not list(tmp_path.iterdir())

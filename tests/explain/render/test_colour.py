@@ -1,0 +1,29 @@
+"""One scale: even, quantised, readable."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from regard.explain.render.colour import RGB, _luminance, apart, ink_on, on_scale
+
+
+def test_lightness_grows_with_the_weight() -> None:
+    light = [_luminance(on_scale(i / 100)) for i in range(101)]
+    assert all(a < b + 1e-3 for a, b in pairwise(light))
+    assert on_scale(-3) == on_scale(0) == on_scale(0.004)
+    assert on_scale(7) == on_scale(1)
+
+
+@pytest.mark.parametrize("weight", [i / 20 for i in range(21)])
+def test_letters_on_it_can_be_read(weight: float) -> None:
+    ink = 0.0 if ink_on(weight) == "#000000" else 1.0
+    one, two = sorted((_luminance(on_scale(weight)), ink))
+    assert (two + 0.05) / (one + 0.05) >= 4.5
+
+
+def test_eight_things_can_be_told_apart() -> None:
+    assert len({apart(i) for i in range(8)}) == 8
+    assert apart(8) == apart(0)
+    assert _luminance(RGB(255, 255, 255)) == pytest.approx(1)

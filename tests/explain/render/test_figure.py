@@ -1,0 +1,74 @@
+"""Every form of a figure, whole and by its suffix."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from maps import hard
+from regard.decode.translate import Translator
+from regard.errors import InputError
+from regard.explain.front import explain
+from regard.explain.render.figure import (
+    SUFFIXES,
+    Figure,
+    arcs_figure,
+    arcs_grids,
+    contents,
+    heat_figure,
+    sheet_figure,
+    write_figure,
+)
+
+
+@pytest.fixture(scope="module")
+def figures(translator: Translator) -> list[Figure]:
+    found = [explain(translator, text) for text in ("The dog sees the cat.", "The cat sleeps.")]
+    return [heat_figure(found[0].grid()), sheet_figure(found[0].sheet()), arcs_figure([f.arcs("cat") for f in found])]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_form_is_written_twice_the_same(figures: list[Figure], suffix: str, tmp_path: Path) -> None:
+    for number, figure in enumerate(figures):
+        path = tmp_path / f"{number}{suffix}"
+        write_figure(figure, path)
+        first = path.read_bytes()
+        write_figure(figure, path)
+        assert path.read_bytes() == first == contents(figure, suffix)
+        assert [p.name for p in tmp_path.iterdir()].count(path.name) == 1
+        if suffix == ".svg":
+            ElementTree.fromstring(first.decode())
+        elif suffix == ".json":
+            json.loads(first)
+        elif suffix == ".png":
+            assert first.startswith(b"\x89PNG")
+        elif suffix == ".html":
+            assert (b"<svg" in first) == figure.pictured
+        else:
+            assert b"\x1b" not in first
+            assert all(line == line.rstrip() for line in first.decode().split("\n"))
+
+
+def test_arcs_as_tables(translator: Translator) -> None:
+    arcs = explain(translator, "The dog sees the cat.").arcs("dog")
+    looks, looked = arcs_grids(arcs)
+    assert looks.title == "“dog” in: The dog sees the cat. · what the word looks at"
+    assert looks.values.sum(axis=1) + looks.hidden == pytest.approx(1, abs=1e-5)
+    assert "need not sum to 1" in looked.caption
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("map.pdf", "must end in .svg, .html, .json, .png, .txt"),
+        ("none/map.svg", "is not a folder"),
+        ("map", "must end"),
+    ],
+)
+def test_a_file_that_cannot_be(tmp_path: Path, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        write_figure(heat_figure(hard("words")), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,99 @@
+"""The SVG: valid XML, nothing that acts, everything escaped, the same bytes each time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maps import HARD, WORD, hard, sample
+from regard.explain.render.drawing import Curve, Drawing, Tiles, Words
+from regard.explain.render.heat import heat
+from regard.explain.render.svg import svg
+
+NAME = "{http://www.w3.org/2000/svg}"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(WORD, max_size=6), st.lists(WORD, min_size=2, max_size=4), st.booleans())
+def test_it_is_xml_whatever_the_words(source: list[str], target: list[str], broken: bool) -> None:
+    ElementTree.fromstring(svg(heat(sample(source, target, broken))))
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_words_arrive_as_they_are(name: str) -> None:
+    root = ElementTree.fromstring(svg(heat(hard(name))))
+    said = {(text.text or "") for text in root.iter(f"{NAME}text")} | {t.text for t in root.iter(f"{NAME}title")}
+    assert set(" ".join(HARD[name]).split()) <= said | {t for t in said if t} | _tails(root)
+    assert {e.tag.removeprefix(NAME) for e in root.iter()} <= {"svg", "title", "desc", "rect", "text", "path", "g"}
+
+
+def _tails(root: ElementTree.Element) -> set[str]:
+    """A text with a title of its own has its words after it."""
+    return {title.tail or "" for title in root.iter(f"{NAME}title")}
+
+
+def test_nothing_acts() -> None:
+    text = svg(heat(hard("markup")))
+    assert "<script" not in text
+    assert "<img" not in text
+    assert not re.search(r"\son\w+=", re.sub(r"&lt;.*?&gt;", "", text))
+
+
+def test_the_same_map_gives_the_same_bytes_in_another_process() -> None:
+    code = "import maps; from regard.explain.render.heat import heat; from regard.explain.render.svg import svg;"
+    code += "import sys; sys.stdout.buffer.write(svg(heat(maps.hard('words'))).encode())"
+    outs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            check=True,
+            timeout=60,
+            env={"PYTHONPATH": "tests", "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert outs == {svg(heat(hard("words"))).encode()}
+
+
+def test_direction_is_said_and_anchors_turn_with_it() -> None:
+    right = svg(Drawing(99, 99, (Words(50, 50, "قطة", "right"),), "t"))
+    assert 'text-anchor="start"' in right
+    assert 'direction="rtl"' in right
+    left = svg(Drawing(99, 99, (Words(50, 50, "cat", "right"),), "t"))
+    assert 'text-anchor="end"' in left
+    assert "direction" not in left
+
+
+def test_tiles_and_curves() -> None:
+    tiles = Tiles(1, 2, 3, 3, ((0, 0, 10), (10, 0, 0)))
+    root = ElementTree.fromstring(svg(Drawing(9, 9, (tiles, Curve(((0, 0), (1, 1), (2, 2), (3, 3)), "#111111")), "t")))
+    paths = [(p.get("fill"), p.get("d")) for p in root.iter(f"{NAME}path")]
+    assert paths == [
+        ("#440154", "M0 0h2v1h-2zM1 1h2v1h-2z"),
+        ("#fde725", "M2 0h1v1h-1zM0 1h1v1h-1z"),
+        ("none", "M0 0C1 1 2 2 3 3"),
+    ]
+
+
+def test_a_map_of_25_words_is_small() -> None:
+    assert len(svg(heat(sample([f"word{i}" for i in range(25)], [f"mot{i}" for i in range(28)])))) < 60_000
+
+
+PICTURES = sorted((Path(__file__).parents[3] / "docs" / "img").glob("*.svg"))
+
+
+def test_there_are_pictures() -> None:
+    assert {"attention.svg", "heads.svg", "arcs.svg"} <= {path.name for path in PICTURES}
+
+
+@pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
+def test_pictures_of_the_pages_are_whole_and_small(path: Path) -> None:
+    assert path.stat().st_size < 60_000
+    assert ElementTree.parse(path).getroot().tag == f"{NAME}svg"

@@ -1,0 +1,54 @@
+"""One word and what it has to do with the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regard.decode.translate import Translator
+from regard.errors import InputError
+from regard.explain.arcs import arcs_of, find_word
+from regard.explain.attention import View
+from regard.explain.capture import Capture, capture
+from regard.explain.grid import capture_grid
+
+HEADS = [View(0, 0), View(0, 1)]
+
+
+@pytest.fixture(scope="module")
+def seen(translator: Translator) -> Capture:
+    return capture(translator.bundle, "The dog sees the cat.")
+
+
+def test_a_row_and_a_column_of_each_head(seen: Capture) -> None:
+    arcs = arcs_of(seen, "dog", HEADS)
+    assert arcs.word == 1
+    for i, view in enumerate(HEADS):
+        grid = capture_grid(seen, view, "encoder")
+        np.testing.assert_array_equal(arcs.looks_at[i], grid.values[1])
+        np.testing.assert_array_equal(arcs.looked_at_by[i], grid.values[:, 1])
+    np.testing.assert_allclose(arcs.looks_at.sum(axis=1) + arcs.hidden, 1, atol=1e-5)
+
+
+def test_cross_attention_has_one_of_the_two(seen: Capture) -> None:
+    grid = capture_grid(seen, HEADS[1])
+    target = arcs_of(seen, "chien", HEADS, "cross")
+    assert (target.looked_at_by, target.others) == (None, grid.columns)
+    np.testing.assert_array_equal(target.looks_at[1], grid.values[1])
+    source = arcs_of(seen, "dog", HEADS, "cross", "source")
+    assert (source.looks_at, source.others) == (None, grid.rows)
+    np.testing.assert_array_equal(source.looked_at_by[1], grid.values[:, 1])
+    assert "The dog" in source.title
+
+
+def test_a_word_is_found_by_itself_by_its_turn_or_by_its_number() -> None:
+    words = ("The", "cat", "saw", "the", "2")
+    assert [find_word(words, w) for w in ("the", "The", "the:2", "CAT", "3", "2")] == [3, 0, 3, 1, 2, 4]
+    for wrong, said in (("dog", "the words are: The cat"), ("the:3", "stands 2 times"), ("9", "1 to 5")):
+        with pytest.raises(InputError, match=said):
+            find_word(words, wrong)
+
+
+def test_no_heads_no_arcs(seen: Capture) -> None:
+    with pytest.raises(InputError, match="none is named"):
+        arcs_of(seen, "dog", [])

@@ -1,0 +1,31 @@
+"""All heads on one sheet."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from regard.decode.translate import Translator
+from regard.explain.attention import View
+from regard.explain.capture import Kind, capture
+from regard.explain.grid import Grid
+from regard.explain.sheet import entropy, sheet_of
+
+
+@pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
+def test_every_head_has_its_place(translator: Translator, kind: Kind) -> None:
+    seen = capture(translator.bundle, "The dog sees the cat.")
+    sheet = sheet_of(seen, kind, aers={View(0, 1): 0.25})
+    assert [[t.view for t in layer] for layer in sheet.layers] == [
+        [View(layer, head) for head in range(len(maps))] for layer, maps in enumerate(getattr(seen, kind))
+    ]
+    assert [t.aer for layer in sheet.layers for t in layer].count(0.25) == 1
+
+
+def test_entropy_is_that_of_the_whole_row() -> None:
+    values, hidden = np.array([[0.25, 0.25], [1.0, 0.0]]), np.array([0.5, 0.0])
+    assert entropy(Grid(("a", "b"), ("c", "d"), values, hidden, "", "", (None, None))) == pytest.approx(0.75)
+    broken = Grid(("a",), ("b",), np.array([[np.nan]]), np.zeros(1), "", "", ("not drawn",))
+    assert math.isnan(entropy(broken))
