@@ -7,8 +7,8 @@ nothing. The links are our own aligner's (`baselines/hmm.py`, which gives each t
 of attention wants it), learnt from the training text itself, once, and kept in the cache; a link between words is one
 between all their subwords. λ is `train.guided_weight`, off at 0; the head is the first of layer `train.guided_layer`.
 
-The weights come from a second pass (`Model.attention`), so it works for every architecture that looks and costs twice
-the time. A batch finds its links by its ids: text that is another in every epoch (BPE-dropout, transforms) has none.
+The weights come from a second pass (`Model.attention`), so it works for every architecture that looks and is twice
+the work. A batch finds its links by its ids: text that is another in every epoch (BPE-dropout, transforms) has none.
 
     B sentences   T target tokens   S source tokens   H heads
 """
