@@ -8,7 +8,7 @@ A batch is about 4,096 target tokens, as far as a toolkit can be told so:
 
     regard         `regard train`, at most 4,096 positions a side; its batches hold sentences of like lengths
     plain PyTorch  the loop of cpu_training.py on regard's very batches
-    Hugging Face   `hf_trainer.py`: as many sentences as hold 4,096 tokens on average, grouped by length
+    Hugging Face   `hf_trainer.py`: as many sentences as hold 4,096 tokens on average, grouped by the longer side
     OpenNMT-py     `onmt_train`, `batch_type: tokens`, the whole corpus as one bucket
     JoeyNMT        `python -m joeynmt train`, `batch_type: token`; it cannot group by length
 

