@@ -7,7 +7,7 @@ FOLDER/seed-N.log; FOLDER/seeds.json has all figures. A seed whose run is there 
 the best weights by dev BLEU: dev by greedy search, test by the recipe's beam. With --tokenize the test set is
 translated once more and scored by `regard bleu` with that tokeniser, as for text that is tokens already ("none").
 The sd is that of a sample (n - 1). Seconds are of the updates alone; runs that share a device slow each other down, so
-time and tokens/s are worth something with --parallel 1 only.
+time and tokens/s are worth something with --parallel 1 only, or for the seeds that ran alone: --timed 1.
 """
 
 from __future__ import annotations
@@ -104,9 +104,11 @@ def mean_sd(values: list[float]) -> str:
     return f"{statistics.mean(values):.2f}{spread}"
 
 
-def row(name: str, runs: list[dict[str, Any]]) -> str:
+def row(name: str, runs: list[dict[str, Any]], timed: list[int]) -> str:
+    alone = [run for run in runs if run["seed"] in timed]
+
     def mean(key: str) -> float:
-        return statistics.mean(run[key] for run in runs)
+        return statistics.mean(run[key] for run in alone)
 
     seconds = mean("seconds")
     cells = [
@@ -129,16 +131,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
     parser.add_argument("--parallel", type=int, default=1, help="runs at a time")
     parser.add_argument("--tokenize", help="score the test set with this tokeniser of sacreBLEU's")
+    parser.add_argument("--timed", type=int, nargs="+", help="seeds whose time counts, having run alone; default: all")
     given, others = parser.parse_known_args()
+    timed = given.timed or given.seeds
+    if not set(timed) <= set(given.seeds):
+        parser.error(f"--timed must name some of the seeds {given.seeds}, but is {timed}")
     read_recipe(given.recipe)  # a mistake in it is said once, not by every seed
     given.out.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(given.parallel) as pool:
         runs = list(pool.map(lambda seed: run_seed(given, others, seed), given.seeds))
     for run in runs:
         run["hardware"] = hardware(run["device"])
-    about = {"recipe": str(given.recipe), "flags": others, "parallel": given.parallel, "runs": runs}
+    about = {"recipe": str(given.recipe), "flags": others, "parallel": given.parallel, "timed": timed, "runs": runs}
     (given.out / "seeds.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    print(f"{HEADER}\n{row(given.recipe.stem, runs)}")
+    print(f"{HEADER}\n{row(given.recipe.stem, runs, timed)}")
 
 
 if __name__ == "__main__":

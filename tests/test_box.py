@@ -270,7 +270,7 @@ def test_the_real_box_is_small_and_says_where_it_comes_from() -> None:
     assert sum(path.stat().st_size for path in box.HOME.rglob("*") if path.is_file()) <= MOST_BYTES
     for name in box.names():
         card = Bundle.load(box.boxed(name)).card
-        assert {"Tatoeba"} <= {data["name"] for data in card["about"]["data"]}
+        assert any(data["name"].startswith("Tatoeba") for data in card["about"]["data"])
         assert {"notes", "tatoeba dev", "tatoeba test"} <= card["tests"].keys()
         assert card["training_flops"] > 0
 

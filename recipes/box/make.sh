@@ -1,10 +1,10 @@
 #!/bin/sh
-# From nothing to the model in the box. Run from a checkout with regard installed; a GPU is meant (about half an hour).
+# From nothing to the model in the box. Run from a checkout with regard installed; a GPU is meant (a quarter of an hour on an H200).
 #
 #   sh recipes/box/make.sh runs/box
 set -eu
 out=${1:?where to train, such as runs/box}
-teachers=${TEACHERS:-3}
+teachers=${TEACHERS:-2}
 
 test -d data/tatoeba-en-fr || regard fetch tatoeba-en-fr
 test -d data/tatoeba-en-de || regard fetch tatoeba-en-de
@@ -16,7 +16,7 @@ for seed in $(seq "$teachers"); do
   models="$models --model $out/teacher-$seed"
 done
 # shellcheck disable=SC2086  # each is a word of its own
-regard translate $models --input data/box/english.en --output data/box/english.fr --beam 5 --batch-tokens 32768
+regard translate $models --input data/box/english.en --output data/box/english.fr --beam 5 --batch-tokens 12288
 
 test -d "$out/student" || regard train recipes/box/student.toml --out "$out/student"
 regard pack "$out/student" --weights int8 --about recipes/box/about.toml --out "$out/en-fr"

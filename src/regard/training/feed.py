@@ -1,11 +1,13 @@
 """Batches on their way to the device: made ready ahead of time, with the place in the corpus that follows them.
 
 On a GPU another process lays sentences into rows while the last update runs, and copies are asynchronous. On a CPU the
-cores have better things to do, so each batch is made when it is asked for. Which batches there are is `data`'s affair.
+cores have better things to do, so each batch is made when it is asked for; so it is where a process cannot be forked.
+Which batches there are is `data`'s affair.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -70,18 +72,21 @@ def feed(
 ) -> Iterator[Ready]:
     """Without end. `batches` runs ahead of what is consumed: where to go on is what the last `Ready` says."""
     stream = _Stream(batches, cost, guide)
-    if device.type != "cuda":
-        for ready in stream:
-            yield ready.to(device)
-        return
-    loader = DataLoader(
+    forks = "fork" in multiprocessing.get_all_start_methods()
+    for ready in ahead(stream, pin=True) if device.type == "cuda" and forks else stream:
+        yield ready.to(device)
+
+
+def ahead(stream: _Stream, pin: bool) -> DataLoader[Ready]:
+    """Another process goes through the stream. It is forked, whatever is usual here, so that it has the corpus as it is:
+    a process begun afresh would need a copy, and what makes an epoch's corpus cannot be sent."""
+    return DataLoader(
         stream,
         batch_size=None,
         num_workers=1,
         prefetch_factor=AHEAD,
-        pin_memory=True,
+        pin_memory=pin,
         worker_init_fn=_deaf,
+        multiprocessing_context="fork",
         generator=torch.Generator(),  # its seed comes from here: a run that goes on keeps its own dice
     )
-    for ready in loader:
-        yield ready.to(device)
