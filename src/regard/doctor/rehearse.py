@@ -4,6 +4,9 @@ The largest batch first, as a run does; some updates over batches of all lengths
 their batches, by a model that ends its sentences when they are due (`punctual.py`); a checkpoint. A process of its own,
 because its peak of memory should be the run's and not the checks' before it, and because one that is killed for want of
 memory is an answer. All that is written goes to a temporary folder that is removed again.
+
+On a GPU layers are compiled, which torch keeps for the next time, so a process before it compiles them: what is timed
+is then a start like the run's own. Nothing waits for a GPU within a stretch of updates, because a run does not either.
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ import multiprocessing
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -26,7 +31,7 @@ from rich.console import Console
 from regard.batch import Batch
 from regard.bundle import Bundle
 from regard.decode.beam import DecodeConfig
-from regard.decode.translate import budgeted
+from regard.decode.translate import budgeted, pick_device
 from regard.doctor.clock import Time, now, since, timed
 from regard.doctor.punctual import Punctual
 from regard.recipe import Recipe
@@ -38,7 +43,6 @@ from regard.training.log import RunLog
 from regard.training.loop import Job, describe_bundle, save
 from regard.training.memory import foresee, in_parts, untouched
 from regard.training.optim import set_rate
-from regard.training.profile import fill
 from regard.training.regularise import forward_passes
 from regard.training.run import prepare
 from regard.training.schedule import learning_rate
@@ -47,12 +51,14 @@ from regard.training.update import Update
 WARM = 3  # updates before the clock counts: workspaces, moments, a recorded graph
 LEAST_SECONDS, MOST_SECONDS = 8.0, 30.0  # of timed updates
 LEAST_UPDATES = 20
+STRETCH = 10  # updates on a GPU between two looks at the clock
 SEARCH_SECONDS = 8.0  # of an evaluation, about
 SHAPES_SECONDS = 12.0  # of the processor, to learn from batches of other shapes
 SHAPES_KEPT = 100  # about as many as oneDNN's cache of 1,024 kernels has room for
 PAIRS = 20_000  # whose lengths tell the mean cost of a batch
 
 Shape = tuple[int, int, int]  # of a batch: rows, and tokens of either side
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,33 @@ class Rehearsal:
 
 
 def rehearse(recipe: Recipe) -> Rehearsal | None:
-    """In a fresh process; None where the system killed it, which is for want of memory."""
+    """None where the system killed it, which is for want of memory."""
+    threads = torch.get_num_threads()
+    if pick_device(recipe.train.device).type == "cuda" and in_fresh_process(_compile, recipe, threads) is None:
+        return None
+    return in_fresh_process(_rehearse, recipe, time.time(), threads)
+
+
+def in_fresh_process(work: Callable[..., T], *given: object) -> T | None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         try:
-            return pool.submit(_rehearse, recipe, time.time(), torch.get_num_threads()).result()
+            return pool.submit(work, *given).result()
         except BrokenProcessPool:
             return None
+
+
+def _compile(recipe: Recipe, threads: int) -> bool:
+    """The first updates, for what torch keeps of them."""
+    torch.set_num_threads(threads)
+    with tempfile.TemporaryDirectory() as home:
+        job, _ = prepare(recipe, RunFolder(Path(home)), Console(file=StringIO()))
+        job.bundle.model.train()
+        update = Update(job)
+        foresee(update, lambda line: None)
+        batches = feed(job.batches, Cost(job.bundle.model, forward_passes(recipe.train)), job.bundle.model.device)
+        for _ in range(WARM):
+            update([next(batches) for _ in range(recipe.train.accumulate)])
+    return True
 
 
 def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
@@ -121,7 +148,7 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
         preparing=preparing,
         first=Time(max(0.0, first.wall), max(0.0, first.processor)),
         update=updates.mean,
-        timed=len(updates.taken),
+        timed=updates.timed,
         noise=updates.noise,
         flops=updates.flops,
         target_tokens=updates.tokens,
@@ -140,7 +167,7 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
 @dataclass(frozen=True)
 class Updates:
     warm: list[Time]  # of each
-    taken: list[Time]
+    timed: int
     mean: Time  # of a mean batch
     noise: float
     flops: float  # of a mean update
@@ -155,31 +182,55 @@ def time_updates(job: Job, update: Update) -> Updates:
     cost = Cost(model, forward_passes(config))
     batches = feed(job.batches, cost, model.device)
     every = mean_flops(job, cost)
-    warm: list[Time] = []
-    taken: list[Time] = []
-    learnt: list[list[Ready]] = []
-    while len(taken) < max(1, config.steps - WARM):
-        set_rate(job.optimizer, learning_rate(1, config))
+    learnt: list[Learnt] = []
+
+    def learn(updates: int) -> Time:
         began = now()
-        micro = [next(batches) for _ in range(config.accumulate)]
-        loss, norm = update(micro)
-        job.average.after_update(1)
+        for _ in range(updates):
+            set_rate(job.optimizer, learning_rate(1, config))
+            micro = [next(batches) for _ in range(config.accumulate)]
+            loss, norm = update(micro)
+            job.average.after_update(1)
+            learnt.append(Learnt.of(micro))
         float(loss), float(norm)  # a GPU is waited for
-        if len(warm) < WARM:
-            warm.append(since(began))
-            continue
-        taken.append(since(began))
-        learnt.append(micro)
-        spent = sum(took.wall for took in taken)
-        if spent > MOST_SECONDS or (spent > LEAST_SECONDS and len(taken) >= LEAST_UPDATES):
-            break
-    flops = [sum(ready.flops for ready in micro) for micro in learnt]
+        return since(began)
+
+    warm = [learn(1) for _ in range(WARM)]
+    learnt.clear()
+    left, stretch = max(1, config.steps - WARM), STRETCH if model.device.type == "cuda" else 1
+    taken: list[Time] = []
+    while (
+        len(learnt) < left
+        and (spent := sum(took.wall for took in taken)) <= MOST_SECONDS
+        and (spent <= LEAST_SECONDS or len(learnt) < LEAST_UPDATES)
+    ):
+        taken.append(learn(min(stretch, left - len(learnt))))
+    flops = [some.flops for some in learnt]
     mean = sum(taken, Time()) * (every / sum(flops))
-    rates = [took.wall / f for took, f in zip(taken, flops, strict=True)]
+    work = [sum(flops[i : i + stretch]) for i in range(0, len(flops), stretch)]
+    rates = [took.wall / f for took, f in zip(taken, work, strict=True)]
     noise = statistics.stdev(rates) / statistics.mean(rates) / len(rates) ** 0.5 if len(rates) > 1 else 1.0
-    tokens = statistics.mean(sum(ready.tokens for ready in micro) for micro in learnt) * every / statistics.mean(flops)
-    met = [ready for micro in learnt for ready in micro]
-    return Updates(warm, taken, mean, noise, every, tokens, fill(met), {shape_of(ready.batch) for ready in met})
+    tokens = statistics.mean(some.tokens for some in learnt) * every / statistics.mean(flops)
+    filled = statistics.mean(float(some.filled) for some in learnt)
+    shapes = {shape for some in learnt for shape in some.shapes}
+    return Updates(warm, len(learnt), mean, noise, every, tokens, filled, shapes)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What is kept of an update's batches. The batches themselves would count as the run's memory."""
+
+    flops: float
+    tokens: int
+    filled: torch.Tensor  # share of positions that hold a token; a tensor, so that nobody waits for it
+    shapes: frozenset[Shape]
+
+    @classmethod
+    def of(cls, micro: list[Ready]) -> Learnt:
+        masks = [mask for ready in micro for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
+        held = torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
+        shapes = frozenset(shape_of(ready.batch) for ready in micro)
+        return cls(sum(ready.flops for ready in micro), sum(ready.tokens for ready in micro), held, shapes)
 
 
 def growth_to_come(job: Job, update: Update, met: set[Shape]) -> int:
