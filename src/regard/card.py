@@ -101,7 +101,7 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
             for d in about.get("data", ())
             for line in (f"{d['name']}, {d['licence']}, {d['url']}", d["attribution"])
         ],
-        "pairs": [f"{pairs.get('kept', '?')} to learn from"],
+        "pairs": [f"{pairs['kept']:,} to learn from"] if "kept" in pairs else [],
         "training": [about["training"]] if about else [],
         "trained": [_effort(card)],
         "cost": [f"{card['training_flops']:.3g} FLOPs" if "training_flops" in card else "not counted"],
