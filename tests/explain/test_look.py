@@ -16,7 +16,7 @@ from regard.explain.attention import View
 from regard.explain.capture import capture
 from regard.explain.look import Look, look, measure_view
 from regard.text.tokenizer import Tokenizer
-from support import LINES, regard
+from support import LINES, Call
 
 BLIND = ("rnn", "bytenet")
 
@@ -98,15 +98,15 @@ def test_a_model_without_attention_says_so(architecture: str, tokenizer: Tokeniz
         look(bundle, "The cat sleeps.", tokenizer.encode_target(["Le chat dort."])[0])
 
 
-def test_on_the_command_line_its_translations_are_not_lost(tmp_path: Path, tokenizer: Tokenizer) -> None:
+def test_on_the_command_line_its_translations_are_not_lost(tmp_path: Path, tokenizer: Tokenizer, call: Call) -> None:
     fresh("rnn", tokenizer).save(tmp_path / "model")
     words = ["translate", "--model", tmp_path / "model", "--device", "cpu"]
     texts = ["The cat sleeps.", "The dog eats."]
-    wanted = regard(*words, *texts).stdout
-    assert wanted.count(b"\n") == 2
+    wanted = call(*words, *texts).out
+    assert wanted.count("\n") == 2
     for place in ([], ["--output", tmp_path / "out.txt"]):
-        done = regard(*words, "--attention", *place, *texts)
-        assert done.returncode == 2
-        assert done.stderr.decode().count("\n") == 1
-        assert "has none; translate without --attention" in done.stderr.decode()
-        assert ((tmp_path / "out.txt").read_bytes() if place else done.stdout) == wanted
+        done = call(*words, "--attention", *place, *texts)
+        assert done.code == 2
+        assert done.err.count("\n") == 1
+        assert "has none; translate without --attention" in done.err
+        assert ((tmp_path / "out.txt").read_text(encoding="utf-8") if place else done.out) == wanted

@@ -109,7 +109,11 @@ def attention(
         bool, typer.Option("--specials", help="With --subwords: show EOS and BOS, too, instead of stating their mass.")
     ] = False,
     arrows: Annotated[
-        bool, typer.Option("--arrows", help="In the terminal: each word and what it looked at most, not a heat map.")
+        bool,
+        typer.Option(
+            "--arrows",
+            help="Each word and what it looked at most, not a heat map; in a picture, ribbons between words.",
+        ),
     ] = False,
     out: Out = None,
     font: Font = None,

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from maps import HARD, hard
+from regard.explain.render.colour import DARK, INK, PAPER
 from regard.explain.render.drawing import Drawing, Words
 from regard.explain.render.heat import heat
 from regard.explain.render.html import page
+from regard.explain.render.ribbons import ribbons
 from regard.explain.render.svg import svg
 from regard.explain.render.text import width
 
@@ -22,11 +24,18 @@ BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no browser here")
 
 
-def shown(folder: Path, text: str) -> str:
+def shown(folder: Path, text: str, *more: str) -> str:
     """The page after its scripts have run; they leave what they found in <pre id="found">."""
     path = folder / "page.html"
     path.write_text(text, encoding="utf-8")
-    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
+    options = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'profile'}",
+        "--dump-dom",
+        *more,
+    ]
     assert BROWSER is not None
     done = subprocess.run([BROWSER, *options, path.as_uri()], capture_output=True, text=True, check=True, timeout=120)
     found = re.search(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
@@ -49,7 +58,7 @@ def leave(code: str) -> str:
 
 def test_no_text_is_wider_than_the_layout_thinks(tmp_path: Path) -> None:
     """All sentences at once. A script that this machine has no font for is drawn as boxes, which are narrow, too."""
-    drawings = [heat(hard(name)) for name in HARD]
+    drawings = [draw(hard(name)) for name in HARD for draw in (heat, ribbons)]
     page_text = "<!doctype html><meta charset=utf-8>" + "".join(svg(d, inline=True) for d in drawings)
     lengths = json.loads(
         shown(tmp_path, page_text + leave("[...document.querySelectorAll('text')].map(t => t.getComputedTextLength())"))
@@ -70,6 +79,15 @@ def test_no_letter_is_wider_than_the_table_says(tmp_path: Path) -> None:
     )
     wider = [text for text, found in zip(EACH, lengths, strict=True) if found > width(text) * 100]
     assert wider == []
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_picture_is_dark_where_the_reader_wants_it(tmp_path: Path, dark: bool) -> None:
+    code = "['.paper', '.ink'].map(name => getComputedStyle(document.querySelector(name)).fill)"
+    text = "<!doctype html><meta charset=utf-8>" + svg(heat(hard("words"))) + leave(code)
+    found = json.loads(shown(tmp_path, text, f"--blink-settings=preferredColorScheme={0 if dark else 1}"))
+    colours = [DARK[colour] if dark else colour for colour in (PAPER, INK)]
+    assert found == [f"rgb{tuple(bytes.fromhex(colour[1:]))}" for colour in colours]
 
 
 @pytest.mark.parametrize(("name", "on", "back"), [("words", "Right", "Left"), ("arabic", "Left", "Right")])

@@ -6,7 +6,25 @@ from itertools import pairwise
 
 import pytest
 
-from regard.explain.render.colour import RGB, _luminance, apart, ink_on, on_scale
+from regard.explain.render.colour import (
+    APART,
+    BEST,
+    DARK,
+    FAINT,
+    FINE,
+    FRAME,
+    GONE,
+    INK,
+    KEPT,
+    PAPER,
+    RGB,
+    WARNING,
+    _luminance,
+    apart,
+    contrast,
+    ink_on,
+    on_scale,
+)
 
 
 def test_lightness_grows_with_the_weight() -> None:
@@ -27,3 +45,13 @@ def test_eight_things_can_be_told_apart() -> None:
     assert len({apart(i) for i in range(8)}) == 8
     assert apart(8) == apart(0)
     assert _luminance(RGB(255, 255, 255)) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("twin", [{}, DARK], ids=["light", "dark"])
+def test_everything_can_be_seen_on_light_and_on_dark_paper(twin: dict[str, str]) -> None:
+    def found(one: str, other: str) -> float:
+        return contrast(twin.get(one, one), twin.get(other, other))
+
+    assert min(found(letters, PAPER) for letters in (INK, FAINT, WARNING, FINE)) >= 4.5
+    assert min(found(letters, ground) for ground, letters in (BEST, KEPT, GONE)) >= 4.5
+    assert min(found(line, PAPER) for line in (*APART, FRAME)) >= 3

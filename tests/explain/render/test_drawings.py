@@ -13,8 +13,9 @@ from maps import HARD, WORD, hard, sample
 from regard.explain.arcs import Arcs
 from regard.explain.attention import View
 from regard.explain.render.arcs_drawing import arcs_drawing
-from regard.explain.render.drawing import Box, Curve, Drawing, Point, Tiles, Words, mirrored, moved, stacked
+from regard.explain.render.drawing import Box, Curve, Drawing, Point, Tiles, Words, gathered, mirrored, moved
 from regard.explain.render.heat import column_labels, heat
+from regard.explain.render.ribbons import LEAST, ribbons
 from regard.explain.render.sheet_drawing import sheet_drawing
 from regard.explain.sheet import Sheet, Thumbnail
 
@@ -92,6 +93,47 @@ def test_no_labels_of_hard_sentences_overlap(name: str) -> None:
     check(heat(hard(name)))
 
 
+@MANY
+@given(st.lists(WORD, max_size=20), st.lists(WORD, min_size=2, max_size=20), st.booleans())
+def test_no_words_of_ribbons_overlap(source: list[str], target: list[str], broken: bool) -> None:
+    check(ribbons(sample(source, target, broken)))
+
+
+def test_a_ribbon_for_every_weight_that_counts_and_none_for_a_row_that_must_not_be_drawn() -> None:
+    grid = hard("words", broken=True)
+    drawing = ribbons(grid)
+    found = [item for item in drawing.items if isinstance(item, Curve)]
+    wanted = {
+        f"{grid.rows[i]} ← {grid.columns[j]} {weight:.2f}": weight
+        for (i, j), weight in np.ndenumerate(grid.values)
+        if grid.problems[i] is None and weight >= LEAST
+    }
+    assert sorted(curve.note for curve in found) == sorted(wanted)
+    middles = {words.text: words.x for words in drawing.words}
+    for curve in found:
+        looks, _, at = curve.note.rsplit(" ", 1)[0].partition(" ← ")
+        assert (curve.points[0][0], curve.points[3][0]) == (middles[looks], pytest.approx(middles[at]))
+        assert curve.width == pytest.approx(9 * wanted[curve.note])
+    said = " ".join(words.text for words in drawing.words)
+    assert "La: not drawn: not numbers · vieille: not drawn: sums to 1.300" in said
+
+
+def test_each_line_of_ribbons_runs_its_own_way() -> None:
+    place = {words.text: words.x for words in ribbons(hard("arabic")).words}
+    first, last = (HARD["arabic"][0].split()[i] for i in (0, 7))
+    assert place[first] > place[last]
+    assert place["The"] < place["cat"]
+
+
+def test_words_of_ribbons_are_as_large_as_the_page_allows() -> None:
+    def size(words: int) -> float:
+        return next(w.size for w in ribbons(sample(["mot"] * words, ["word"] * words)).words if w.text == "mot")
+
+    assert (size(5), size(60)) == (18, 12)
+    assert 12 < size(17) < 18
+    assert ribbons(sample(["mot"] * 17, ["word"] * 17)).width <= 830
+
+
 def test_labels_are_turned_only_where_they_would_overlap() -> None:
     def turns(words: list[str]) -> set[float]:
         return {label.turn for label in column_labels(words, words)[0]}
@@ -99,6 +141,30 @@ def test_labels_are_turned_only_where_they_would_overlap() -> None:
     assert turns(["The", "cat"]) == {0.0}
     assert turns(["extraordinary", "cat"]) == {-45.0}
     assert turns(["cat"] * 60) == {-90.0}
+
+
+def test_the_ground_of_a_heat_map_is_whole_where_rows_can_be_drawn() -> None:
+    def grounds(broken: bool) -> list[Box]:
+        boxes = [item for item in heat(hard("words", broken)).items if isinstance(item, Box)]
+        return [box for box in boxes if box.fill == "#440154" and box.width > 100]
+
+    (whole,), (rest,) = grounds(False), grounds(True)
+    rows = len(HARD["words"][1].split())
+    assert rest.height / whole.height == pytest.approx((rows - 2) / rows)  # the first two are broken
+    assert rest.y + rest.height == pytest.approx(whole.y + whole.height)
+
+
+def test_a_sheet_fills_the_page_and_its_maps_stay_large_enough_to_be_read() -> None:
+    def sides(heads: int) -> tuple[float, float]:
+        thumbs = tuple(Thumbnail(View(0, h), sample(["a"], ["b", "c"]), 1.0, 0.5, None) for h in range(heads))
+        drawing = sheet_drawing(Sheet((thumbs,), "all heads", "a caption"))
+        tiles = [item for item in drawing.items if isinstance(item, Tiles)]
+        return tiles[0].cell_width, drawing.width
+
+    assert sides(2) == (190, pytest.approx(2 * 190 + 14 + 24))
+    assert sides(4)[0] > 180
+    assert sides(4)[1] <= 830
+    assert sides(16)[0] == 118
 
 
 def test_right_to_left_is_mirrored() -> None:
@@ -141,5 +207,9 @@ def test_every_weight_that_shows_is_drawn_in_its_place() -> None:
     }
 
 
-def test_pictures_under_each_other_do_not_overlap() -> None:
-    check(stacked([heat(hard("words")), heat(hard("arabic"))]))
+def test_several_pictures_lie_side_by_side_where_they_fit_and_never_overlap() -> None:
+    narrow, broad = Drawing(300, 80, (Words(0, 20, "a"),), "n"), Drawing(700, 50, (Words(0, 20, "b"),), "b")
+    both = gathered([narrow, narrow, broad])
+    assert (both.width, both.height) == (700, 130)
+    assert [(words.x, words.y) for words in both.words] == [(0, 20), (300, 20), (0, 100)]
+    check(gathered([heat(hard("words")), heat(hard("arabic"))]))

@@ -27,7 +27,8 @@ from regard.explain.render.figure import (
 @pytest.fixture(scope="module")
 def figures(translator: Translator) -> list[Figure]:
     found = [explain(translator, text) for text in ("The dog sees the cat.", "The cat sleeps.")]
-    return [heat_figure(found[0].grid()), sheet_figure(found[0].sheet()), arcs_figure([f.arcs("cat") for f in found])]
+    maps = [heat_figure(found[0].grid()), heat_figure(found[0].grid(), heat_map=False)]
+    return [*maps, sheet_figure(found[0].sheet()), arcs_figure([f.arcs("cat") for f in found])]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -9,6 +9,7 @@ import pytest
 from maps import HARD, hard
 from regard.explain.render.heat import heat
 from regard.explain.render.html import LONGEST, page
+from regard.explain.render.ribbons import ribbons
 from regard.explain.render.text import width
 
 
@@ -45,6 +46,15 @@ def test_no_network() -> None:
     assert policy["content"] == (
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
     )
+
+
+def test_a_page_says_its_language_its_main_part_and_what_each_picture_is() -> None:
+    found = Read(page("title", [hard("words")], [heat(hard("words")), ribbons(hard("words"))]))
+    assert found.all("html") == [{"lang": "en"}]
+    assert len(found.all("main")) == len(found.all("h1")) == 1
+    assert [picture["role"] for picture in found.all("svg")] == ["img", "img"]
+    names = [number for number, (tag, _) in enumerate(found.tags) if tag == "svg"]
+    assert all(found.tags[number + 1][0] == "title" for number in names)
 
 
 @pytest.mark.parametrize("name", HARD)

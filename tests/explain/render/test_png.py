@@ -50,6 +50,13 @@ def test_words_tiles_and_curves_leave_ink_in_their_place() -> None:
     assert not inked(2, 2, 20, 30)
 
 
+def test_round_corners_are_left_out() -> None:
+    image = pixels(Drawing(60, 30, (Box(5, 5, 20, 20, "#0072b2", round=6), Box(35, 5, 20, 20, "#0072b2")), "t"))
+    corners = [image.getpixel((x * ZOOM, 5 * ZOOM)) for x in (5, 35)]
+    assert corners == [(255, 255, 255), (0, 0x72, 0xB2)]
+    assert image.getpixel((15 * ZOOM, 15 * ZOOM)) == (0, 0x72, 0xB2)
+
+
 def test_the_same_bytes() -> None:
     drawing = heat(sample(["The", "cat"], ["Le", "chat"]))
     assert png(drawing) == png(drawing)

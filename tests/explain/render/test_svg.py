@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maps import HARD, WORD, hard, sample
-from regard.explain.render.drawing import Curve, Drawing, Tiles, Words
+from regard.explain.render.drawing import Box, Curve, Drawing, Tiles, Words
 from regard.explain.render.heat import heat
 from regard.explain.render.svg import svg
 
@@ -31,7 +31,9 @@ def test_words_arrive_as_they_are(name: str) -> None:
     root = ElementTree.fromstring(svg(heat(hard(name))))
     said = {(text.text or "") for text in root.iter(f"{NAME}text")} | {t.text for t in root.iter(f"{NAME}title")}
     assert set(" ".join(HARD[name]).split()) <= said | {t for t in said if t} | _tails(root)
-    assert {e.tag.removeprefix(NAME) for e in root.iter()} <= {"svg", "title", "desc", "rect", "text", "path", "g"}
+    assert {e.tag.removeprefix(NAME) for e in root.iter()} <= {
+        *("svg", "title", "desc", "style", "rect", "text", "path", "g")
+    }
 
 
 def _tails(root: ElementTree.Element) -> set[str]:
@@ -82,6 +84,22 @@ def test_tiles_and_curves() -> None:
     ]
 
 
+def test_dark_pages_are_said_once_and_only_for_what_is_drawn() -> None:
+    drawing = Drawing(9, 9, (Words(1, 1, "a"), Box(0, 0, 1, 1, "#123456", round=2)), "t")
+    alone = svg(drawing)
+    assert alone.count("<style>") == 1
+    assert '[fill="#1b1b1b"]{fill:#e6edf3}' in alone
+    assert "stroke" not in alone
+    assert 'rx="2" fill="#123456"' in alone
+    assert "<style>" not in svg(drawing, inline=True)  # a page has its own
+
+
+def test_spaces_are_kept_where_there_are_some_to_keep() -> None:
+    text = svg(Drawing(9, 9, (Words(1, 1, "two words"), Words(1, 1, " a  b")), "t"))
+    assert text.count('xml:space="preserve"') == 1
+    assert 'xml:space="preserve"> a  b<' in text
+
+
 def test_a_map_of_25_words_is_small() -> None:
     assert len(svg(heat(sample([f"word{i}" for i in range(25)], [f"mot{i}" for i in range(28)])))) < 60_000
 
@@ -90,10 +108,15 @@ PICTURES = sorted((Path(__file__).parents[3] / "docs" / "img").glob("*.svg"))
 
 
 def test_there_are_pictures() -> None:
-    assert {"attention.svg", "heads.svg", "arcs.svg"} <= {path.name for path in PICTURES}
+    assert {path.stem for path in PICTURES} == {"hero", "attention", "heads", "arcs", "lattice", "positions"}
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
-def test_pictures_of_the_pages_are_whole_and_small(path: Path) -> None:
+def test_pictures_of_the_pages_are_whole_and_small_and_say_what_they_are(path: Path) -> None:
     assert path.stat().st_size < 60_000
-    assert ElementTree.parse(path).getroot().tag == f"{NAME}svg"
+    root = ElementTree.parse(path).getroot()
+    assert root.tag == f"{NAME}svg"
+    assert root.get("role") == "img"
+    assert [(part.tag.removeprefix(NAME), bool(part.text)) for part in root[:2]] == [("title", True), ("desc", True)]
+    assert float(root.get("width", "inf")) <= 880  # letters of 12 stay readable where a page gives it 830
+    assert "http" not in path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")

@@ -1,6 +1,7 @@
 """Colours: a weight in 0 … 1 on one scale (viridis, even in lightness), and names for what is told apart.
 
-The scale is quantised to hundredths: what is printed as the same number has the same colour.
+The scale is quantised to hundredths: what is printed as the same number has the same colour. Scale and names can be
+seen on light and on dark paper; letters cannot, so each of their colours has a twin for dark paper (`DARK`).
 """
 
 from __future__ import annotations
@@ -20,11 +21,29 @@ APART = (
     "#009e73",
     "#cc79a7",
     "#b8860b",
-    "#56b4e9",
+    "#1698ba",
     "#7a4fbf",
-    "#555555",
-)  # Okabe and Ito's, nearly
-INK, FAINT, PAPER, WARNING = "#1b1b1b", "#6b6b6b", "#ffffff", "#a33c00"
+    "#777777",
+)  # Okabe and Ito's, nearly: each with a contrast of 3 or more on both papers
+INK, FAINT, PAPER, WARNING, FINE = "#1b1b1b", "#6b6b6b", "#ffffff", "#a33c00", "#00674a"
+BEST, KEPT, GONE = (
+    ("#e3f0fa", "#00507f"),
+    ("#f6f6f6", "#141414"),
+    ("#efefef", "#666666"),
+)  # a label: its ground, letters
+FRAME = "#4a4a4a"
+DARK = {
+    PAPER: "#0d1117",
+    INK: "#e6edf3",
+    FAINT: "#9aa4ae",
+    WARNING: "#ffb38a",
+    FINE: "#5fd0a5",
+    **dict(zip(BEST, ("#0c2d48", "#9fd3ff"), strict=True)),
+    **dict(zip(KEPT, ("#2a3038", "#f0f3f6"), strict=True)),
+    **dict(zip(GONE, ("#161b22", "#8b949e"), strict=True)),
+    FRAME: "#9aa4ae",
+    APART[0]: "#4aa8e8",
+}
 
 
 class RGB(NamedTuple):
@@ -55,6 +74,26 @@ def ink_on(weight: float) -> str:
     ('#ffffff', '#000000')
     """
     return "#000000" if _luminance(on_scale(weight)) > 0.179 else "#ffffff"  # where both have the same contrast
+
+
+def dark_rules(drawn: str | None = None) -> str:
+    """CSS that turns colours to their twins for dark paper: all, or those of a picture's text.
+
+    >>> dark_rules('<text fill="#1b1b1b">')
+    '[fill="#1b1b1b"]{fill:#e6edf3}'
+    """
+    rules = {f'{way}="{light}"': f"{way}:{dark}" for light, dark in DARK.items() for way in ("fill", "stroke")}
+    return "".join(f"[{of}]{{{rule}}}" for of, rule in rules.items() if drawn is None or of in drawn)
+
+
+def contrast(one: str, other: str) -> float:
+    """As in WCAG 2: 1 is none, 21 is black on white; 4.5 is enough for letters, 3 for lines and shapes.
+
+    >>> round(contrast("#ffffff", "#000000"))
+    21
+    """
+    dim, bright = sorted(_luminance(RGB(*bytes.fromhex(colour[1:]))) for colour in (one, other))
+    return (bright + 0.05) / (dim + 0.05)
 
 
 def apart(number: int) -> str:

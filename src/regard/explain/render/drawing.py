@@ -31,6 +31,7 @@ class Box:
     fill: str
     opacity: float = 1.0
     note: str = ""
+    round: float = 0.0  # radius of its corners
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
     above = _lines(body.title, total, SIZE, INK, bold=True, lines=3)
     below = _lines(body.caption, total, SMALL, FAINT)
     items: list[Item] = moved(above, MARGIN, MARGIN)
-    y = MARGIN + len(above) * LINE * SIZE + (8 if above else 0)
+    y: float = math.ceil(MARGIN + len(above) * LINE * SIZE + (8 if above else 0))  # whole pixels: edges stay sharp
     items += moved(body.items, MARGIN, y)
     y += body.height + 8
     items += moved(legend, MARGIN, y)
@@ -152,15 +153,18 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
     return Drawing(total + 2 * MARGIN, y + MARGIN, tuple(items), body.title, body.caption)
 
 
-def stacked(drawings: Sequence[Drawing]) -> Drawing:
-    """Several pictures as one, one under the other."""
+def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
+    """Several pictures as one: side by side where they fit on a page, else one under the other."""
     items: list[Item] = []
-    y = 0.0
+    x, top, bottom, wide = 0.0, 0.0, 0.0, 0.0
     for drawing in drawings:
-        items += moved(drawing.items, 0.0, y)
-        y += drawing.height
+        if x and x + drawing.width > page:
+            x, top = 0.0, bottom
+        items += moved(drawing.items, x, top)
+        x += drawing.width
+        wide, bottom = max(wide, x), max(bottom, top + drawing.height)
     said = [" · ".join(dict.fromkeys(getattr(d, name) for d in drawings)) for name in ("title", "caption")]
-    return Drawing(max(d.width for d in drawings), y, tuple(items), *said)
+    return Drawing(wide, bottom, tuple(items), *said)
 
 
 def scale() -> tuple[list[Item], Point]:

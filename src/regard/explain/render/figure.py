@@ -17,11 +17,12 @@ from regard.errors import InputError
 from regard.explain.arcs import Arcs
 from regard.explain.grid import Grid
 from regard.explain.render.arcs_drawing import arcs_drawing
-from regard.explain.render.drawing import Drawing, stacked
+from regard.explain.render.drawing import Drawing, gathered
 from regard.explain.render.heat import heat
 from regard.explain.render.html import page
 from regard.explain.render.json import arcs_data, dumps, grid_data, sheet_data
 from regard.explain.render.png import png
+from regard.explain.render.ribbons import ribbons
 from regard.explain.render.svg import svg
 from regard.explain.render.terminal import HeatMap, render
 from regard.explain.sheet import Sheet
@@ -44,7 +45,10 @@ class Figure:
 
 
 def heat_figure(grid: Grid, heat_map: bool = True) -> Figure:
-    return Figure(grid.title, render(grid, heat=heat_map), grid_data(grid), (heat(grid),), (grid,), pictured=False)
+    """As a heat map, or as words and what they look at."""
+    drawing = heat(grid) if heat_map else ribbons(grid)
+    shown = render(grid, heat=heat_map)
+    return Figure(grid.title, shown, grid_data(grid), (drawing,), (grid,), pictured=not heat_map)
 
 
 def sheet_figure(sheet: Sheet) -> Figure:
@@ -110,7 +114,7 @@ def write_figure(figure: Figure, path: Path, font: Path | None = None) -> None:
 def contents(figure: Figure, suffix: str, font: Path | None = None) -> bytes:
     """The same figure always gives the same bytes."""
     drawings = figure.drawings
-    together = drawings[0] if len(drawings) == 1 else stacked(drawings)
+    together = drawings[0] if len(drawings) == 1 else gathered(drawings)
     forms: dict[str, Callable[[], str | bytes]] = {
         ".svg": partial(svg, together),
         ".png": partial(png, together, font),

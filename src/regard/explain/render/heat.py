@@ -3,12 +3,14 @@
 Column labels lie flat where they fit side by side, are turned by 45° where they do not, and stand upright where columns
 are narrow. The pitch of a column is never less than what its label needs, so labels cannot overlap; long words are cut
 and said in full on hovering. Where the columns are mainly written from right to left, the map runs from right to left.
+Thin lines lead from a word to its cells. A weight that would look like zero has no cell.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from regard.explain.grid import Grid
 from regard.explain.render.colour import WARNING, on_scale
@@ -19,7 +21,9 @@ LONGEST = 11.0  # em of a label; longer words are cut
 GAP = 6.0  # between a label and the map, and between labels
 FLAT = 64.0  # no column is wider than this
 MANY = 30  # more columns than this are narrow
-CELL, ROW = 24.0, 20.0
+CELL, ROW = 24.0, 22.0
+CORNER = 3.0  # of a cell
+GUIDE = "#eaddf2"  # lines on the ground; not the paper's white, which turns dark
 NARROW = 17.0  # the least pitch of upright labels, and of rows
 SLANT = 45.0
 
@@ -33,6 +37,8 @@ def heat(grid: Grid) -> Drawing:
     for i, (word, full) in enumerate(zip(rows, grid.rows, strict=True)):
         y = above + (i + 0.5) * row_pitch
         items.append(Words(beside - GAP, y, word, "right", note=full if word != full else ""))
+    for first, last in _stretches(grid):
+        items += _ground(beside, above + first * row_pitch, len(columns), last - first, pitch, row_pitch)
     for i in range(len(rows)):
         items += _row(grid, i, beside, above + i * row_pitch, pitch, row_pitch)
     wide = max((x for item in items for x in _right(item)), default=0.0)
@@ -74,16 +80,33 @@ def _placed(label: Words, right: float) -> Words:
     return Words(label.x + right, label.y, label.text, label.anchor, turn=label.turn, note=label.note)
 
 
+def _stretches(grid: Grid) -> Iterator[tuple[int, int]]:
+    """From where to where rows follow each other that can be drawn."""
+    numbered = enumerate(problem is None for problem in grid.problems)
+    for good, rows in groupby(numbered, key=lambda row: row[1]):
+        places = [i for i, _ in rows]
+        if good and grid.columns:
+            yield places[0], places[-1] + 1
+
+
+def _ground(x: float, y: float, columns: int, rows: int, pitch: float, high: float) -> list[Item]:
+    """The scale's zero under some rows, as one piece, with thin lines between rows and between columns."""
+    wide, tall = columns * pitch, rows * high
+    lines: list[Item] = [Box(x, y + i * high - 0.5, wide, 1, GUIDE, 0.15) for i in range(1, rows)]
+    lines += [Box(x + j * pitch - 0.5, y, 1, tall, GUIDE, 0.15) for j in range(1, columns)]
+    return [Box(x, y, wide, tall, on_scale(0.0).hex, round=CORNER), *lines]
+
+
 def _row(grid: Grid, i: int, x: float, y: float, pitch: float, high: float) -> list[Item]:
-    """One row's cells over a strip of the scale's zero: weights that would look like zero are not drawn again."""
     problem = grid.problems[i]
     if problem:
         return [Words(x + 4, y + high / 2, problem, fill=WARNING)]
-    items: list[Item] = [Box(x, y, pitch * len(grid.columns), high - 1, on_scale(0.0).hex)]
+    items: list[Item] = []
     for j, weight in enumerate(grid.values[i].tolist()):
         if round(weight, 2) > 0:
             note = f"{grid.rows[i]} ← {grid.columns[j]} {weight:.2f}"
-            items.append(Box(x + j * pitch, y, pitch - 1, high - 1, on_scale(weight).hex, note=note))
+            colour = on_scale(weight).hex
+            items.append(Box(x + j * pitch + 1, y + 1, pitch - 2, high - 2, colour, note=note, round=CORNER))
     return items
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 
 from regard.explain.grid import Grid
-from regard.explain.render.colour import FAINT, ink_on, on_scale
+from regard.explain.render.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules, ink_on, on_scale
 from regard.explain.render.drawing import Drawing
 from regard.explain.render.svg import svg
 from regard.explain.render.text import cut, letters_of, printable, runs_left, width
@@ -19,12 +19,18 @@ FLAT = 3.0  # em; wider column labels stand upright
 LONGEST = 14.0  # em of a column label; a longer one is cut, and said in full on hovering
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
+NAMES = {"paper": PAPER, "ink": INK, "faint": FAINT, "warning": WARNING}
+LIGHT_NAMES, DARK_NAMES = (
+    "; ".join(f"--{name}: {twin.get(colour, colour)}" for name, colour in NAMES.items()) for twin in ({}, DARK)
+)
+COLOURS = f"""
+:root {{ color-scheme: light dark; {LIGHT_NAMES} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {DARK_NAMES} }} {dark_rules()} }}
+"""
 STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1b1b; --faint: #5c5c5c; --warning: #a33c00 }
-@media (prefers-color-scheme: dark) { :root { --paper: #16161a; --ink: #ececec; --faint: #a8a8a8; --warning: #ffb38a } }
 body { background: var(--paper); color: var(--ink); font: 15px/1.4 system-ui, "Noto Sans", sans-serif; margin: 1.5rem }
 h1 { font-size: 1.2rem } h2 { font-size: 1rem; margin: 1.5rem 0 .4rem }
-.wide { overflow-x: auto; padding: 3px }
+.wide { overflow-x: auto; padding: 3px } .pictures { display: flex; flex-wrap: wrap }
 table { border-collapse: separate; border-spacing: 1px; font-size: 13px }
 th { font-weight: normal; color: var(--ink); text-align: end; padding: 0 .4em; white-space: nowrap; max-width: 14em;
   overflow: hidden; text-overflow: ellipsis }
@@ -39,8 +45,7 @@ td.h, .numbers:checked ~ .wide td.h { color: var(--faint) }
 td.p, .numbers:checked ~ .wide td.p { color: var(--warning); text-align: start }
 .caption { color: var(--faint); margin: .4rem 0 } label { color: var(--faint) }
 svg { max-width: 100%; height: auto } svg .paper { fill: none } svg .ink { fill: currentColor }
-svg [fill="FAINT"] { fill: var(--faint) }
-""".replace("FAINT", FAINT)
+"""
 
 SCRIPT = """
 for (const grid of document.querySelectorAll('[role=grid]')) {
@@ -64,13 +69,15 @@ for (const grid of document.querySelectorAll('[role=grid]')) {
 
 def page(title: str, grids: Sequence[Grid] = (), drawings: Sequence[Drawing] = ()) -> str:
     pictures = [f'<div class="wide">{svg(drawing, inline=True)}</div>' for drawing in drawings]
+    if pictures:
+        pictures = ['<div class="pictures">', *pictures, "</div>"]
     body = "\n".join([*pictures, *(table(grid, number) for number, grid in enumerate(grids))])
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_said(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f'<h1 dir="auto">{_said(title)}</h1>\n{body}\n<script>{SCRIPT}</script>\n</body>\n</html>\n'
+        f"<title>{_said(title)}</title>\n<style>{COLOURS}{STYLE}</style>\n</head>\n<body>\n"
+        f'<main>\n<h1 dir="auto">{_said(title)}</h1>\n{body}\n</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n'
     )
 
 

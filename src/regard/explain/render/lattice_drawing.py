@@ -13,21 +13,16 @@ from __future__ import annotations
 
 from regard.errors import InputError
 from regard.explain.lattice import START, Lattice, Node
-from regard.explain.render.colour import FAINT, INK, apart
+from regard.explain.render.colour import BEST, FAINT, FRAME, GONE, INK, KEPT, apart
 from regard.explain.render.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Point, Words, framed
 from regard.explain.render.text import LINE, cut, printable, width
 
 WIDEST_BEAM, MOST_NODES = 10, 900
-HIGH, PITCH, GAP, PAD = 34.0, 42.0, 46.0, 7.0  # of a box, from one to the next, between columns, around a label
+HIGH, PITCH, GAP, PAD = 34.0, 42.0, 36.0, 7.0  # of a box, from one to the next, between columns, around a label
 HEADING, LEFT = 20.0, 24.0  # above and before the first box
 LONGEST = 12.0  # em of a label
 BOLD = 1.1  # how much wider bold letters are
-# frame, filling and letters; not the page's own ink, which turns white on dark pages while the filling does not
-LOOKS = {
-    "best": (apart(0), "#e3f0fa", "#00507f"),
-    "kept": ("#4a4a4a", "#f6f6f6", "#141414"),
-    "gone": ("", "#efefef", "#6e6e6e"),
-}
+LOOKS = {"best": (apart(0), *BEST), "kept": (FRAME, *KEPT), "gone": ("", *GONE)}  # frame, filling and letters
 LEGEND = "blue: the best translation · framed: went on, or is in the n-best list · faint: given up (hover for why)"
 
 
@@ -86,7 +81,11 @@ def label(node: Node) -> str:
 
 
 def so_far(node: Node) -> str:
-    return f"{node.total:.2f}".replace("-", "−")
+    return _signed(node.total, 2)
+
+
+def _signed(number: float, decimals: int) -> str:
+    return f"{number:.{decimals}f}".replace("-", "−")
 
 
 def _line(lattice: Lattice, corners: list[Point], wide: dict[int, float], number: int) -> Curve:
@@ -126,7 +125,7 @@ def _nbest(lattice: Lattice) -> tuple[list[Item], Point]:
     """The n-best list under the picture."""
     pitch = LINE * SIZE + 2
     lines = [
-        f"{rank}. score {entry.score:.3f} · log P {entry.log_prob:.3f} · {printable(entry.text)}"
+        f"{rank}. {printable(entry.text)} · score {_signed(entry.score, 3)} · log P {_signed(entry.log_prob, 3)}"
         for rank, entry in enumerate(lattice.nbest, start=1)
     ]
     items: list[Item] = [

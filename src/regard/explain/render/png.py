@@ -56,7 +56,7 @@ def png(drawing: Drawing, font: Path | None = None) -> bytes:
     pen = ImageDraw.Draw(image, "RGBA")
     for item in drawing.items:
         if isinstance(item, Box):
-            _rectangle(pen, item.x, item.y, item.width, item.height, item.fill, item.opacity)
+            _rectangle(pen, item.x, item.y, item.width, item.height, item.fill, item.opacity, item.round)
         elif isinstance(item, Tiles):
             for y, row in enumerate(item.levels):
                 for x, level in enumerate(row):
@@ -71,10 +71,19 @@ def png(drawing: Drawing, font: Path | None = None) -> bytes:
     return out.getvalue()
 
 
-def _rectangle(pen: ImageDraw, x: float, y: float, width: float, height: float, fill: str, opacity: float = 1) -> None:
+def _rectangle(
+    pen: ImageDraw,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str,
+    opacity: float = 1,
+    corner: float = 0,
+) -> None:
     left, top, right, bottom = (round(side * ZOOM) for side in (x, y, x + width, y + height))
     if right > left and bottom > top:
-        pen.rectangle((left, top, right - 1, bottom - 1), _rgba(fill, opacity))
+        pen.rounded_rectangle((left, top, right - 1, bottom - 1), corner * ZOOM, _rgba(fill, opacity))
 
 
 def _rgba(colour: str, opacity: float) -> tuple[int, int, int, int]:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from regard.explain.position_schemes import bound
 from regard.explain.positions import Positions
-from regard.explain.render.colour import FAINT, INK, WARNING, apart
+from regard.explain.render.colour import FAINT, FINE, INK, WARNING, apart
 from regard.explain.render.drawing import SMALL, Box, Curve, Drawing, Item, Point, Tiles, Words, framed, moved
 from regard.explain.render.text import LINE, wrap
 
 LEFT, WIDE = 62.0, 620.0  # of the maps and the chart
 MAP_HIGH, BIT_HIGH, CHART_HIGH = 256.0, 14.0, 190.0
-HOLDS, FAILS = "#00674a", WARNING
+HOLDS, FAILS = FINE, WARNING
 COLUMN, FIRST = 96.0, 228.0  # of the table
 PITCH = LINE * SMALL
 SHORT = {

@@ -2,13 +2,14 @@
 
 The same drawing gives the same bytes: decimals are fixed, and there is no time, no id and no script. Everything that
 comes from outside is escaped. Text from right to left says so (`direction`), and `unicode-bidi` keeps it to itself.
+Where the viewer asks for dark pages, paper and letters change their colours, and nothing else does.
 """
 
 from __future__ import annotations
 
 from html import escape
 
-from regard.explain.render.colour import INK, PAPER, on_scale
+from regard.explain.render.colour import INK, PAPER, dark_rules, on_scale
 from regard.explain.render.drawing import Box, Curve, Drawing, Item, Tiles, Words
 from regard.explain.render.text import printable, runs_left
 
@@ -27,8 +28,9 @@ def svg(drawing: Drawing, inline: bool = False) -> str:
         f'role="img" font-family="{FONTS}">'
     )
     paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{PAPER}"/>'
-    parts = [head, f"<title>{named}</title>{about}", paper, *map(_item, drawing.items), "</svg>"]
-    return "\n".join(parts) + "\n"
+    drawn = "\n".join([paper, *map(_item, drawing.items)])
+    dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}</style>"
+    return f"{head}\n<title>{named}</title>{about}{dark}\n{drawn}\n</svg>\n"
 
 
 def _item(item: Item) -> str:
@@ -41,7 +43,8 @@ def _item(item: Item) -> str:
 
 def _box(box: Box) -> str:
     place = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(box.height)}"'
-    return _noted("rect", f'{place} fill="{box.fill}"{_opacity(box.opacity)}', box.note)
+    corners = f' rx="{_number(box.round)}"' if box.round else ""
+    return _noted("rect", f'{place}{corners} fill="{box.fill}"{_opacity(box.opacity)}', box.note)
 
 
 def _words(words: Words) -> str:
@@ -59,7 +62,8 @@ def _words(words: Words) -> str:
     else:
         place = f'x="{_number(words.x)}" y="{_number(words.y + foot)}"'
     title = f"<title>{_said(words.note)}</title>" if words.note else ""
-    return f'<text {place} {looks} xml:space="preserve">{title}{_said(words.text)}</text>'
+    spaces = "" if words.text == " ".join(words.text.split()) else ' xml:space="preserve"'
+    return f"<text {place} {looks}{spaces}>{title}{_said(words.text)}</text>"
 
 
 def _tiles(tiles: Tiles) -> str:

@@ -1,0 +1,37 @@
+"""The pictures of the pages: the script that draws them knows them all, and what it draws is what is shown."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def pictures() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "benchmarks" / "pictures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_picture_of_the_pages_can_be_drawn_again(pictures: ModuleType) -> None:
+    assert set(pictures.PICTURES) == {path.stem for path in (ROOT / "docs" / "img").glob("*.svg")}
+
+
+def test_the_first_picture_is_what_the_box_says(pictures: ModuleType, tmp_path: Path) -> None:
+    """Its words, not its bytes: another processor may round a weight the other way."""
+
+    def words(folder: Path) -> list[str]:
+        root = ElementTree.parse(folder / "hero.svg").getroot()
+        return ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    pictures.draw("hero", tmp_path)
+    assert words(tmp_path) == words(pictures.HOME)
