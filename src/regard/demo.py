@@ -199,14 +199,14 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
     }
     choice, aer = measure_view(translator.bundle, lines["dev"], lines["test"])
     view = choice.view
-    measured = {"layer": view.layer, "head": view.head, "row": view.row, "aer": aer}
+    measured = {"layer": view.layer, "head": view.head, "row": view.row, "aer": aer, "on": "the embedded corpus"}
     translator.bundle.card["attention_view"] = measured
     translator.bundle.save(home / "run" / "best")  # so that `regard translate --attention` looks through it too
     for source, _ in NOTES_EXAMPLES[:1] + NOTES_EXAMPLES[2:4]:
         translation = translator.translate([source])[0]
         seen = look(translator.bundle, source, translation.candidates[0].ids)
         console.print(f"\n  {source}\n  [cyan]{translation.text}[/cyan]")
-        console.print(render(grid_of(seen.attention, seen.view, seen.aer)))
+        console.print(render(grid_of(seen.attention, seen.view, seen.trust)))
     console.print(
         f"\n[dim]The view was chosen on {ALIGNED} dev sentences by alignment error rate (AER) against the grammar's "
         f"own alignments; on {ALIGNED} test sentences its AER is {aer:.1%}. Attention is a hint, not a proof.[/dim]"

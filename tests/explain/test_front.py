@@ -26,19 +26,19 @@ def test_the_public_function_is_this_one(translator: Translator) -> None:
 def test_an_error_rate_is_said_of_the_measured_view_alone(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = {"layer": 0, "head": 1, "row": "having-read", "aer": 0.25}
+    chosen = {"layer": 0, "head": 1, "row": "having-read", "aer": 0.25, "on": "ten pairs"}
     monkeypatch.setitem(translator.bundle.card, "attention_view", chosen)
     found = explain(translator, SENTENCE)
-    assert found.grid().caption.startswith("layer 1 · head 2 · having read · AER 25.0%")
+    assert found.grid().caption.startswith("layer 1 · head 2 · having read · AER 25.0% on ten pairs")
     for other in (found.grid(layer=1), found.grid(head=0), found.grid(row="predicting")):
         assert "AER not evaluated" in other.caption
     assert found.chosen("cross", layer=1) == View(1, None, "having-read")  # a head of another layer is not meant
-    known = [t.view for layer in found.sheet().layers for t in layer if t.aer is not None]
+    known = [t.view for layer in found.sheet().layers for t in layer if t.trust is not None]
     assert known == [View(0, 1, "having-read")]
     for kind in ("encoder", "decoder"):
-        assert all(t.aer is None for layer in found.sheet(kind).layers for t in layer)  # type: ignore[arg-type]
-    assert all(t.aer is None for layer in found.sheet(row="predicting").layers for t in layer)
-    assert "AER 25.0% of layer 1 head 2, others not evaluated" in found.arcs("chien", "cross").caption
+        assert all(t.trust is None for layer in found.sheet(kind).layers for t in layer)  # type: ignore[arg-type]
+    assert all(t.trust is None for layer in found.sheet(row="predicting").layers for t in layer)
+    assert "layer 1 head 2: AER 25.0% on ten pairs, others not evaluated" in found.arcs("chien", "cross").caption
     assert "AER not evaluated" in found.arcs("chien", "cross", 1).caption
     assert "AER" not in found.arcs("dog").caption
 

@@ -8,6 +8,7 @@ import pytest
 from maps import hard
 from regard.decode.translate import Translator
 from regard.errors import InputError
+from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.capture import Capture, Kind, capture
 from regard.explain.grid import BOS, EOS, Grid, capture_grid, make_grid
@@ -50,8 +51,8 @@ def test_nobody_looks_ahead(seen: Capture) -> None:
 
 
 def test_an_alignment_error_rate_is_said_of_cross_attention_alone(seen: Capture) -> None:
-    assert "AER 12.5%" in capture_grid(seen, View(0), aer=0.125).caption
-    assert "AER" not in capture_grid(seen, View(0), "encoder", aer=0.125).caption
+    assert "AER 12.5% on ten pairs" in capture_grid(seen, View(0), trust=Trust(0.125, "ten pairs")).caption
+    assert "AER" not in capture_grid(seen, View(0), "encoder", trust=Trust(0.125)).caption
     assert "predicting" not in capture_grid(seen, View(0), "encoder").caption
 
 

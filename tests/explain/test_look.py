@@ -12,6 +12,7 @@ from regard.bundle import ARCHITECTURES, Bundle, make_model
 from regard.decode.reading import default_layer
 from regard.decode.translate import Translator
 from regard.errors import InputError
+from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.capture import capture
 from regard.explain.look import Look, look, measure_view
@@ -41,16 +42,16 @@ def test_a_look_covers_all_words_and_all_mass(translator: Translator) -> None:
     seen = look(translator.bundle, source, found.candidates[0].ids)
     check(seen)
     assert found.text == target
-    assert seen.aer is None
+    assert seen.trust is None
     assert seen.view == View(1)
 
 
 def test_the_card_chooses_the_view(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = {"layer": 0, "head": 1, "row": "having-read", "aer": 0.25}
+    chosen = {"layer": 0, "head": 1, "row": "having-read", "aer": 0.25, "on": "ten pairs"}
     monkeypatch.setitem(translator.bundle.card, "attention_view", chosen)
     ids = translator.tokenizer.encode_target(["Le chat dort."])[0]
     seen = look(translator.bundle, "The cat sleeps.", ids)
-    assert (seen.view, seen.aer) == (View(0, 1, "having-read"), 0.25)
+    assert (seen.view, seen.trust) == (View(0, 1, "having-read"), Trust(0.25, "ten pairs"))
 
 
 def test_the_best_view_is_measured_apart(translator: Translator) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from regard.decode.translate import Translator
+from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.capture import Kind, capture
 from regard.explain.grid import Grid
@@ -17,11 +18,11 @@ from regard.explain.sheet import entropy, sheet_of
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
 def test_every_head_has_its_place(translator: Translator, kind: Kind) -> None:
     seen = capture(translator.bundle, "The dog sees the cat.")
-    sheet = sheet_of(seen, kind, aers={View(0, 1): 0.25})
+    sheet = sheet_of(seen, kind, known={View(0, 1): Trust(0.25, "ten pairs")})
     assert [[t.view for t in layer] for layer in sheet.layers] == [
         [View(layer, head) for head in range(len(maps))] for layer, maps in enumerate(getattr(seen, kind))
     ]
-    assert [t.aer for layer in sheet.layers for t in layer].count(0.25) == 1
+    assert [t.trust for layer in sheet.layers for t in layer].count(Trust(0.25, "ten pairs")) == 1
 
 
 def test_entropy_is_that_of_the_whole_row() -> None:

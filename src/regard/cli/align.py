@@ -121,7 +121,7 @@ def align(
     if output is not None:
         write_links(output, bundle, pairs, view, cut)
     if save_view:
-        keep_view(bundle, folder, table[0])
+        keep_view(bundle, folder, table[0], gold.name)
 
 
 def read_both(src: Path, tgt: Path) -> list[Pair]:
@@ -142,8 +142,8 @@ def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gol
 def stored_view(bundle: Bundle) -> View:
     from regard.explain.look import stored_view
 
-    view, aer = stored_view(bundle)
-    worth = "never measured: --gold FILE does" if aer is None else f"AER {aer:.1%}"
+    view, trust = stored_view(bundle)
+    worth = trust or "never measured: --gold FILE does"
     typer.echo(f"regard: links are those of {view} ({worth})", err=True)
     return view
 
@@ -186,13 +186,13 @@ def write_links(output: Path | None, bundle: Bundle, pairs: list[Pair], view: Vi
     write_output(output, write_all)
 
 
-def keep_view(bundle: Bundle, folder: Path, chosen: Measured) -> None:
+def keep_view(bundle: Bundle, folder: Path, chosen: Measured, on: str) -> None:
     """The card alone is written anew."""
     from regard.files import write_atomically
 
     view = chosen.view
     assert view is not None
-    stored = {"layer": view.layer, "head": view.head, "row": view.row, "aer": chosen.aer}
+    stored = {"layer": view.layer, "head": view.head, "row": view.row, "aer": chosen.aer, "on": on}
     text = json.dumps(bundle.card | {"attention_view": stored}, indent=2, ensure_ascii=False) + "\n"
     write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
-    typer.echo(f"kept in {folder / 'card.json'}: {view}, AER {chosen.aer:.1%}")
+    typer.echo(f"kept in {folder / 'card.json'}: {view}, AER {chosen.aer:.1%} on {on}")

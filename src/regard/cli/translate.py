@@ -257,7 +257,7 @@ def show_attention(translator: Translator, translation: Translation) -> None:
 
     if translation.parts == 1:
         seen = look(translator.bundle, translation.source, translation.candidates[0].ids)
-        Console().print(render(grid_of(seen.attention, seen.view, seen.aer)))
+        Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))
 
 
 def _chunks(first: str, lines: Iterator[str], size: int) -> Iterator[list[str]]:

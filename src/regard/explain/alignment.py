@@ -85,6 +85,20 @@ def format_links(links: Links) -> str:
 # ------------------------------------------------------------------------------------------------ AER
 
 
+@dataclass(frozen=True)
+class Trust:
+    """How far a view can be trusted: its alignment error rate, a fraction, on sentences that it was not chosen on."""
+
+    aer: float
+    on: str = ""  # which sentences; an error rate is of one kind of text
+
+    def __str__(self) -> str:
+        return f"AER {self.aer:.1%}" + (f" on {self.on}" if self.on else "")
+
+
+NOT_EVALUATED = "AER not evaluated"
+
+
 def aer_stats(
     links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None
 ) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
+from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.attention import RowMeaning, View
 from regard.explain.capture import Capture, Kind
 from regard.explain.grid import KINDS, capture_grid
@@ -46,10 +47,10 @@ def arcs_of(
     kind: Kind = "encoder",
     side: Side = "target",
     row: RowMeaning = "predicting",
-    aers: Mapping[View, float] | None = None,
+    known: Mapping[View, Trust] | None = None,
 ) -> Arcs:
-    """`word` is the word itself ("it", or "it:2" for the second of them) or its number from 1. `aers` are measured
-    elsewhere, of cross-attention alone."""
+    """`word` is the word itself ("it", or "it:2" for the second of them) or its number from 1. What is `known` was
+    measured elsewhere, of cross-attention alone."""
     if not heads:
         raise InputError("arcs are drawn for heads, but none is named")
     views = [View(view.layer, view.head, row) for view in heads]
@@ -65,7 +66,7 @@ def arcs_of(
     name, spread = grids[0].hidden_name, [float(grid.hidden[place]) for grid in grids] if by_row else []
     said = f"{name} mass of its row {min(spread):.2f} to {max(spread):.2f} · " if spread else ""
     meaning = "" if kind == "encoder" else f"{row.replace('-', ' ')} · "
-    trust = f"{_trust(views, aers or {})} · " if kind == "cross" else ""
+    trust = f"{_trust(views, known or {})} · " if kind == "cross" else ""
     return Arcs(
         place,
         words,
@@ -80,11 +81,9 @@ def arcs_of(
     )
 
 
-def _trust(views: Sequence[View], aers: Mapping[View, float]) -> str:
-    known = [
-        f"AER {aers[view]:.1%} of {str(view).rsplit(' · ', 1)[0].replace(' · ', ' ')}" for view in views if view in aers
-    ]
-    return ", ".join([*known, "others not evaluated"]) if known else "AER not evaluated"
+def _trust(views: Sequence[View], known: Mapping[View, Trust]) -> str:
+    said = [f"{str(view).rsplit(' · ', 1)[0].replace(' · ', ' ')}: {known[view]}" for view in views if view in known]
+    return ", ".join([*said, "others not evaluated"]) if said else NOT_EVALUATED
 
 
 def find_word(words: Sequence[str], wanted: str) -> int:

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 from regard.batch import pack
 from regard.bundle import Bundle
 from regard.errors import InputError
+from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.gradients import gradient_times_input, source_tables
 from regard.explain.likelihood import token_log_probs
@@ -56,7 +57,7 @@ class Evidence:
     gradients: NDArray[np.float64]  # (W, V) gradient × input
     attention: NDArray[np.float64] | None  # (W, V); None where the model has none
     view: View | None
-    aer: float | None
+    trust: Trust | None
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -85,11 +86,11 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
 
     if blank not in BLANKS:
         raise InputError(f'--blank must be {" or ".join(BLANKS)}, but is "{blank}"')
-    attention, view, aer = None, None, None
+    attention, view, trust = None, None, None
     if _looks(bundle):
         seen = explain(bundle, source, target)
         ids: Sequence[int] = seen.capture.target_ids
-        attention, view, aer = seen.capture.in_words(seen.view).weights, seen.view, seen.aer
+        attention, view, trust = seen.capture.in_words(seen.view).weights, seen.view, seen.trust
     else:
         ids = _ids(bundle, source, target)
     said = bundle.tokenizer.decode(ids)
@@ -112,7 +113,7 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
         gradient_times_input(bundle.model, source_ids, ids, of_word, shares, len(words)),
         attention,
         view,
-        aer,
+        trust,
     )
 
 

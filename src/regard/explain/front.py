@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from regard.bundle import Bundle
 from regard.decode.translate import Translator
 from regard.errors import InputError
+from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs, Side, arcs_of
 from regard.explain.attention import RowMeaning, View
 from regard.explain.capture import Capture, Kind, capture
 from regard.explain.grid import KINDS, Grid, capture_grid
-from regard.explain.look import default_view
+from regard.explain.look import stored_view
 from regard.explain.sheet import Sheet, sheet_of
 
 TITLES = {
@@ -37,7 +38,7 @@ class Explanation:
 
     capture: Capture
     view: View  # of the cross-attention that is read as the alignment
-    aer: float | None  # of that view; None where it was never measured
+    trust: Trust | None  # in that view; None where it was never measured
 
     def chosen(
         self, kind: Kind = "cross", layer: int | None = None, head: int | None = None, row: RowMeaning | None = None
@@ -67,13 +68,13 @@ class Explanation:
         specials: bool = False,
     ) -> Grid:
         view = self.chosen(kind, layer, head, row)
-        aer = self.aer if kind == "cross" and view == self.view else None
-        found = capture_grid(self.capture, view, kind, words=words, specials=specials, aer=aer, title=TITLES[kind])
+        trust = self.trust if kind == "cross" and view == self.view else None
+        found = capture_grid(self.capture, view, kind, words=words, specials=specials, trust=trust, title=TITLES[kind])
         return replace(found, caption=f"{found.caption} · {self.capture.how}")
 
     def sheet(self, kind: Kind = "cross", row: RowMeaning | None = None, *, words: bool = True) -> Sheet:
         view = self.chosen(kind, row=row)
-        return sheet_of(self.capture, kind, view.row, words=words, aers=self._known(kind))
+        return sheet_of(self.capture, kind, view.row, words=words, known=self._known(kind))
 
     def arcs(
         self,
@@ -91,8 +92,8 @@ class Explanation:
         views = [replace(view, head=head) for head in (every if heads is None else heads)]
         return arcs_of(self.capture, word, views, kind, side, view.row, self._known(kind))
 
-    def _known(self, kind: Kind) -> dict[View, float]:
-        return {} if self.aer is None or kind != "cross" else {self.view: self.aer}
+    def _known(self, kind: Kind) -> dict[View, Trust]:
+        return {} if self.trust is None or kind != "cross" else {self.view: self.trust}
 
 
 def explain(
@@ -113,7 +114,4 @@ def explain(
         )
     ids = None if target is None else bundle.tokenizer.encode_target([target])[0]
     found = capture(bundle, text, ids, beam=beam, nbest=nbest)
-    stored = bundle.card.get("attention_view")
-    if stored is None:
-        return Explanation(found, default_view(bundle.model), None)
-    return Explanation(found, View(stored["layer"], stored["head"], stored["row"]), stored["aer"])
+    return Explanation(found, *stored_view(bundle))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
+from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.attention import View, WordAttention
 
 if TYPE_CHECKING:
@@ -84,10 +85,9 @@ def row_problem(row: NDArray[np.float64], hidden: float = 0.0) -> str | None:
 # ------------------------------------------------------------------------------------------------ from attention
 
 
-def grid_of(attention: WordAttention, view: View, aer: float | None = None, title: str = "") -> Grid:
-    """Attention between words. `aer` is a fraction, measured on sentences with known alignments that this view was
-    not chosen on."""
-    caption = _caption(view, "cross", aer, hidden_mass(attention.eos_mass, "EOS"))
+def grid_of(attention: WordAttention, view: View, trust: Trust | None = None, title: str = "") -> Grid:
+    """Attention between words."""
+    caption = _caption(view, "cross", trust, hidden_mass(attention.eos_mass, "EOS"))
     return make_grid(
         attention.target_words, attention.source_words, attention.weights, attention.eos_mass, title, caption
     )
@@ -100,7 +100,7 @@ def capture_grid(
     *,
     words: bool = True,
     specials: bool = False,
-    aer: float | None = None,
+    trust: Trust | None = None,
     title: str = "",
 ) -> Grid:
     """One of a capture's maps, in words or in subwords; `specials` shows EOS and BOS as subwords, too.
@@ -119,7 +119,7 @@ def capture_grid(
             if rows[-1] == EOS:
                 rows, values = rows[:-1], values[:-1]
             columns, values, hidden = columns[:-1], values[:, :-1], values[:, -1]
-    caption = _caption(view, kind, aer, hidden_mass(hidden, name)) + ("" if words else " · subwords")
+    caption = _caption(view, kind, trust, hidden_mass(hidden, name)) + ("" if words else " · subwords")
     return make_grid(rows, columns, values, hidden, title, caption, name)
 
 
@@ -139,10 +139,9 @@ def in_pieces(
     return target, columns, weights
 
 
-def _caption(view: View, kind: Kind, aer: float | None, hidden: str) -> str:
+def _caption(view: View, kind: Kind, trust: Trust | None, hidden: str) -> str:
     if kind == "cross":
-        error = "AER not evaluated" if aer is None else f"AER {aer:.1%}"
-        return f"{view} · {error} · {hidden}"
+        return f"{view} · {trust or NOT_EVALUATED} · {hidden}"
     what = str(view).rsplit(" · ", 1)[0] if kind == "encoder" else str(view)
     return f"{KINDS[kind]} · {what} · {hidden}"
 

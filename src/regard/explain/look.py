@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from regard.bundle import Bundle
 from regard.decode.reading import joined_reading, reading_of
-from regard.explain.alignment import Link, ViewChoice, all_links, choose_view, parse_links, view_aer
+from regard.explain.alignment import Link, Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.attention import View, WordAttention
 from regard.explain.capture import capture
 from regard.models.base import Model
@@ -25,14 +25,14 @@ class Look:
 
     attention: WordAttention
     view: View
-    aer: float | None  # a fraction; None where it was never measured
+    trust: Trust | None  # None where it was never measured
 
 
 def look(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Look:
     """Which source word each target word looked at, through the view the bundle's card names."""
     seen = capture(bundle, source, target_ids)
-    view, aer = stored_view(bundle)
-    return Look(seen.in_words(view), view, aer)
+    view, trust = stored_view(bundle)
+    return Look(seen.in_words(view), view, trust)
 
 
 def default_view(model: Model) -> View:
@@ -41,12 +41,13 @@ def default_view(model: Model) -> View:
     return View(reading.maps[0][0])
 
 
-def stored_view(bundle: Bundle) -> tuple[View, float | None]:
-    """The view that the bundle's card names and its AER, or a plain default that was never measured."""
+def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
+    """The view that the bundle's card names and what it is worth, or a plain default that was never measured."""
     stored = bundle.card.get("attention_view")
     if stored is None:
         return default_view(bundle.model), None
-    return View(stored["layer"], stored["head"], stored["row"]), stored["aer"]
+    view = View(stored["layer"], stored["head"], stored["row"])
+    return view, Trust(stored["aer"], stored.get("on", ""))
 
 
 def attention_links(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.explain.alignment import Trust
 from regard.explain.attention import RowMeaning, View
 from regard.explain.capture import Capture, Kind
 from regard.explain.grid import KINDS, Grid, capture_grid
@@ -26,7 +27,7 @@ class Thumbnail:
     grid: Grid
     entropy: float  # bits
     hidden: float  # mean mass on what is not shown
-    aer: float | None
+    trust: Trust | None
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ def sheet_of(
     row: RowMeaning = "predicting",
     *,
     words: bool = True,
-    aers: Mapping[View, float] | None = None,
+    known: Mapping[View, Trust] | None = None,
 ) -> Sheet:
-    """`aers` are measured elsewhere, on sentences with known alignments (`alignment.py`)."""
-    known = aers or {}
+    """What is `known` was measured elsewhere, on sentences with known alignments (`alignment.py`)."""
+    known = known or {}
     capture.weights(View(0), kind)  # refuses what the model does not have
     layers = tuple(
         tuple(_thumbnail(capture, View(layer, head, row), kind, words, known) for head in range(len(heads)))
@@ -55,16 +56,19 @@ def sheet_of(
     )
     title = f"{KINDS[kind]}: a row for each layer, a column for each head"
     meaning = "" if kind == "encoder" else f"{row.replace('-', ' ')} · "
-    trust = "AER where it is known, else not evaluated · " if kind == "cross" else ""
+    on = ", ".join(sorted({f" on {trust.on}" for trust in known.values() if trust.on}))
+    worth = f"AER{on} where it is known, else not evaluated · " if kind == "cross" else ""
     name = layers[0][0].grid.hidden_name
-    caption = f"{meaning}entropy in bits, mean over rows · {name}: mass not shown · {trust}{capture.how}"
+    caption = f"{meaning}entropy in bits, mean over rows · {name}: mass not shown · {worth}{capture.how}"
     return Sheet(layers, title, caption)
 
 
-def _thumbnail(capture: Capture, view: View, kind: Kind, words: bool, aers: Mapping[View, float]) -> Thumbnail:
-    aer = aers.get(view)
-    grid = capture_grid(capture, view, kind, words=words, aer=aer, title=f"layer {view.layer + 1}, head {_head(view)}")
-    return Thumbnail(view, grid, entropy(grid), float(np.nanmean(grid.hidden)) if len(grid.hidden) else 0.0, aer)
+def _thumbnail(capture: Capture, view: View, kind: Kind, words: bool, known: Mapping[View, Trust]) -> Thumbnail:
+    trust = known.get(view)
+    grid = capture_grid(
+        capture, view, kind, words=words, trust=trust, title=f"layer {view.layer + 1}, head {_head(view)}"
+    )
+    return Thumbnail(view, grid, entropy(grid), float(np.nanmean(grid.hidden)) if len(grid.hidden) else 0.0, trust)
 
 
 def _head(view: View) -> int:

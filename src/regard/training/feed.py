@@ -78,8 +78,8 @@ def feed(
 
 
 def ahead(stream: _Stream, pin: bool) -> DataLoader[Ready]:
-    """Another process goes through the stream. It is forked, whatever is usual here, so that it has the corpus as it is:
-    a process begun afresh would need a copy, and what makes an epoch's corpus cannot be sent."""
+    """Another process goes through the stream. It is forked, whatever is usual here, so that it has the corpus as it
+    is: a process begun afresh would need a copy, and what makes an epoch's corpus cannot be sent."""
     return DataLoader(
         stream,
         batch_size=None,

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maps import HARD, WORD, hard, sample
+from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs
 from regard.explain.attention import View
 from regard.explain.render.arcs_drawing import arcs_drawing
@@ -59,7 +60,7 @@ def arcs(words: list[str], others: list[str], kind: str, heads: int) -> Arcs:
 
 def sheet(source: list[str], target: list[str], broken: bool = False) -> Sheet:
     grid = sample(source, target, broken)
-    thumbs = tuple(Thumbnail(View(0, h), grid, 1.25 * h, 0.5, 0.1 if h else None) for h in range(3))
+    thumbs = tuple(Thumbnail(View(0, h), grid, 1.25 * h, 0.5, Trust(0.1) if h else None) for h in range(3))
     return Sheet((thumbs, thumbs[:2]), "all heads", "a caption")
 
 

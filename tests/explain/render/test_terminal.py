@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from regard.explain.alignment import Trust
 from regard.explain.attention import View, WordAttention
 from regard.explain.grid import Grid, grid_of, row_problem
 from regard.explain.render.terminal import Arrows, HeatMap, render
@@ -102,7 +103,7 @@ def test_sixteen_colours_are_too_few():
 
 
 def test_caption_says_how_far_to_trust_it():
-    assert grid_of(WORDS, View(1, None, "having-read"), 0.123).caption == (
+    assert grid_of(WORDS, View(1, None, "having-read"), Trust(0.123)).caption == (
         "layer 2 · mean of heads · having read · AER 12.3% · EOS mass 0.02"
     )
     assert "head 1 · predicting · AER not evaluated" in grid_of(WORDS, View(0, 0)).caption

@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from regard.explain.alignment import NOT_EVALUATED
 from regard.explain.cutting import Head, Importance
 from regard.explain.evidence import Evidence
 from regard.explain.grid import Grid
@@ -76,7 +77,7 @@ def notes(found: Evidence) -> list[str]:
             f"the same source word first for {found.same_best(values):.0%} of target words"
         )
     if found.view is not None:
-        error = "AER not evaluated" if found.aer is None else f"AER {found.aer:.1%}"
+        error = found.trust or NOT_EVALUATED
         lines.append(f"attention: {found.view} · {error}")
     return lines
 
@@ -93,7 +94,7 @@ def evidence_grids(found: Evidence) -> tuple[Grid, ...]:
     grids = [_grid(found, shares, "What each target word lost with each source word", caption, problems, "")]
     if found.attention is not None and found.view is not None:
         rho = number(found.agreement(found.attention)[1])
-        error = "AER not evaluated" if found.aer is None else f"AER {found.aer:.1%}"
+        error = found.trust or NOT_EVALUATED
         bad = tuple(None if np.isfinite(row).all() else "not drawn: not numbers" for row in found.attention)
         caption = f"{found.view} · {error} · Spearman ρ against the map above {rho}"
         grids.append(_grid(found, np.nan_to_num(found.attention), "What it looked at", caption, bad, "EOS"))

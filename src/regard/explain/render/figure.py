@@ -57,7 +57,7 @@ def sheet_figure(sheet: Sheet) -> Figure:
     lines = [Text(sheet.title), Text("layer  head  entropy   hidden     AER", style="bold")]
     for layer in sheet.layers:
         for thumb in layer:
-            aer = "–" if thumb.aer is None else f"{thumb.aer:.1%}"
+            aer = "–" if thumb.trust is None else f"{thumb.trust.aer:.1%}"
             numbers = f"{thumb.entropy:8.2f}  {thumb.hidden:7.2f}  {aer:>6}"
             lines.append(Text(f"{thumb.view.layer + 1:5}  {(thumb.view.head or 0) + 1:4} {numbers}"))
     lines.append(Text(sheet.caption, style="dim"))

@@ -43,7 +43,7 @@ def sheet_data(sheet: Sheet) -> dict[str, Any]:
             **view_data(thumb.view),
             "entropy": thumb.entropy,
             "hidden_mass": thumb.hidden,
-            "aer": thumb.aer,
+            "aer": None if thumb.trust is None else thumb.trust.aer,
             "map": grid_data(thumb.grid),
         }
         for layer in sheet.layers

@@ -21,7 +21,7 @@ def sheet_drawing(sheet: Sheet) -> Drawing:
     for layer in sheet.layers:
         for across, thumb in enumerate(layer):
             items += _small(thumb, across * (side + GAP), y, side)
-        lines = 3 if any(thumb.aer is not None for thumb in layer) else 2
+        lines = 3 if any(thumb.trust is not None for thumb in layer) else 2
         y += side + SAID * lines + GAP
     body = Drawing(heads * (side + GAP) - GAP, y - GAP / 2, tuple(items), sheet.title, sheet.caption)
     legend, size = scale()
@@ -37,8 +37,8 @@ def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
     if wrong:
         return [*said, Words(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
     said.append(Words(x, y + side + SAID * 1.6, numbers, size=SMALL, fill=FAINT))
-    if thumb.aer is not None:
-        said.append(Words(x, y + side + SAID * 2.6, f"AER {thumb.aer:.1%}", size=SMALL, bold=True))
+    if thumb.trust is not None:
+        said.append(Words(x, y + side + SAID * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
     if not grid.values.size:
         return list(said)
     left = runs_left(" ".join(grid.columns))
