@@ -34,8 +34,8 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 demo: install
 	$(BIN)/regard demo
 
-test: install-dev
-	$(BIN)/python -m pytest -n 2
+test: install-dev  # a file's tests go to one worker, so what they share is made once
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: install-dev
 	$(BIN)/ruff format --check .

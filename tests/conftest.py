@@ -1,18 +1,28 @@
-"""What many tests share: a tiny corpus of our own, a tokenizer over it, a model that learnt it by heart."""
+"""What many tests share: a tiny corpus of our own, a tokenizer over it, a model that learnt it by heart, and a command
+line without a process of its own."""
 
 from __future__ import annotations
 
+import functools
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
 import torch
+import typer.main
+from hypothesis import settings
 
 import regard
 from regard.batch import Batch, pack
+from regard.cli import main
 from regard.decode.translate import Translator
 from regard.text.tokenizer import TextConfig, Tokenizer
-from support import LINES, TINY, write_lines
+from support import LINES, TINY, Answer, Call, write_lines
+
+settings.register_profile("regard", deadline=None)  # how long an example takes says how busy the machine is
+settings.load_profile("regard")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -21,6 +31,8 @@ def _apart(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["REGARD_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes they start
     torch.set_num_threads(1)
+    # Commands called in this process share one parser: making it takes a tenth of a second, and there are hundreds.
+    typer.main.get_command = functools.cache(typer.main.get_command)
 
 
 @pytest.fixture(scope="session")
@@ -80,3 +92,19 @@ def batch() -> Batch:
         return torch.randint(3, 23, (length,), generator=generator).tolist()
 
     return pack([sentence(n) for n in (5, 2, 7)], [sentence(n) for n in (4, 6, 1)]).pad()
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """The command line where a process would add nothing but two seconds; `support.regard` is a real one."""
+
+    def run(*words: str | Path, input: bytes = b"") -> Answer:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(input)))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return Answer(left.value.code, out, err)
+
+    return run

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 LINES = [
     ("The cat sleeps.", "Le chat dort."),
@@ -47,6 +49,17 @@ def write_lines(folder: Path, times: int = 4) -> tuple[Path, Path]:
     src.write_text("".join(s + "\n" for s, _ in LINES * times), encoding="utf-8")
     tgt.write_text("".join(t + "\n" for _, t in LINES * times), encoding="utf-8")
     return src, tgt
+
+
+class Answer(NamedTuple):
+    """What a command leaves behind in the terminal."""
+
+    code: int
+    out: str
+    err: str
+
+
+Call = Callable[..., Answer]  # the fixture `call`: words in, their answer out
 
 
 def regard(*words: str | Path, input: bytes | None = None, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -8,12 +8,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -24,16 +23,14 @@ import regard
 from regard import box
 from regard.bundle import LEXICON, Bundle, find_bundle
 from regard.card import card_rows
-from regard.cli import main
 from regard.data.grammar import NOTES_EXAMPLES
 from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError
-from support import LINES
+from support import LINES, Call
 
 ROOT = Path(__file__).parent.parent
 CAT, CHAT = LINES[0]
 MOST_BYTES = 12_000_000  # of all that is in the box
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -46,17 +43,6 @@ def empty_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def stand_in(empty_box: Path, run_folder: Path) -> Path:
     replace(Bundle.load(run_folder), weights="int8").save(empty_box / "en-fr")
     return empty_box / "en-fr"
-
-
-@pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Call:
-    def run(*words: str | Path) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as left:
-            main([str(word) for word in words])
-        assert isinstance(left.value.code, int)
-        return left.value.code, *capsys.readouterr()
-
-    return run
 
 
 def test_where_none_is_named_it_is_the_one_in_the_box(stand_in: Path, call: Call) -> None:
@@ -283,12 +269,17 @@ def test_the_real_box_translates_the_notes() -> None:
 
 @real
 def test_the_real_box_answers_soon() -> None:
-    """Three seconds on a quiet machine, which this one may not be: so loosely, and the best of a few tries."""
-    took = []
-    for _ in range(3):
-        began = time.monotonic()
+    """Three seconds with the processor to itself, which it may not have: so its own, loosely, in one of three tries."""
+
+    def spent() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def answered() -> float:
+        before = spent()
         words = [sys.executable, "-m", "regard", "translate", "--device", "cpu", NOTES_EXAMPLES[0][0]]
         done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60)
-        took.append(time.monotonic() - began)
         assert done.stdout == NOTES_EXAMPLES[0][1] + "\n"
-    assert min(took) < 6
+        return spent() - before
+
+    assert any(answered() < 4 for _ in range(3))

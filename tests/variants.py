@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +20,7 @@ from regard.models.convs2s import ConvS2S, ConvS2SConfig
 from regard.models.deep_att import DeepAtt, DeepAttConfig
 from regard.models.ensemble import Ensemble
 from regard.models.gnmt import GNMT, GNMTConfig
+from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.transformer import Transformer, TransformerConfig
@@ -79,6 +81,24 @@ GNMTS: dict[str, Callable[[], GNMT]] = {
     "as in the paper": lambda: GNMT(replace(SMALL_GNMTS, output_context=False, tie="none"), V, V, False),
     "one layer": lambda: GNMT(replace(SMALL_GNMTS, layers=1, tie="target"), V, V, True),
 }
+
+
+SMALL_MOE = MoeConfig(width=16, cells=16, inner=24, experts=4)
+
+MOE_KINDS: dict[str, MoeConfig] = {
+    "general": SMALL_MOE,
+    "additive": replace(SMALL_MOE, score="additive", encoder_layers=3, decoder_layers=3),
+    "dot": replace(SMALL_MOE, score="dot", decoder_layers=1, experts=5, expert_choice=3),
+    "projected": replace(SMALL_MOE, cells=40, score="scaled", tie="none"),
+    "noisy": replace(SMALL_MOE, noise=True),
+}
+
+MOE: dict[str, Callable[[], Moe]] = {
+    name: lambda config=config: Moe(config, V, V, True) for name, config in MOE_KINDS.items()
+}
+
+# torch has no fast kernel for an LSTM's projection on a CPU, and says so.
+PROJECTS = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN:UserWarning")
 
 
 PLAIN = RnnConfig(width=12, layers=2, embedding=12, dropout=0.0)

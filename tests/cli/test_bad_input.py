@@ -12,12 +12,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from regard.bundle import PARTS
-from support import LINES, regard, write_lines
+from support import LINES, Call, regard, write_lines
 
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 320 --max-length 60"
 PACE = "--batch-tokens 120 --steps 4 --save-every 2 --eval-every 4 --device cpu"
@@ -270,7 +269,7 @@ def named(words: str) -> str:
 
 
 @pytest.mark.parametrize(("words", "says"), MISTAKES, ids=[named(words) for words, _ in MISTAKES])
-def test_a_mistake_is_one_line_and_changes_nothing(room: Path, call: Any, words: str, says: list[str]) -> None:
+def test_a_mistake_is_one_line_and_changes_nothing(room: Path, call: Call, words: str, says: list[str]) -> None:
     before = files(room)
     code, out, err = call(*shlex.split(words))
     one_line(code, err, *says)
@@ -279,9 +278,9 @@ def test_a_mistake_is_one_line_and_changes_nothing(room: Path, call: Any, words:
 
 
 @pytest.mark.parametrize(
-    "words", ["train --src a.en --tgt five.fr", "translate hello", "bleu a.fr --ref five.fr", "nix"]
+    "words", ["train --src a.en --tgt five.fr", "translate --model nix hello", "bleu a.fr --ref five.fr", "nix"]
 )
-def test_a_process_says_it_the_same_way(room: Path, call: Any, words: str) -> None:
+def test_a_process_says_it_the_same_way(room: Path, call: Call, words: str) -> None:
     done = regard(*words.split())
     assert (done.returncode, done.stdout, done.stderr.decode()) == (2, b"", call(*words.split()).err)
 
@@ -289,7 +288,7 @@ def test_a_process_says_it_the_same_way(room: Path, call: Any, words: str) -> No
 # ------------------------------------------------------------------------------------------------ text that is only odd
 
 
-def test_lines_end_at_newlines_only(room: Path, call: Any) -> None:
+def test_lines_end_at_newlines_only(room: Path, call: Call) -> None:
     """NUL, U+2028, U+0085, form feed and a lone "\\r" are text: pairs stay pairs, and each line has its translation."""
     odd = "The\0 cat\u2028sleeps\x85\x0b\x0c\r."
     sources, targets = [s for s, _ in LINES * 4], [t for _, t in LINES * 4]
@@ -308,7 +307,7 @@ def test_lines_end_at_newlines_only(room: Path, call: Any) -> None:
     assert [t for n, t in enumerate(found[:-1]) if n != 3] == [t for n, (_, t) in enumerate(LINES * 4) if n != 3]
 
 
-def test_a_line_of_a_megabyte(room: Path, call: Any) -> None:
+def test_a_line_of_a_megabyte(room: Path, call: Call) -> None:
     """Training leaves it out and says so; translating cuts it into parts and gives one line back."""
     huge, count = "The cat sleeps. " * 65_536, len(LINES) * 4
     (room / "huge.en").write_text("".join(f"{s}\n" for s, _ in LINES * 4) + huge + "\n", encoding="utf-8")
@@ -325,17 +324,17 @@ def test_a_line_of_a_megabyte(room: Path, call: Any) -> None:
     assert "regard: line 1 is long; it was translated in" in err
 
 
-def test_nothing_on_standard_input(room: Path) -> None:
+def test_nothing_on_standard_input(room: Path, call: Call) -> None:
     for words in ("translate --model model", "translate --model model --input -"):
-        done = regard(*words.split(), input=b"")
-        one_line(done.returncode, done.stderr.decode(), "standard input is empty", "--input FILE")
-    done = regard("bleu", "-", "--ref", "a.fr", input=b"")
-    one_line(done.returncode, done.stderr.decode(), "standard input is empty")
+        code, _, err = call(*words.split(), input=b"")
+        one_line(code, err, "standard input is empty", "--input FILE")
+    code, _, err = call("bleu", "-", "--ref", "a.fr", input=b"")
+    one_line(code, err, "standard input is empty")
 
 
-def test_bad_text_on_standard_input(room: Path) -> None:
-    done = regard("translate", "--model", "model", "--output", "new.fr", input=b"The cat\ncaf\xe9\n")
-    one_line(done.returncode, done.stderr.decode(), "standard input, line 2 is not UTF-8")
+def test_bad_text_on_standard_input(room: Path, call: Call) -> None:
+    code, _, err = call("translate", "--model", "model", "--output", "new.fr", input=b"The cat\ncaf\xe9\n")
+    one_line(code, err, "standard input, line 2 is not UTF-8")
     assert not (room / "new.fr").exists()
 
 
@@ -350,7 +349,7 @@ def model(room: Path, run_folder: Path) -> Path:
 
 @pytest.mark.parametrize("command", ["translate --model copy hello", "info copy"])
 @pytest.mark.parametrize("part", PARTS)
-def test_a_model_with_a_part_missing_or_cut_short(model: Path, call: Any, part: str, command: str) -> None:
+def test_a_model_with_a_part_missing_or_cut_short(model: Path, call: Call, part: str, command: str) -> None:
     whole = (model / part).read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", BINARY):
         (model / part).write_bytes(damaged)
@@ -362,7 +361,7 @@ def test_a_model_with_a_part_missing_or_cut_short(model: Path, call: Any, part: 
     one_line(code, err, f"copy is missing {part}", "a bundle holds")
 
 
-def test_a_model_of_other_sizes_or_of_another_time(model: Path, call: Any) -> None:
+def test_a_model_of_other_sizes_or_of_another_time(model: Path, call: Call) -> None:
     config = json.loads((model / "config.json").read_text(encoding="utf-8"))
     for changes, says in (
         ({"format": 99}, "format 99"),
@@ -422,7 +421,7 @@ def test_no_room_behind_a_pipe(room: Path) -> None:
     assert done.stderr.decode() == line + "\n"
 
 
-def test_a_folder_that_another_process_has_just_begun(room: Path, call: Any) -> None:
+def test_a_folder_that_another_process_has_just_begun(room: Path, call: Call) -> None:
     (room / "out").mkdir()
     with (room / "out" / ".lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -431,7 +430,7 @@ def test_a_folder_that_another_process_has_just_begun(room: Path, call: Any) -> 
     assert files(room / "out") == {str(room / "out" / ".lock"): b""}
 
 
-def test_a_run_without_a_checkpoint_is_not_sent_to_resume(room: Path, call: Any) -> None:
+def test_a_run_without_a_checkpoint_is_not_sent_to_resume(room: Path, call: Call) -> None:
     (room / "out").mkdir()
     (room / "out" / "recipe.toml").write_text("")
     code, _, err = call("train", *GOOD.split())
@@ -440,7 +439,7 @@ def test_a_run_without_a_checkpoint_is_not_sent_to_resume(room: Path, call: Any)
     )
 
 
-def test_a_bug_is_called_one(room: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_called_one(room: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("two\nlines")
 
@@ -450,7 +449,7 @@ def test_a_bug_is_called_one(room: Path, call: Any, monkeypatch: pytest.MonkeyPa
     assert err.startswith("regard: unexpected ZeroDivisionError: two lines (a bug of regard's; REGARD_TRACEBACK=1")
 
 
-def test_ctrl_c_leaves_without_a_word(room: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_without_a_word(room: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 

@@ -17,17 +17,18 @@ from regard.training.profile import (
     peak_of,
     what_bounds,
 )
-from support import regard, write_lines
+from support import Call, write_lines
 
 SMALL = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --device cpu --max-length 60"
 
 
-def test_the_figures_add_up(tmp_path: Path) -> None:
+def test_the_figures_add_up(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     src, tgt = write_lines(tmp_path)
     words = f"--src {src} --tgt {tgt} --vocab-size 340 --batch-tokens 200 {SMALL} --accumulate 2 --updates 4 --json"
-    done = regard("bench", "train", *words.split(), REGARD_CACHE=str(tmp_path / "cache"))
-    assert done.returncode == 0, done.stderr.decode()
-    found = json.loads(done.stdout)
+    done = call("bench", "train", *words.split())
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert found["precision"] == "float32"
     assert found["threads"] == 1
     assert found["updates"] == 4
@@ -41,12 +42,12 @@ def test_the_figures_add_up(tmp_path: Path) -> None:
     assert {p.name for p in tmp_path.iterdir()} == {"a.en", "a.fr", "cache"}
 
 
-def test_without_data_the_embedded_corpus_is_used(tmp_path: Path) -> None:
-    done = regard("bench", "train", *f"--vocab-size 600 {SMALL} --updates 1".split(), REGARD_CACHE=str(tmp_path / "c"))
-    assert done.returncode == 0, done.stderr.decode()
-    text = done.stdout.decode()
-    assert "target tokens/s" in text
-    assert "bound by" in text
+def test_without_data_the_embedded_corpus_is_used(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
+    done = call("bench", "train", *f"--vocab-size 600 {SMALL} --updates 1".split())
+    assert done.code == 0, done.err
+    assert "target tokens/s" in done.out
+    assert "bound by" in done.out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -59,11 +60,10 @@ def test_without_data_the_embedded_corpus_is_used(tmp_path: Path) -> None:
         ("train --stepz 3", 'unknown key "stepz"; did you mean "steps"'),
     ],
 )
-def test_bad_input_is_one_line(words: str, line: str) -> None:
-    done = regard("bench", *words.split())
-    assert done.returncode == 2
-    assert line in done.stderr.decode()
-    assert done.stdout == b""
+def test_bad_input_is_one_line(call: Call, words: str, line: str) -> None:
+    done = call("bench", *words.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert line in done.err
 
 
 def test_what_bounds_is_named() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from damage import clean
-from support import regard
+from support import Call, regard
 
 SMALL = (
     "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --device cpu --vocab-size 600 "
@@ -22,12 +22,11 @@ def files(folder: Path, held_out: bool = True) -> list[str]:
     return [word for key in keys for word in (f"--{key.replace('_', '-')}", str(getattr(data, key)))]
 
 
-def test_without_a_recipe_it_tells_of_the_machine() -> None:
-    done = regard("doctor")
-    assert done.returncode == 0
-    text = done.stdout.decode()
+def test_without_a_recipe_it_tells_of_the_machine(call: Call) -> None:
+    done = call("doctor")
+    assert done.code == 0
     for word in ("versions    regard", "torch", "cores, 1 thread", "memory", "devices", "disk", "regard doctor --src"):
-        assert word in text
+        assert word in done.out
 
 
 def test_a_sound_corpus_and_its_run(tmp_path: Path) -> None:
@@ -46,25 +45,27 @@ def test_a_sound_corpus_and_its_run(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == before | {"cache"}
 
 
-def test_a_damaged_corpus(tmp_path: Path) -> None:
+def test_a_damaged_corpus(tmp_path: Path, call: Call) -> None:
     words = files(tmp_path, held_out=False)
     path = tmp_path / "train.fr"
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xe9", 5))
-    done = regard("doctor", *words)
-    assert done.returncode == 1
-    text = done.stdout.decode()
-    assert "! train, encoding:" in text
-    assert "train.fr:" in text
-    assert "iconv -f ISO-8859-1 -t UTF-8" in text
-    assert "prediction  none: training would refuse this data" in text
-    assert "1 serious finding, marked !" in text
+    done = call("doctor", *words)
+    assert done.code == 1
+    assert "! train, encoding:" in done.out
+    assert "train.fr:" in done.out
+    assert "iconv -f ISO-8859-1 -t UTF-8" in done.out
+    assert "prediction  none: training would refuse this data" in done.out
+    assert "1 serious finding, marked !" in done.out
 
 
-def test_advice_that_is_serious_is_an_exit_code_too(tmp_path: Path) -> None:
+def test_advice_that_is_serious_is_an_exit_code_too(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     words = files(tmp_path, held_out=False)
-    done = regard("doctor", *words, *SMALL.split(), "--warmup", "400", REGARD_CACHE=str(tmp_path / "cache"))
-    assert done.returncode == 1
-    assert "! rate: the warm-up of 400 updates does not end within 40; try --warmup 4" in done.stdout.decode()
+    done = call("doctor", *words, *SMALL.split(), "--warmup", "400")
+    assert done.code == 1
+    assert "! rate: the warm-up of 400 updates does not end within 40; try --warmup 4" in done.out
 
 
 @pytest.mark.parametrize(
@@ -78,8 +79,7 @@ def test_advice_that_is_serious_is_an_exit_code_too(tmp_path: Path) -> None:
         ("--src nowhere.en --tgt nowhere.fr", "nowhere.en does not exist"),
     ],
 )
-def test_bad_input_is_one_line(words: str, line: str) -> None:
-    done = regard("doctor", *words.split())
-    assert done.returncode == 2
-    assert line in done.stderr.decode()
-    assert done.stdout == b""
+def test_bad_input_is_one_line(call: Call, words: str, line: str) -> None:
+    done = call("doctor", *words.split())
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert line in done.err

@@ -7,25 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli import main
-from support import LINES, regard, write_lines
+from support import LINES, Call, regard, write_lines
 
 
-def inside(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str, str]:
-    """The command in this process, which spares the start of another: exit code, output, errors."""
-    with pytest.raises(SystemExit) as left:
-        main([str(word) for word in words])
-    assert isinstance(left.value.code, int)
-    return left.value.code, *capsys.readouterr()
-
-
-def test_evidence_in_the_terminal_and_in_files(
-    run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evidence_in_the_terminal_and_in_files(run_folder: Path, tmp_path: Path, call: Call) -> None:
     source, target = LINES[2]
-    shown = regard("explain", "evidence", source, "--model", run_folder, "--cut", "cross:1:1,cross:1:2", NO_COLOR="1")
-    assert shown.returncode == 0, shown.stderr
-    text = shown.stdout.decode()
+    code, text, err = call("explain", "evidence", source, "--model", run_folder, "--cut", "cross:1:1,cross:1:2")
+    assert code == 0, err
     assert text.startswith(target)
     assert "Spearman ρ" in text
     assert "blanked as mean" in text
@@ -33,18 +21,18 @@ def test_evidence_in_the_terminal_and_in_files(
     for suffix in ("json", "html", "svg"):
         out = tmp_path / f"e.{suffix}"
         words = ("explain", "evidence", source, "--model", run_folder, "--blank", "removed", "--out", out)
-        assert inside(capsys, *words)[0] == 0
+        assert call(*words).code == 0
         assert out.stat().st_size > 500
     data = json.loads((tmp_path / "e.json").read_text(encoding="utf-8"))
     assert data["blank"] == "removed"
     assert len(data["drops"]) == len(data["target_words"]) == 6
 
 
-def test_importance_of_own_files(run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_importance_of_own_files(run_folder: Path, tmp_path: Path, call: Call) -> None:
     src, tgt = write_lines(tmp_path, times=1)
     out = tmp_path / "i.json"
     words = ("explain", "importance", "--model", run_folder, "--src", src, "--tgt", tgt, "--draws", "2", "--heads", "1")
-    assert inside(capsys, *words, "--out", out)[0] == 0
+    assert call(*words, "--out", out).code == 0
     found = json.loads(out.read_text(encoding="utf-8"))
     assert list(found["drops"].values()) == sorted(found["drops"].values(), reverse=True)
     assert len(found["random_drops"]) == 2
@@ -72,10 +60,8 @@ def test_a_lab_on_a_few_pairs(run_folder: Path) -> None:
         (("lab", "pronoun", "--pairs", "0"), "--pairs must be at least 1"),
     ],
 )
-def test_bad_input_is_one_line(
-    words: tuple[str, ...], said: str, run_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, errors = inside(capsys, "explain", *words, "--model", run_folder)
+def test_bad_input_is_one_line(words: tuple[str, ...], said: str, run_folder: Path, call: Call) -> None:
+    code, _, errors = call("explain", *words, "--model", run_folder)
     assert code == 2
     assert said in errors
     assert errors.count("\n") == 1

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from regard import __version__
-from support import LINES, regard, write_lines
+from support import LINES, Call, regard, write_lines
 
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 320 --max-length 60"
 PACE = "--batch-tokens 120 --steps 4 --save-every 2 --eval-every 4 --device cpu"
@@ -58,7 +58,7 @@ def as_jsonl(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("form", [as_gz, as_tsv, as_jsonl])
-def test_train_reads_every_form(tmp_path: Path, call: Any, form: Callable[[Path], list[str]]) -> None:
+def test_train_reads_every_form(tmp_path: Path, call: Call, form: Callable[[Path], list[str]]) -> None:
     words = [*form(tmp_path), "--dev-size", "0", *SMALL]
     code, out, err = call("train", *words, "--out", tmp_path / "run")
     assert code == 0, err
@@ -86,7 +86,8 @@ def test_from_two_files_to_a_score_and_on(tmp_path: Path) -> None:
     assert about["architecture"] == "transformer"
 
 
-def test_a_recipe_with_flags_and_set_laid_over_it(tmp_path: Path) -> None:
+def test_a_recipe_with_flags_and_set_laid_over_it(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     src, tgt = write_lines(tmp_path)
     (tmp_path / "recipe.toml").write_text(
         f'[data]\nsrc = "{src}"\ntgt = "{tgt}"\nmax_length = 60\n[text]\nvocab_size = 320\n'
@@ -95,10 +96,8 @@ def test_a_recipe_with_flags_and_set_laid_over_it(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     words = "train recipe.toml --set train.steps=3 --set dropout=0 --no-joint --set tie=target --seed=7"
-    done = subprocess.run(
-        [sys.executable, "-m", "regard", *words.split()], cwd=tmp_path, capture_output=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stderr.decode()
+    code, _, err = call(*words.split())
+    assert code == 0, err
     kept = (tmp_path / "runs" / "run" / "recipe.toml").read_text(encoding="utf-8")  # the default place
     for line in ("steps = 3", "dropout = 0.0", "joint = false", 'tie = "target"', "seed = 7", "width = 16"):
         assert f"\n{line}\n" in kept
@@ -108,7 +107,7 @@ TUNING = "--max-length 60 --batch-tokens 120 --steps 4 --save-every 2 --eval-eve
 
 
 @pytest.mark.parametrize("objective", ["", "self-critical", "minimum-risk"])
-def test_going_on_from_a_trained_model(tmp_path: Path, run_folder: Path, call: Any, objective: str) -> None:
+def test_going_on_from_a_trained_model(tmp_path: Path, run_folder: Path, call: Call, objective: str) -> None:
     """Tuned on other data, for likelihood or for rewards; the tuned run translates, says its origin and goes on."""
     src, tgt = write_lines(tmp_path, times=2)
     words = ["--src", src, "--tgt", tgt, "--start-from", run_folder, *TUNING.split()]
@@ -135,14 +134,14 @@ def test_standard_input_line_by_line(run_folder: Path) -> None:
     assert lines(out) == [TARGETS[1], "", TARGETS[0], "", TARGETS[2]]
 
 
-def test_sentences_as_words(run_folder: Path, call: Any) -> None:
-    assert lines(good("translate", "--model", run_folder, *SOURCES)) == TARGETS
+def test_sentences_as_words(run_folder: Path, call: Call) -> None:
+    assert lines(call("translate", "--model", run_folder, *SOURCES).out) == TARGETS
     assert call("translate", "--model", run_folder, "").out == "\n"
     assert call("translate", "--model", run_folder, "--", "- " + SOURCES[0]).code == 0
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
-def test_files_plain_and_compressed(run_folder: Path, tmp_path: Path, call: Any, suffix: str) -> None:
+def test_files_plain_and_compressed(run_folder: Path, tmp_path: Path, call: Call, suffix: str) -> None:
     opened: Any = {"": open, ".gz": gzip.open, ".xz": lzma.open}[suffix]
     given, wanted = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
     with opened(given, "wt", encoding="utf-8") as file:
@@ -155,7 +154,7 @@ def test_files_plain_and_compressed(run_folder: Path, tmp_path: Path, call: Any,
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted([given.name, wanted.name])
 
 
-def test_output_through_a_link_and_into_a_pipe(run_folder: Path, tmp_path: Path, call: Any) -> None:
+def test_output_through_a_link_and_into_a_pipe(run_folder: Path, tmp_path: Path, call: Call) -> None:
     """The file that a link means is replaced, not the link; a pipe or a device stays what it is."""
     (tmp_path / "link").symlink_to(tmp_path / "real")
     os.mkfifo(tmp_path / "pipe")
@@ -168,7 +167,7 @@ def test_output_through_a_link_and_into_a_pipe(run_folder: Path, tmp_path: Path,
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_a_chunk_may_end_anywhere(run_folder: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_may_end_anywhere(run_folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["regard.cli.translate"], "CHUNK", 3)
     assert lines(call("translate", "--model", run_folder, *SOURCES).out) == TARGETS
     numbers = [
@@ -177,7 +176,7 @@ def test_a_chunk_may_end_anywhere(run_folder: Path, call: Any, monkeypatch: pyte
     assert numbers == [str(n) for n in range(len(SOURCES)) for _ in range(2)]
 
 
-def test_nbest_is_ranked_and_keeps_a_place_for_an_empty_line(run_folder: Path, call: Any) -> None:
+def test_nbest_is_ranked_and_keeps_a_place_for_an_empty_line(run_folder: Path, call: Call) -> None:
     out = call("translate", "--model", run_folder, "--nbest", "3", "--beam", "3", SOURCES[0], "", SOURCES[1]).out
     rows = [row.split(" ||| ") for row in lines(out)]
     assert [number for number, _, _ in rows] == ["0", "0", "0", "1", "2", "2", "2"]
@@ -186,7 +185,7 @@ def test_nbest_is_ranked_and_keeps_a_place_for_an_empty_line(run_folder: Path, c
     assert scores[0] > scores[1] > scores[2]
 
 
-def test_json_lines(run_folder: Path, call: Any) -> None:
+def test_json_lines(run_folder: Path, call: Call) -> None:
     out = call("translate", "--model", run_folder, "--json", "--nbest", "2", SOURCES[0], "").out
     full, empty = (json.loads(line) for line in lines(out))
     assert full["source"] == SOURCES[0]
@@ -195,7 +194,7 @@ def test_json_lines(run_folder: Path, call: Any) -> None:
     assert empty == {"source": "", "text": "", "score": 0.0, "nbest": []}
 
 
-def test_attention_stands_under_each_translation(run_folder: Path, call: Any) -> None:
+def test_attention_stands_under_each_translation(run_folder: Path, call: Call) -> None:
     out = call("translate", "--model", run_folder, "--attention", SOURCES[1], "").out
     assert out.startswith(f"{TARGETS[1]}\n")
     for word in ("black", "noir", "AER not evaluated"):
@@ -248,8 +247,8 @@ def scored(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_bleu_of_a_file_and_of_standard_input(scored: Path) -> None:
-    by_file = good("bleu", scored / "hyp", "--ref", scored / "ref")
+def test_bleu_of_a_file_and_of_standard_input(scored: Path, call: Call) -> None:
+    by_file = call("bleu", scored / "hyp", "--ref", scored / "ref").out
     piped = good("bleu", "-", "--ref", scored / "ref", input=(scored / "hyp").read_bytes())
     assert by_file == piped
     score, signature = lines(by_file)
@@ -257,7 +256,7 @@ def test_bleu_of_a_file_and_of_standard_input(scored: Path) -> None:
     assert signature.startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
 
-def test_bleu_with_several_references(scored: Path, call: Any) -> None:
+def test_bleu_with_several_references(scored: Path, call: Call) -> None:
     found = json.loads(call("bleu", scored / "hyp", "--ref", scored / "ref", "--ref", scored / "other", "--json").out)
     assert found["score"] == pytest.approx(100)
     assert found["signature"].startswith("nrefs:2|")
@@ -266,8 +265,8 @@ def test_bleu_with_several_references(scored: Path, call: Any) -> None:
     assert "tok:char" in one["signature"]
 
 
-def test_corpus_is_ready_to_train_on(tmp_path: Path) -> None:
-    out = good("corpus", "--out", tmp_path / "corpus", "--size", "1000", "--seed", "3")
+def test_corpus_is_ready_to_train_on(tmp_path: Path, call: Call) -> None:
+    out = call("corpus", "--out", tmp_path / "corpus", "--size", "1000", "--seed", "3").out
     assert "train.en .fr .align .tags: 1,000 lines" in out
     for split in ("train", "dev", "test", "compositional"):
         counts = {
@@ -277,8 +276,8 @@ def test_corpus_is_ready_to_train_on(tmp_path: Path) -> None:
         assert f"{split}.en .fr .align .tags: {counts.pop():,} lines" in out
 
 
-def test_info_says_where_a_model_comes_from(run_folder: Path) -> None:
-    rows = {line[:14].strip(): line[14:] for line in lines(good("info", run_folder))}
+def test_info_says_where_a_model_comes_from(run_folder: Path, call: Call) -> None:
+    rows = {line[:14].strip(): line[14:] for line in lines(call("info", run_folder).out)}
     assert rows["folder"] == str(run_folder / "best")
     assert rows["architecture"] == "transformer"
     assert "width 32, heads 2" in rows["sizes"]
@@ -292,7 +291,7 @@ def test_version_and_the_way_in(command: list[str]) -> None:
     assert done.stdout == f"regard {__version__}\n"
 
 
-def test_alone_it_shows_the_way(call: Any) -> None:
+def test_alone_it_shows_the_way(call: Call) -> None:
     code, out, err = call()
     assert (code, err) == (0, "")
     for command in ("train", "resume", "translate", "bleu", "corpus", "info", "demo"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ import torch
 import variants
 from regard.batch import BOS, PAD, Batch, pack
 from regard.bundle import ARCHITECTURES, Bundle, make_model
+from regard.errors import RecipeError
 from regard.models.base import Model
 from regard.models.bytenet import ByteNet, ByteNetConfig
 from regard.models.convs2s import ConvS2S, ConvS2SConfig
@@ -53,6 +55,7 @@ for family, some in (
     ("convs2s", variants.CONVS2S),
     ("deep-att", variants.DEEP_ATT),
     ("gnmt", variants.GNMTS),
+    ("moe", variants.MOE),
     ("rnn", variants.RNN),
     ("ensemble", variants.ENSEMBLES),
     ("hybrid", variants.HYBRIDS),
@@ -60,6 +63,10 @@ for family, some in (
     MODELS |= {f"{family}, {name}": make for name, make in some.items()}
     WITHOUT_ATTENTION |= {f"{family}, {name}" for name in some if family == "bytenet"}
 WITHOUT_ATTENTION |= {"rnn, lstm", "rnn, gru-every", "rnn, lstm-reversed", "hybrid, lexicon without attention"}
+
+
+ONE_LOOK = ("rnn", "gnmt", "deep-att", "moe")  # families with one map of one head, if any
+pytestmark = variants.PROJECTS
 
 
 def test_every_architecture_is_here() -> None:
@@ -79,6 +86,7 @@ def model(request: pytest.FixtureRequest) -> Model:
 def test_steps_equal_teacher_forcing(model: Model, batch: Batch) -> None:
     forced = model(batch).log_softmax(-1)
     stepped, _ = stepwise(model, batch)
+    assert stepped.dtype == torch.float32
     close(stepped[batch.tgt_mask], forced[batch.tgt_mask])
 
 
@@ -93,11 +101,12 @@ def test_the_future_cannot_change_the_past(model: Model, batch: Batch) -> None:
 
 @torch.inference_mode()
 def test_every_source_word_can_matter(model: Model, batch: Batch) -> None:
-    changed = batch.src.clone()
-    changed[2, 0] = (changed[2, 0] + 5) % (V - 3) + 3
-    before, after = model(batch), model(replace(batch, src=changed))
-    assert not torch.allclose(after[2], before[2])
-    close(after[:2], before[:2])
+    for row, place in [(2, 0), (2, 6), (0, 2)]:
+        changed = batch.src.clone()
+        changed[row, place] = (changed[row, place] + 5) % (V - 3) + 3
+        difference = (model(batch) - model(replace(batch, src=changed))).abs().amax(dim=(1, 2))
+        assert difference[row] > 1e-4
+        assert difference.sum() == difference[row]  # and to its own sentence alone
 
 
 @torch.inference_mode()
@@ -146,6 +155,9 @@ def test_attention_is_given_when_asked_and_sums_to_one(
     if "transformer" in named:
         assert maps.encoder
         assert maps.decoder
+    if named.startswith(ONE_LOOK):
+        assert maps.encoder == maps.decoder == []
+        assert [weights.shape[1] for weights in maps.cross] in ([], [1])
     keys = {"encoder": batch.src.shape[1], "decoder": batch.tgt_in.shape[1], "cross": batch.src.shape[1]}
     for name, size in keys.items():
         for weights in getattr(maps, name):
@@ -180,8 +192,9 @@ def test_every_parameter_learns(model: Model, batch: Batch) -> None:
     model(batch).log_softmax(-1).gather(-1, batch.tgt_out[..., None])[batch.tgt_mask].sum().backward()
     silent = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     # A key's bias moves all scores of a row alike, and softmax does not see that: it may rest at zero but for rounding.
-    # An expert that no token of this batch has chosen rests too.
-    assert [n for n in silent if not n.endswith("key.bias") and ".experts." not in n] == []
+    # An expert that no token of this batch has chosen rests too, and so does noise, which is for training.
+    resting = ("key.bias", "noise.weight")
+    assert [n for n in silent if not n.endswith(resting) and ".experts." not in n] == []
 
 
 def test_operations_grow_with_the_sentence(model: Model) -> None:
@@ -207,8 +220,27 @@ def test_a_bundle_round_trip_changes_nothing(tmp_path: Path, tokenizer: Tokenize
 def test_presets_can_be_made(architecture: str) -> None:
     section, presets, constructor = ARCHITECTURES[architecture]
     assert {"tiny", "small"} < set(presets)
+    assert section() == presets["small"]
     for config in presets.values():
         assert isinstance(config, section)
         with torch.device("meta"):
             model = constructor(config, 3200, 3200, True)
         assert model.flops(20, 20) > 0
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_tying_all_needs_a_joint_vocabulary(architecture: str) -> None:
+    _, presets, constructor = ARCHITECTURES[architecture]
+    config = replace(presets["tiny"], tie="all")
+    assert constructor(config, 10, 10, True).source_embedding.weight.shape[0] == 10
+    with pytest.raises(RecipeError, match="joint"):
+        constructor(config, 10, 12, False)
+
+
+@pytest.mark.parametrize(("tie", "matrices"), [("auto", 1), ("all", 1), ("target", 2), ("none", 3)])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_how_many_embedding_matrices_there_are(architecture: str, tie: str, matrices: int) -> None:
+    _, presets, constructor = ARCHITECTURES[architecture]
+    model: Any = constructor(replace(presets["tiny"], tie=tie), 10, 10, True)
+    shared = {id(w) for w in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight)}
+    assert len(shared) == matrices

@@ -1,4 +1,4 @@
-"""LSTMs with mixtures of experts, on the contract, against an outside LSTM, and counted."""
+"""LSTMs with mixtures of experts, against an outside LSTM, and counted."""
 
 from __future__ import annotations
 
@@ -9,90 +9,15 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import BOS, PAD, Batch, pack
+from regard.batch import Batch, pack
 from regard.errors import RecipeError
 from regard.models.moe import PRESETS, Moe, MoeConfig
 from regard.training.loss import smoothed_nll_fused
-from variants import V, close, stepwise
+from variants import MOE_KINDS as KINDS
+from variants import PROJECTS, V, close
+from variants import SMALL_MOE as SMALL
 
-SMALL = MoeConfig(width=16, cells=16, inner=24, experts=4)
-KINDS: dict[str, MoeConfig] = {
-    "general": SMALL,
-    "additive": replace(SMALL, score="additive", encoder_layers=3, decoder_layers=3),
-    "dot": replace(SMALL, score="dot", decoder_layers=1, experts=5, expert_choice=3),
-    "projected": replace(SMALL, cells=40, score="scaled", tie="none"),
-    "noisy": replace(SMALL, noise=True),
-}
-# torch has no fast kernel for an LSTM's projection on a CPU, and says so.
-pytestmark = pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN:UserWarning")
-
-
-@pytest.fixture(params=KINDS)
-def model(request: pytest.FixtureRequest) -> Moe:
-    torch.manual_seed(7)
-    model = Moe(KINDS[request.param], V, V, True)
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
-
-
-@torch.inference_mode()
-def test_steps_equal_teacher_forcing(model: Moe, batch: Batch) -> None:
-    stepped, _ = stepwise(model, batch)
-    assert stepped.dtype == torch.float32
-    close(stepped[batch.tgt_mask], model(batch).log_softmax(-1)[batch.tgt_mask])
-
-
-@torch.inference_mode()
-def test_the_future_cannot_change_the_past_and_the_source_matters(model: Moe, batch: Batch) -> None:
-    changed, source = batch.tgt_in.clone(), batch.src.clone()
-    changed[:, 3:] = (changed[:, 3:] + 5) % (V - 3) + 3
-    source[2, 0] = (source[2, 0] + 5) % (V - 3) + 3
-    before, after, other = model(batch), model(replace(batch, tgt_in=changed)), model(replace(batch, src=source))
-    close(after[:, :3], before[:, :3])
-    assert not torch.allclose(after[:, 3:], before[:, 3:])
-    close(other[:2], before[:2])
-    assert not torch.allclose(other[2], before[2])
-
-
-@torch.inference_mode()
-def test_extra_padding_and_neighbours_change_nothing(model: Moe, batch: Batch) -> None:
-    def wider(rows: torch.Tensor) -> torch.Tensor:
-        return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)
-
-    together = model(batch)
-    padded = Batch(*map(wider, (batch.src, batch.src_mask, batch.tgt_in, batch.tgt_out, batch.tgt_mask)))
-    close(model(padded)[:, : together.shape[1]][batch.tgt_mask], together[batch.tgt_mask])
-    for row in range(len(batch)):
-        source = batch.src[row][batch.src_mask[row]][:-1].tolist()
-        target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
-        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [2]])
-def test_select_commutes_with_step(model: Moe, batch: Batch, rows: list[int]) -> None:
-    index = torch.tensor(rows)
-    start = model.start(model.encode(batch.src, batch.src_mask))
-    begin = torch.full((len(batch),), BOS)
-    first, token = model.step(begin, start), batch.tgt_in[:, 1]
-    wanted = model.step(token, first.state).log_probs[index]
-    close(model.step(token[index], first.state.select(index)).log_probs, wanted)
-    close(model.step(begin[index], start.select(index)).log_probs, first.log_probs[index])
-    close(model.step(token, first.state).log_probs[index], wanted)  # the old state is untouched
-
-
-@torch.inference_mode()
-def test_attention_sums_to_one_and_matches_the_trace(model: Moe, batch: Batch) -> None:
-    maps = model.attention(batch)
-    assert (maps.encoder, maps.decoder, len(maps.cross)) == ([], [], 1)
-    weights = maps.cross[0]
-    assert weights.shape == (3, 1, batch.tgt_in.shape[1], batch.src.shape[1])
-    close(weights.sum(-1), torch.ones(weights.shape[:-1]))
-    assert (weights.masked_select(~batch.src_mask[:, None, None].expand_as(weights)) == 0).all()
-    assert stepwise(model, batch)[1] == [None] * batch.tgt_in.shape[1]
-    traced = torch.stack([a for a in stepwise(model, batch, trace=True)[1] if a is not None], dim=3)  # (B, L, H, T, S)
-    close(traced[:, 0, 0][batch.tgt_mask], weights[:, 0][batch.tgt_mask])
+pytestmark = PROJECTS
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -171,7 +96,6 @@ def test_presets_have_about_the_papers_size() -> None:
     assert 0.8e6 < tiny.parameter_count() < 1.5e6
     mixture = paper.encoder_experts
     assert sum(p.numel() for p in mixture.experts.parameters()) == pytest.approx(32 * 2 * 2**20, rel=0.01)
-    assert MoeConfig() == PRESETS["small"]
 
 
 def test_the_largest_has_the_papers_size() -> None:

@@ -6,6 +6,7 @@ it can says nothing about sentences it has not seen. Muon learns them in a fract
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -80,18 +81,21 @@ def test_the_pairs_are_varied() -> None:
     assert len({word for source, _ in pairs() for word in source.split()}) > 3 * PAIRS
 
 
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Outcome]:
+    """Each model is trained once."""
+    return cache(lambda name: learn(name, tmp_path_factory.mktemp(name.replace(" ", "-"))))
+
+
 @pytest.mark.parametrize("name", MODELS)
-def test_it_learns_fifty_pairs_by_heart(name: str, tmp_path: Path) -> None:
-    outcome = learn(name, tmp_path)
+def test_it_learns_fifty_pairs_by_heart(learnt: Callable[[str], Outcome], name: str) -> None:
+    outcome = learnt(name)
     assert outcome.test_bleu is not None
     assert outcome.test_bleu.score > 95
 
 
-def test_two_that_have_learnt_speak_as_one(tmp_path: Path) -> None:
+def test_two_that_have_learnt_speak_as_one(learnt: Callable[[str], Outcome]) -> None:
     """Of different kinds: one has a state and no attention, the other attention and no state."""
-    runs = []
-    for name in ("rnn", "convs2s"):
-        (tmp_path / name).mkdir()
-        runs.append(learn(name, tmp_path / name).run)
+    runs = [learnt(name).run for name in ("rnn", "convs2s")]
     found = Translator.load(runs, "cpu").translate([source for source, _ in pairs()], beam=BEAM)
     assert bleu([str(line) for line in found], [target for _, target in pairs()]).score > 95

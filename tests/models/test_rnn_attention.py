@@ -144,10 +144,6 @@ def test_coverage_turns_the_look_away_from_words_already_seen(batch: Batch) -> N
     assert shy.sum(0).std() < plain.sum(0).std()  # in the end all words were looked at more alike
 
 
-def test_without_a_preset_it_is_small() -> None:
-    assert RnnAttentionConfig() == PRESETS["small"]
-
-
 def test_bahdanaus_sizes() -> None:
     """Appendix A.2.3: 1000 units each way, m = 620, n' = 1000, and the matrices of the formulas there."""
     with torch.device("meta"):

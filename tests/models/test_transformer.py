@@ -114,22 +114,3 @@ def test_the_papers_sizes(preset: str, paper: float) -> None:
 def test_impossible_sizes_are_named(change: dict[str, object], says: str) -> None:
     with pytest.raises(RecipeError, match=says):
         TransformerConfig(**change)  # type: ignore[arg-type]
-
-
-def test_tying_all_needs_a_joint_vocabulary() -> None:
-    config = TransformerConfig(width=8, heads=2, inner=8, tie="all")
-    with pytest.raises(RecipeError, match="joint"):
-        Transformer(config, 10, 12, False)
-    assert Transformer(config, 10, 10, True).source_embedding.weight.shape == (10, 8)
-
-
-def test_without_a_preset_it_is_small() -> None:
-    assert TransformerConfig() == PRESETS["small"]
-
-
-@pytest.mark.parametrize(("tie", "matrices"), [("auto", 1), ("all", 1), ("target", 2), ("none", 3)])
-def test_how_many_embedding_matrices_there_are(tie: str, matrices: int) -> None:
-    config = TransformerConfig(width=8, heads=2, inner=8, tie=tie)  # type: ignore[arg-type]
-    model = Transformer(config, 10, 10, True)
-    shared = {id(w) for w in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight)}
-    assert len(shared) == matrices

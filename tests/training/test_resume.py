@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import resource
 import shutil
@@ -18,7 +19,7 @@ from safetensors.torch import load_file
 from regard.errors import RunError
 from regard.training.checkpoint import CURRENT, PREVIOUS, load_checkpoint
 from regard.training.run import resume
-from support import regard, write_lines
+from support import Call, regard, write_lines
 
 FLAGS = {
     "plain": "--dropout 0.1",
@@ -38,10 +39,12 @@ FLAGS = {
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --batch-tokens 120"
 PACE = "--max-length 60 --steps 20 --save-every 10 --eval-every 4 --warmup 5 --log-every 1 --device cpu"
 
-# The real command line, but the process sends itself SIGKILL in the middle of step 14.
+# The real command line, but each process sends itself SIGKILL in the middle of step 14. They are forks of one that has
+# imported everything, which takes longer than the steps.
 SUICIDE = """
-import os, signal, sys
+import json, os, signal, sys
 import regard.training.loop as loop
+import regard.training.run, tabulate, torch._dynamo, torch.utils.tensorboard
 rate = loop.learning_rate
 def deadly(step, config):
     if step == 14:
@@ -49,7 +52,11 @@ def deadly(step, config):
     return rate(step, config)
 loop.learning_rate = deadly
 from regard.cli import main
-main(sys.argv[1:])
+for words in json.loads(sys.argv[1]):
+    if not (child := os.fork()):
+        main(words)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code == -signal.SIGKILL, (words, code)
 """
 
 
@@ -64,38 +71,49 @@ def metrics(run: Path) -> list[dict[str, object]]:
     return [{k: v for k, v in row.items() if k != "tokens_per_second"} for row in rows]
 
 
+def settings(flags: str, folder: Path) -> str:
+    return FLAGS[flags].format(base=folder / "base", folder=folder)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory, finished: Path) -> dict[str, Path]:
+    """For all of FLAGS a folder with data, a model to start from, and the run that was killed."""
+    folders = {flags: tmp_path_factory.mktemp("killed") for flags in FLAGS}
+    for folder in folders.values():
+        write_lines(folder)
+        shutil.copytree(finished / "run", folder / "base")
+        table = f'[[data.corpus]]\nsrc = "{folder}/a.fr"\ntgt = "{folder}/a.en"\nweight = 0.6\ntag = "<bt>"\n'
+        (folder / "more.toml").write_text(table, encoding="utf-8")
+    all_words = [words(folder, "killed", settings(flags, folder)) for flags, folder in folders.items()]
+    done = subprocess.run([sys.executable, "-c", SUICIDE, json.dumps(all_words)], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return folders
+
+
 @pytest.mark.parametrize("flags", FLAGS)
-def test_ten_steps_a_kill_and_ten_more_equal_twenty(tmp_path: Path, finished: Path, flags: str) -> None:
-    write_lines(tmp_path)
-    shutil.copytree(finished / "run", tmp_path / "base")
-    table = f'[[data.corpus]]\nsrc = "{tmp_path}/a.fr"\ntgt = "{tmp_path}/a.en"\nweight = 0.6\ntag = "<bt>"\n'
-    (tmp_path / "more.toml").write_text(table, encoding="utf-8")
-    settings = FLAGS[flags].format(base=tmp_path / "base", folder=tmp_path)
-    whole = regard(*words(tmp_path, "whole", settings))
-    assert whole.returncode == 0, whole.stderr.decode()
-    killed = subprocess.run(
-        [sys.executable, "-c", SUICIDE, *words(tmp_path, "killed", settings)], capture_output=True, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    assert load_checkpoint(tmp_path / "killed").progress.step == 10
-    shutil.rmtree(tmp_path / "base")
-    resumed = regard("resume", tmp_path / "killed")
-    assert resumed.returncode == 0, resumed.stderr.decode()
+def test_ten_steps_a_kill_and_ten_more_equal_twenty(killed: dict[str, Path], call: Call, flags: str) -> None:
+    folder = killed[flags]
+    whole = call(*words(folder, "whole", settings(flags, folder)))
+    assert whole.code == 0, whole.err
+    assert load_checkpoint(folder / "killed").progress.step == 10
+    shutil.rmtree(folder / "base")
+    resumed = call("resume", folder / "killed")
+    assert resumed.code == 0, resumed.err
 
     for part in (CURRENT, "last/model.safetensors", "best/model.safetensors"):
-        a, b = load_file(tmp_path / "whole" / part), load_file(tmp_path / "killed" / part)
+        a, b = load_file(folder / "whole" / part), load_file(folder / "killed" / part)
         assert a.keys() == b.keys()
         assert all(torch.equal(a[name], b[name]) for name in a), part
-    assert metrics(tmp_path / "whole") == metrics(tmp_path / "killed")
-    a, b = load_checkpoint(tmp_path / "whole").progress, load_checkpoint(tmp_path / "killed").progress
+    assert metrics(folder / "whole") == metrics(folder / "killed")
+    a, b = load_checkpoint(folder / "whole").progress, load_checkpoint(folder / "killed").progress
     a.seconds = b.seconds = 0.0
     assert a == b
-    assert (a.reward is not None) == ("--objective" in settings)
-    assert (a.started_from is not None) == ("--start-from" in settings)
+    assert (a.reward is not None) == ("--objective" in FLAGS[flags])
+    assert (a.started_from is not None) == ("--start-from" in FLAGS[flags])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_polite_stop_saves_and_can_be_resumed(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_polite_stop_saves_and_can_be_resumed(tmp_path: Path, call: Call, number: signal.Signals) -> None:
     write_lines(tmp_path)
     long = [*words(tmp_path, "run", ""), "--steps", "100000", "--save-every", "100000", "--eval-every", "100000"]
     process = subprocess.Popen([sys.executable, "-m", "regard", *long], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -110,8 +128,8 @@ def test_a_polite_stop_saves_and_can_be_resumed(tmp_path: Path, number: signal.S
     step = load_checkpoint(tmp_path / "run").progress.step
     assert step > 0
     assert f"regard resume {tmp_path / 'run'}" in out.decode()
-    done = regard("resume", tmp_path / "run", "--steps", step + 3, "--override")
-    assert done.returncode == 0, done.stderr.decode()
+    done = call("resume", tmp_path / "run", "--steps", step + 3, "--override")
+    assert done.code == 0, done.err
     assert load_checkpoint(tmp_path / "run").progress.step == step + 3
 
 
@@ -132,30 +150,29 @@ def run(finished: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "emptied"])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_serves(run: Path, damage: str) -> None:
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_serves(run: Path, call: Call, damage: str) -> None:
     path = run / CURRENT
     raw = bytearray(path.read_bytes())
     if damage == "flipped":
         raw[-100] ^= 1
     path.write_bytes({"truncated": raw[: len(raw) // 2], "flipped": raw, "emptied": b""}[damage])
-    failed = regard("resume", run, "--steps", "24", "--override")
-    assert failed.returncode == 2
-    assert b"damaged" in failed.stderr
-    assert b"--previous" in failed.stderr
+    failed = call("resume", run, "--steps", "24", "--override")
+    assert failed.code == 2
+    assert "damaged" in failed.err
+    assert "--previous" in failed.err
     assert load_checkpoint(run, previous=True).progress.step == 10
-    went_on = regard("resume", run, "--previous", "--steps", "12", "--override")
-    assert went_on.returncode == 0, went_on.stderr.decode()
+    went_on = call("resume", run, "--previous", "--steps", "12", "--override")
+    assert went_on.code == 0, went_on.err
     assert load_checkpoint(run).progress.step == 12
 
 
-def test_a_changed_recipe_needs_override(run: Path) -> None:
+def test_a_changed_recipe_needs_override(run: Path, call: Call) -> None:
     before = (run / "recipe.toml").read_text()
-    refused = regard("resume", run, "--steps", "25", "--learning-rate", "0.5")
-    assert refused.returncode == 2
-    text = refused.stderr.decode()
-    assert "train.steps: 20 → 25" in text
-    assert "train.learning_rate: 0.01 → 0.5" in text
-    assert "--override" in text
+    refused = call("resume", run, "--steps", "25", "--learning-rate", "0.5")
+    assert refused.code == 2
+    assert "train.steps: 20 → 25" in refused.err
+    assert "train.learning_rate: 0.01 → 0.5" in refused.err
+    assert "--override" in refused.err
     assert (run / "recipe.toml").read_text() == before
 
 
@@ -183,14 +200,12 @@ def test_a_finished_run_says_so(run: Path) -> None:
         resume(run)
 
 
-def test_two_runs_in_one_folder_are_refused(run: Path) -> None:
-    import fcntl
-
+def test_two_runs_in_one_folder_are_refused(run: Path, call: Call) -> None:
     with (run / ".lock").open("a+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        refused = regard("resume", run, "--steps", "30", "--override")
-    assert refused.returncode == 2
-    assert b"another process is training" in refused.stderr
+        refused = call("resume", run, "--steps", "30", "--override")
+    assert refused.code == 2
+    assert "another process is training" in refused.err
 
 
 def test_no_room_for_a_checkpoint_keeps_the_last_good_one(run: Path) -> None:

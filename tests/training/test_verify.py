@@ -17,7 +17,7 @@ from regard.errors import RunError
 from regard.training.checkpoint import CURRENT, PREVIOUS, _checksum, load_checkpoint
 from regard.training.loop import extended
 from regard.training.verify import verify
-from support import regard, write_lines
+from support import Call, write_lines
 
 QUIET = Console(quiet=True)
 
@@ -66,12 +66,12 @@ def rewrite(path: Path, name: str, change: float) -> None:
     save_file(tensors, path, metadata={"about": json.dumps(about)})
 
 
-def test_a_good_run_is_verified_and_not_touched(run: Path) -> None:
+def test_a_good_run_is_verified_and_not_touched(run: Path, call: Call) -> None:
     before, dice = contents(run), torch.get_rng_state()
-    done = regard("resume", run, "--verify")
-    assert done.returncode == 0, done.stderr.decode()
-    assert done.stdout.decode().startswith(f"verified: trained once more, steps 17 to 20 of {run} give the same losses")
-    assert len(done.stdout.decode().splitlines()) == 1
+    done = call("resume", run, "--verify")
+    assert done.code == 0, done.err
+    assert done.out.startswith(f"verified: trained once more, steps 17 to 20 of {run} give the same losses")
+    assert len(done.out.splitlines()) == 1
     assert contents(run) == before
     assert torch.equal(torch.get_rng_state(), dice)
 
@@ -101,22 +101,22 @@ def test_changed_losses_are_noticed(run: Path) -> None:
     assert "(trajectory differ)" in verify(run, QUIET).line
 
 
-def test_other_data_is_noticed(run: Path, finished: Path) -> None:
+def test_other_data_is_noticed(run: Path, finished: Path, call: Call) -> None:
     source = finished / "a.en"
     text = source.read_text(encoding="utf-8")
     try:
         source.write_text(text.replace("cat", "cow"), encoding="utf-8")
-        done = regard("resume", run, "--verify")
+        done = call("resume", run, "--verify")
     finally:
         source.write_text(text, encoding="utf-8")
-    assert done.returncode == 1
-    assert done.stdout.decode() == f"not verified: the training data is not what {run} was trained with\n"
+    assert done.code == 1
+    assert done.out == f"not verified: the training data is not what {run} was trained with\n"
 
 
-def test_what_cannot_be_verified_is_one_clear_line(run: Path) -> None:
-    refused = regard("resume", run, "--verify", "--steps", "30")
-    assert refused.returncode == 2
-    assert b"--verify takes no other flags, but got --steps" in refused.stderr
+def test_what_cannot_be_verified_is_one_clear_line(run: Path, call: Call) -> None:
+    refused = call("resume", run, "--verify", "--steps", "30")
+    assert refused.code == 2
+    assert "--verify takes no other flags, but got --steps" in refused.err
     shutil.copy(run / CURRENT, run / PREVIOUS)
     with pytest.raises(RunError, match="is not after the one before it"):
         verify(run, QUIET)

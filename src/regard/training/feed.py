@@ -44,7 +44,7 @@ class Ready:
         return replace(self, batch=self.batch.pin_memory())
 
 
-class _Stream(IterableDataset[Ready]):
+class Stream(IterableDataset[Ready]):
     def __init__(self, batches: Batches | RowBatches, cost: Cost, guide: Guide | None = None) -> None:
         self.batches, self.cost, self.guide = batches, cost, guide
 
@@ -71,13 +71,13 @@ def feed(
     batches: Batches | RowBatches, cost: Cost, device: torch.device, guide: Guide | None = None
 ) -> Iterator[Ready]:
     """Without end. `batches` runs ahead of what is consumed: where to go on is what the last `Ready` says."""
-    stream = _Stream(batches, cost, guide)
+    stream = Stream(batches, cost, guide)
     forks = "fork" in multiprocessing.get_all_start_methods()
     for ready in ahead(stream, pin=True) if device.type == "cuda" and forks else stream:
         yield ready.to(device)
 
 
-def ahead(stream: _Stream, pin: bool) -> DataLoader[Ready]:
+def ahead(stream: Stream, pin: bool) -> DataLoader[Ready]:
     """Another process goes through the stream. It is forked, whatever is usual here, so that it has the corpus as it
     is: a process begun afresh would need a copy, and what makes an epoch's corpus cannot be sent."""
     return DataLoader(

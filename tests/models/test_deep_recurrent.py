@@ -1,0 +1,46 @@
+"""GNMT and Deep-Att, what both are held to beyond the contract: beams that share a source, and half precision."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import variants
+from regard.batch import Batch
+from regard.models.deep_att import DeepAtt
+from regard.models.gnmt import GNMT
+from variants import close, stepwise
+
+MODELS = {
+    f"{family}, {name}": make for family in ("GNMTS", "DEEP_ATT") for name, make in getattr(variants, family).items()
+}
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest) -> GNMT | DeepAtt:
+    torch.manual_seed(7)
+    model = MODELS[request.param]()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model.eval()
+
+
+@torch.inference_mode()
+def test_beams_of_one_sentence_change_places_without_moving_the_source(model: GNMT | DeepAtt, batch: Batch) -> None:
+    beams = model.start(model.encode(batch.src, batch.src_mask)).select(torch.tensor([0, 0, 1]))
+    beams = model.step(torch.tensor([5, 6, 7]), beams).state
+    swapped = beams.select(torch.tensor([1, 0, 2]))
+    assert swapped.source is beams.source
+    token = torch.tensor([8, 9, 10])
+    close(model.step(token, swapped).log_probs[[1, 0, 2]], model.step(token[[1, 0, 2]], beams).log_probs)
+
+
+def test_it_runs_in_bfloat16(model: GNMT | DeepAtt, batch: Batch) -> None:
+    exact = model(batch)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rough = model(batch)
+        stepped, _ = stepwise(model, batch)
+    rough.float().sum().backward()
+    assert stepped.dtype == torch.float32
+    torch.testing.assert_close(rough.float(), exact, rtol=0.1, atol=0.15)
+    torch.testing.assert_close(stepped, exact.log_softmax(-1), rtol=0.1, atol=0.15)

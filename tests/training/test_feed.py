@@ -1,0 +1,58 @@
+"""Batches made ready in another process are those of the stream itself, in its order, with the same place to go on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+# A process of its own, in which others are spawned unless one says otherwise, as on many machines with a GPU. The
+# corpus is that of a real run: what makes it is a function inside `make_batches`, which cannot be sent to another.
+SCRIPT = """
+import itertools, multiprocessing, sys
+import torch
+from rich.console import Console
+from regard.bundle import make_model
+from regard.data.corpus import read_pairs
+from regard.data.splits import find_splits
+from regard.recipe import read_recipe
+from regard.text.tokenizer import Tokenizer
+from regard.training.checkpoint import Progress
+from regard.training.cost import Cost
+from regard.training.feed import Stream, ahead, feed
+from regard.training.material import make_batches
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    src, tgt = sys.argv[1:]
+    data = {"src": src, "tgt": tgt, "dev_size": 0, "max_length": 60}
+    recipe = read_recipe({"data": data, "text": {"vocab_size": 340}, "train": {"batch_tokens": 64}})
+    train = find_splits(recipe.data).train
+    tokenizer = Tokenizer.train(lambda: read_pairs(train[0].files), recipe.text)
+    cost = Cost(make_model(recipe.architecture, recipe.model, tokenizer))
+    for packed in (False, True):
+
+        def batches():
+            return make_batches(recipe, train, tokenizer, Progress(packed=packed), Console(quiet=True))
+
+        made_here = list(itertools.islice(feed(batches(), cost, torch.device("cpu")), 40))
+        made_ahead = list(itertools.islice(ahead(Stream(batches(), cost), pin=False), 40))
+        for here, there in zip(made_here, made_ahead, strict=True):
+            pairs = zip(here.batch.tensors(), there.batch.tensors(), strict=True)
+            assert all(torch.equal(a, b) for a, b in pairs)
+            for name in ("tokens", "pairs", "flops", "epoch", "index", "width"):
+                assert getattr(here, name) == getattr(there, name), name
+        print(made_ahead[-1].epoch > 1, made_ahead[-1].width > 0)
+"""
+
+
+def test_another_process_makes_the_same_batches_though_processes_are_spawned(text_files: tuple[Path, Path]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT, *map(str, text_files)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "False", "True", "True"]  # over several epochs; rows of one width
