@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from regard.batch import pack
-from regard.claims import printed, scaling
+from regard.claims import future, heads, printed, scaling
 from regard.claims.bottleneck import first_word_gradient
-from regard.claims.claim import NOT_SHOWN, SHOWN, Claim, Finding, Kept, judge
+from regard.claims.claim import NOT_SHOWN, SHOWN, Claim, Finding, Kept, judge, over_seeds
 from regard.claims.learning import BASE, Pupil, School
 from regard.claims.report import render_html, render_markdown, render_text
 from regard.claims.run import ALL, choose, run_claims
 from regard.claims.variants import VARIANTS
 from regard.errors import InputError, RunError
 from regard.models.transformer import TransformerConfig
-from support import regard
+from support import Call
 from variants import close, transformer
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2)
@@ -100,6 +100,53 @@ def test_printed_figures_are_judged_by_what_is_computed() -> None:
     assert judge(False) == NOT_SHOWN
 
 
+def test_what_several_seeds_gave_is_told_with_its_spread() -> None:
+    assert over_seeds([70, 74, 75]) == "73.0 (70.0 to 75.0)"
+    assert over_seeds([0.5], "{:.0%}") == "50%"
+
+
+class Remembering(School):
+    """A school whose models were all measured: BLEU and loss by pupil, one for each seed."""
+
+    def __init__(self, out: Path, bleus: dict[str, list[float]], losses: dict[str, list[float]] | None = None) -> None:
+        super().__init__(out)
+        self.bleus, self.losses = bleus, losses or {}
+
+    def bleu(self, pupil: Pupil, seed: int) -> float:
+        return self.bleus[pupil.name][self.seeds.index(seed)]
+
+    def loss(self, pupil: Pupil, seed: int) -> float:
+        return self.losses[pupil.name][self.seeds.index(seed)]
+
+
+@pytest.mark.parametrize(("last", "verdict"), [(70.0, SHOWN), (73.5, NOT_SHOWN)])
+def test_one_seed_that_fails_is_enough_for_not_shown(tmp_path: Path, last: float, verdict: str) -> None:
+    school = Remembering(tmp_path, {"transformer": [75.0, 75.0, 75.0], "without scaling": [40.0, 40.0, last]})
+    found = scaling.test_training(school)
+    assert found.verdict == verdict
+    assert found.header == ["model", "seed 1", "seed 2", "seed 3"]
+
+
+def test_without_the_mask_loss_and_bleu_must_both_fall(tmp_path: Path) -> None:
+    bleus = {"transformer": [75.0] * 3, "without mask": [0.0, 1.0, 2.0]}
+    collapsed = Remembering(tmp_path, bleus, {"transformer": [0.4] * 3, "without mask": [0.1] * 3})
+    told = "loss 0.40 (0.40 to 0.40) → 0.10 (0.10 to 0.10); BLEU 75.0 (75.0 to 75.0) → 1.0 (0.0 to 2.0)"
+    assert future.test(collapsed).figure == told
+    assert future.test(collapsed).verdict == SHOWN
+    stays = Remembering(tmp_path, bleus, {"transformer": [0.4] * 3, "without mask": [0.1, 0.1, 0.3]})
+    assert future.test(stays).verdict == NOT_SHOWN
+    speaks = Remembering(tmp_path, bleus | {"without mask": [0.0, 16.0, 2.0]}, collapsed.losses)
+    assert future.test(speaks).verdict == NOT_SHOWN
+
+
+@pytest.mark.parametrize(
+    ("one", "verdict"),
+    [([73.0, 72.0, 71.0], SHOWN), ([73.0, 72.0, 75.5], NOT_SHOWN), ([74.5, 74.5, 74.5], NOT_SHOWN)],
+)
+def test_heads_must_be_worth_more_than_seeds_differ(tmp_path: Path, one: list[float], verdict: str) -> None:
+    assert heads.test(Remembering(tmp_path, {"transformer": [75.0] * 3, "one head": one})).verdict == verdict
+
+
 def test_the_notes_figures(tmp_path: Path) -> None:
     tested = run_claims(printed.CLAIMS, tmp_path / "claims", False, lambda line: None)
     verdicts = {one.claim.name: one.finding.verdict for one in tested}
@@ -170,15 +217,15 @@ def test_every_form_of_the_report(tmp_path: Path) -> None:
     assert "http" not in html
 
 
-def test_the_command_line(tmp_path: Path) -> None:
-    done = regard("claims", "--only", "notes-bigrams", "--out", tmp_path / "c")
-    assert done.returncode == 0, done.stderr
-    assert b"the notes are wrong" in done.stdout
+def test_the_command_line(tmp_path: Path, call: Call) -> None:
+    done = call("claims", "--only", "notes-bigrams", "--out", tmp_path / "c")
+    assert done.code == 0, done.err
+    assert "the notes are wrong" in done.out
     assert {"report.md", "report.html"} <= {path.name for path in (tmp_path / "c").iterdir()}
     assert json.loads((tmp_path / "c" / "claims" / "notes-bigrams.json").read_text())["finding"]["verdict"]
-    wrong = regard("claims", "--only", "irony", "--out", tmp_path / "d")
-    assert wrong.returncode == 2
-    assert wrong.stderr.count(b"\n") == 1
+    wrong = call("claims", "--only", "irony", "--out", tmp_path / "d")
+    assert wrong.code == 2
+    assert wrong.err.count("\n") == 1
     assert not (tmp_path / "d").exists()
 
 

@@ -10,7 +10,7 @@ What counts as "shown" is a number that stands in the claim, set before the expe
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,12 @@ class Claim:
 
 def judge(passed: bool) -> str:
     return SHOWN if passed else NOT_SHOWN
+
+
+def over_seeds(values: Sequence[float], form: str = "{:.1f}") -> str:
+    """The mean of what several seeds gave, with the least and the greatest: [70, 74, 75] is "73.0 (70.0 to 75.0)"."""
+    mean, *ends = (form.format(x) for x in (sum(values) / len(values), min(values), max(values)))
+    return mean if len(values) == 1 else f"{mean} ({ends[0]} to {ends[1]})"
 
 
 class Kept:

@@ -30,7 +30,7 @@ from regard.training.checkpoint import CURRENT, PREVIOUS
 from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train
 
-SEEDS = (1, 2)
+SEEDS = (1, 2, 3)
 LONGEST = 128  # tokens
 
 
@@ -55,7 +55,7 @@ class School:
         self.out, self.quick, self.tell = out, quick, tell
         self.kept = Kept(out / "parts")
         self.steps = 40 if quick else 600
-        self.seeds = SEEDS[:1] if quick else SEEDS  # where effects are small; for large ones the first is enough
+        self.seeds = SEEDS[:1] if quick else SEEDS
         self._splits: dict[str, Split] | None = None
 
     @property

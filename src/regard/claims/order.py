@@ -12,7 +12,7 @@ import re
 
 from regard.baselines import rules
 from regard.bundle import Bundle
-from regard.claims.claim import Claim, Finding, judge
+from regard.claims.claim import Claim, Finding, judge, over_seeds
 from regard.claims.learning import BASE, Pupil, School, said
 from regard.errors import RunError
 
@@ -53,9 +53,9 @@ def test(school: School) -> Finding:
         def translate(bundle: Bundle) -> list[str]:
             return said(bundle, sources)
 
-        bleus[pupil.name] = [school.bleu(pupil, seed) for seed in school.seeds[:1]]
+        bleus[pupil.name] = [school.bleu(pupil, seed) for seed in school.seeds]
         both_right[pupil.name] = []
-        for seed, score in zip(school.seeds[:1], bleus[pupil.name], strict=True):
+        for seed, score in zip(school.seeds, bleus[pupil.name], strict=True):
             found = school.measured(pupil, seed, "order", translate)
             right = [a == b for a, b in zip(found, wanted, strict=True)]
             both = [x and y for x, y in zip(right[0::2], right[1::2], strict=True)]
@@ -64,14 +64,12 @@ def test(school: School) -> Finding:
             both_right[pupil.name].append(share)
             row = [pupil.name, str(seed), f"{score:.1f}", f"{sum(right) / max(1, len(right)):.0%}", f"{share:.0%}"]
             rows.append([*row, f"{sum(same) / max(1, len(same)):.0%}"])
-    passed = max(both_right[BLIND.name]) <= 0.02 and all(
-        a - b >= 10 for a, b in zip(bleus[BASE.name], bleus[BLIND.name], strict=True)
-    )
-    passed = passed and min(both_right[BASE.name]) >= 0.3
+    lower = [a - b for a, b in zip(bleus[BASE.name], bleus[BLIND.name], strict=True)]
+    passed = max(both_right[BLIND.name]) <= 0.02 and min(lower) >= 10 and min(both_right[BASE.name]) >= 0.3
     figure = (
-        f"both orders right: {_range(both_right[BASE.name], '{:.0%}')} with positions, "
-        f"{_range(both_right[BLIND.name], '{:.0%}')} without; BLEU {_range(bleus[BASE.name], '{:.1f}')} against "
-        f"{_range(bleus[BLIND.name], '{:.1f}')}"
+        f"both orders right: {over_seeds(both_right[BASE.name], '{:.0%}')} with positions, "
+        f"{over_seeds(both_right[BLIND.name], '{:.0%}')} without; BLEU {over_seeds(bleus[BASE.name])} against "
+        f"{over_seeds(bleus[BLIND.name])}, lower by {over_seeds(lower)}"
     )
     header = ["model", "seed", "BLEU", "sentences right", "both orders right", "both translated alike"]
     remark = (
@@ -81,10 +79,6 @@ def test(school: School) -> Finding:
     return Finding(judge(passed), figure, header, rows, remark)
 
 
-def _range(values: list[float], form: str) -> str:
-    return " and ".join(form.format(value) for value in values)
-
-
 CLAIMS = (
     Claim(
         "positions",
@@ -92,7 +86,7 @@ CLAIMS = (
         f"A Transformer trained with sinusoids and one with zeros in their place; {PAIRS} pairs of unseen sentences "
         "that differ in order alone.",
         "Without positions no more than 2% of pairs have both orders right and BLEU is 10 lower; with them at least "
-        "30% of pairs are right.",
+        "30% of pairs are right; with every seed.",
         test,
     ),
 )

@@ -10,7 +10,7 @@ import torch
 
 from regard.batch import pack
 from regard.bundle import Bundle
-from regard.claims.claim import Claim, Finding, judge
+from regard.claims.claim import Claim, Finding, judge, over_seeds
 from regard.claims.learning import BASE, LONGEST, School
 from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator
@@ -48,9 +48,10 @@ def test_beam(school: School) -> Finding:
         gains.append((wide["bleu"] - greedy["bleu"], wide["log_prob"] - greedy["log_prob"]))
         worse.append(sum(b < a - 1e-4 for a, b in zip(greedy["log_probs"], wide["log_probs"], strict=True)))
     passed = all(score >= 0.3 and log_prob > 0 for score, log_prob in gains)
-    figure = "; ".join(f"BLEU {score:+.2f}, log p {log_prob:+.3f} a sentence" for score, log_prob in gains)
+    scores, log_probs = zip(*gains, strict=True)
+    figure = f"BLEU {over_seeds(scores, '{:+.2f}')}, log p {over_seeds(log_probs, '{:+.3f}')} a sentence"
     remark = (
-        f"In {' and '.join(map(str, worse))} of {len(examples)} sentences the beam's output is less probable than the "
+        f"In {', '.join(map(str, worse))} of {len(examples)} sentences the beam's output is less probable than the "
         "greedy one: it ranks by log p divided by a power of the length."
     )
     return Finding(judge(passed), figure, ["search", "seed", "BLEU", "log p a sentence", "CPU seconds"], rows, remark)
@@ -108,7 +109,7 @@ CLAIMS = (
     Claim(
         "beam",
         "Beam search finds better translations than greedy search.",
-        f"The two trained Transformers, beam 1 and beam {BEAM} on the same test.",
+        f"The trained Transformers, beam 1 and beam {BEAM} on the same test.",
         "At least 0.3 BLEU more and a higher mean log p, with every seed.",
         test_beam,
     ),
