@@ -108,7 +108,8 @@ PICTURES = sorted((Path(__file__).parents[3] / "docs" / "img").glob("*.svg"))
 
 
 def test_there_are_pictures() -> None:
-    assert {path.stem for path in PICTURES} == {"hero", "attention", "heads", "arcs", "lattice", "positions"}
+    wanted = {"hero", "attention", "heads", "arcs", "il", "elle", "lattice", "positions"}
+    assert {path.stem for path in PICTURES} == wanted
 
 
 @pytest.mark.parametrize("path", PICTURES, ids=lambda path: path.name)
