@@ -103,13 +103,7 @@ def align(
         bundle = Bundle.load(folder)
         write_links(output, bundle, pairs, stored_view(bundle), cut)
         return
-    known = read_known(pairs, gold, gold_first, cut)
-    if dev_src or dev_tgt or dev_gold:
-        if not (dev_src and dev_tgt and dev_gold):
-            raise InputError("sentences to choose the view on are three files: --dev-src, --dev-tgt and --dev-gold")
-        dev, test = read_known(read_both(dev_src, dev_tgt), dev_gold, gold_first, cut), known
-    else:
-        dev, test = known.part(slice(0, None, 2)), known.part(slice(1, None, 2))
+    dev, test = dev_and_test(read_known(pairs, gold, gold_first, cut), (dev_src, dev_tgt, dev_gold), gold_first, cut)
     if not (dev.pairs and test.pairs):
         raise InputError(f"a view is chosen on some lines and measured on others, but {src} has {len(pairs)}")
     if (train_src is None) != (train_tgt is None):
@@ -137,6 +131,16 @@ def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gol
     from regard.explain.aligners import read_gold
 
     return read_gold(pairs, list(read_lines(gold)), first, words)
+
+
+def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: WordsOf) -> tuple[Gold, Gold]:
+    """Lines to choose the view on and others to measure it on: the files that are given, or halves."""
+    if not any(dev):
+        return known.part(slice(0, None, 2)), known.part(slice(1, None, 2))
+    src, tgt, gold = dev
+    if not (src and tgt and gold):
+        raise InputError("sentences to choose the view on are three files: --dev-src, --dev-tgt and --dev-gold")
+    return read_known(read_both(src, tgt), gold, first, words), known
 
 
 def stored_view(bundle: Bundle) -> View:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard import box
 from regard.cli.explain_evidence import evidence, importance, lab
 from regard.cli.explain_more import lattice, positions, step
 from regard.cli.lines import number
+from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence, Target
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,19 +34,6 @@ app = typer.Typer(
     '  regard explain arcs --word it "… because it was too tired." "… because it was too wide."',
 )
 
-Sentence = Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')]
-Model = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(metavar="TEXT", help="A translation to force, instead of the one that the model finds."),
-]
-Beam = Annotated[
-    int | None,
-    typer.Option(parser=number("--beam", int), metavar="N", help="Of the search; 1 is greedy.  [default: the model's]"),
-]
 Kind = Annotated[
     str,
     typer.Option(
@@ -76,15 +63,6 @@ Subwords = Annotated[
         "of its parts averaged. For scripts without spaces, where a line is one word, this is what to use.",
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="Where to write: .svg, .html, .json, .png or .txt.  [default: the terminal]"),
-]
-Font = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin; others need none."),
-]
-Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")]
 
 
 @app.command()
@@ -115,7 +93,7 @@ def attention(
             help="Each word and what it looked at most, not a heat map; in a picture, ribbons between words.",
         ),
     ] = False,
-    out: Out = None,
+    out: Picture = None,
     font: Font = None,
     device: Device = "auto",
 ) -> None:
@@ -150,7 +128,7 @@ def heads(
     kind: Kind = "cross",
     row: Row = None,
     subwords: Subwords = False,
-    out: Out = None,
+    out: Picture = None,
     font: Font = None,
     device: Device = "auto",
 ) -> None:
@@ -188,7 +166,7 @@ def arcs(
         str, typer.Option(metavar="SIDE", help="Of --kind cross: whether the word is in the source or in the target.")
     ] = "target",
     row: Row = None,
-    out: Out = None,
+    out: Picture = None,
     font: Font = None,
     device: Device = "auto",
 ) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard import box
 from regard.cli.lines import number
+from regard.cli.options import Device, Font, Model, Numbers, Picture, Sentence, Target
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from regard.explain.cutting import How
     from regard.explain.evidence import Evidence
 
-Model = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
-]
 HowOption = Annotated[
     str | None,
     typer.Option(
@@ -27,16 +23,15 @@ HowOption = Annotated[
         help="zero: the head says nothing. uniform: it looks everywhere alike.  [default: zero, for recurrent uniform]",
     ),
 ]
-Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")]
+Heads = Annotated[int, typer.Option(parser=number("--heads", int), metavar="N", help="How many heads to cut together.")]
+Draws = Annotated[int, typer.Option(parser=number("--draws", int), metavar="N", help="Random sets of heads.")]
+Seed = Annotated[int, typer.Option(parser=number("--seed", int), metavar="N", help="Of the random sets.")]
 
 
 def evidence(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')],
+    text: Sentence,
     model: Model = None,
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="A translation to force, instead of the one that the model finds."),
-    ] = None,
+    target: Target = None,
     blank: Annotated[
         str,
         typer.Option(
@@ -54,13 +49,8 @@ def evidence(
         ),
     ] = None,
     how: HowOption = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write: .svg, .html, .json, .png or .txt.  [default: the terminal]"),
-    ] = None,
-    font: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin.")
-    ] = None,
+    out: Picture = None,
+    font: Font = None,
     device: Device = "auto",
 ) -> None:
     """Blank each source word and measure what the output loses, beside what attention shows.
@@ -106,15 +96,11 @@ def importance(
     sentences: Annotated[
         int, typer.Option(parser=number("--sentences", int), metavar="N", help="How many; half choose, half measure.")
     ] = 200,
-    heads: Annotated[
-        int, typer.Option(parser=number("--heads", int), metavar="N", help="How many heads to cut together.")
-    ] = 3,
-    draws: Annotated[int, typer.Option(parser=number("--draws", int), metavar="N", help="Random sets of heads.")] = 10,
-    seed: Annotated[int, typer.Option(parser=number("--seed", int), metavar="N", help="Of the random sets.")] = 1,
+    heads: Heads = 3,
+    draws: Draws = 10,
+    seed: Seed = 1,
     how: HowOption = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write: .json or .txt.  [default: the terminal]")
-    ] = None,
+    out: Numbers = None,
     device: Device = "auto",
 ) -> None:
     """Cut every head and sort them by what log p loses; the costliest are held against random ones.
@@ -152,15 +138,11 @@ def lab(
             parser=number("--pairs", int), metavar="N", help="Only so many pairs to choose on and to measure on."
         ),
     ] = None,
-    heads: Annotated[
-        int, typer.Option(parser=number("--heads", int), metavar="N", help="How many heads to cut together.")
-    ] = 3,
-    draws: Annotated[int, typer.Option(parser=number("--draws", int), metavar="N", help="Random sets of heads.")] = 10,
-    seed: Annotated[int, typer.Option(parser=number("--seed", int), metavar="N", help="Of the random sets.")] = 1,
+    heads: Heads = 3,
+    draws: Draws = 10,
+    seed: Seed = 1,
     how: HowOption = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write: .json or .txt.  [default: the terminal]")
-    ] = None,
+    out: Numbers = None,
     device: Device = "auto",
 ) -> None:
     """Which heads decide il or elle, la banque or la rive: all minimal pairs of the embedded corpus.

@@ -11,29 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard import box
 from regard.cli.lines import number
+from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.decode.translate import Translator
     from regard.explain.render.drawing import Drawing
-
-Sentence = Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')]
-Model = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
-]
-Beam = Annotated[
-    int | None,
-    typer.Option(
-        parser=number("--beam", int), metavar="N", help="Hypotheses kept; 1 is greedy.  [default: the model's]"
-    ),
-]
-Font = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin.")
-]
-Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")]
 
 PICTURES = (".svg", ".html", ".png", ".json", ".txt")
 
@@ -164,10 +148,7 @@ def positions(
             metavar="FOLDER", help="A Transformer whose width, words and learned positions to take.  [default: none]"
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write: .svg, .html, .png, .json or .txt.  [default: the terminal]"),
-    ] = None,
+    out: Picture = None,
     font: Font = None,
 ) -> None:
     """Show how places are told, and check what the notes require of it.

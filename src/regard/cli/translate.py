@@ -13,6 +13,7 @@ import typer
 
 from regard import box
 from regard.cli.lines import STDIN, number, read_lines
+from regard.cli.options import Device
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def translate(
     ] = 4096,
     attention: Annotated[bool, typer.Option("--attention", help="Show which source word each word looked at.")] = False,
     json_lines: Annotated[bool, typer.Option("--json", help="One JSON object a line, with scores and n-best.")] = False,
-    device: Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")] = "auto",
+    device: Device = "auto",
 ) -> None:
     """Translate sentences, a file, or standard input.
 

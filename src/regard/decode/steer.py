@@ -28,7 +28,7 @@ from regard.batch import BOS, EOS, Batch
 from regard.decode.reading import Reading
 from regard.decode.token_lexicon import IdTable
 from regard.errors import InputError
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.base import Around, Memory, Model, State, Step
 from regard.text.tokenizer import Tokenizer
 
 NOTHING = -1  # in a plan: behind its end
@@ -76,20 +76,18 @@ class SteeredMemory(Memory):
     model: Memory
 
 
-class Steered(Model):
+class Steered(Around):
     """A model steered by a lexicon; `reading` says which of its attentions is the alignment."""
 
     targets: Tensor  # (source vocabulary, K)
     probs: Tensor  # (source vocabulary, K)
 
     def __init__(self, model: Model, table: IdTable, reading: Reading, weight: float) -> None:
-        super().__init__()
+        super().__init__(model)
         check_weight("the weight of the lexicon", weight)
-        self.model, self.reading, self.weight = model, reading, weight
-        self.target_size = model.target_size
+        self.reading, self.weight = reading, weight
         self.register_buffer("targets", table.targets.to(model.device))
         self.register_buffer("probs", table.probs.to(model.device))
-        self.training = model.training
 
     def encode(self, src: Tensor, mask: Tensor) -> SteeredMemory:
         inner = self.model.encode(src, mask)
@@ -121,12 +119,6 @@ class Steered(Model):
         targets, probs = self.targets[batch.src][:, None], self.probs[batch.src][:, None]  # (B, 1, S, K)
         proposal = lexicon_proposal(looked, targets, probs, self.target_size)  # (B, T, V)
         return blend(self.model(batch).float().log_softmax(dim=-1), proposal, self.weight)
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return self.model.attention(batch)
-
-    def flops(self, source: int, target: int) -> float:
-        return self.model.flops(source, target)
 
 
 def evenly(src: Tensor, mask: Tensor) -> Tensor:
@@ -167,15 +159,13 @@ class GuidedMemory(Memory):
     model: Memory
 
 
-class Guided(Model):
+class Guided(Around):
     """A model whose translation is drawn towards the one that `suggest` makes, where it makes one."""
 
     def __init__(self, model: Model, suggest: Suggest, weight: float) -> None:
-        super().__init__()
+        super().__init__(model)
         check_weight("the weight of the rules", weight)
-        self.model, self.suggest, self.weight = model, suggest, weight
-        self.target_size = model.target_size
-        self.training = model.training
+        self.suggest, self.weight = suggest, weight
 
     def encode(self, src: Tensor, mask: Tensor) -> GuidedMemory:
         inner = self.model.encode(src, mask)
@@ -213,12 +203,6 @@ class Guided(Model):
         following = (batch.tgt_in == before).cummin(dim=1).values  # (B, T)
         proposal = plan_proposal(due, following, self.target_size)
         return blend(self.model(batch).float().log_softmax(dim=-1), proposal, self.weight)
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return self.model.attention(batch)
-
-    def flops(self, source: int, target: int) -> float:
-        return self.model.flops(source, target)
 
 
 def planned(plan: Tensor, place: int) -> Tensor:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from regard.batch import EOS, Batch
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.batch import EOS
+from regard.models.base import Around, Memory, Model, State, Step
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,10 @@ class PunctualMemory(Memory):
     model: Memory
 
 
-class Punctual(Model):
+class Punctual(Around):
     def __init__(self, model: Model, ratio: float) -> None:
-        super().__init__()
-        self.model, self.ratio, self.target_size = model, ratio, model.target_size
-        self.training = model.training
+        super().__init__(model)
+        self.ratio = ratio
 
     def encode(self, src: Tensor, mask: Tensor) -> PunctualMemory:
         inner = self.model.encode(src, mask)
@@ -54,13 +53,3 @@ class Punctual(Model):
         log_probs = step.log_probs.masked_fill(due[:, None], -torch.inf)  # (N, V)
         log_probs[:, EOS] = torch.where(due, 0.0, -torch.inf)
         return step._replace(log_probs=log_probs, state=replace(state, model=step.state, left=state.left - 1))
-
-    def forward(self, batch: Batch) -> Tensor:
-        logits: Tensor = self.model(batch)
-        return logits
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return self.model.attention(batch)
-
-    def flops(self, source: int, target: int) -> float:
-        return self.model.flops(source, target)

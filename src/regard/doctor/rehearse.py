@@ -43,6 +43,7 @@ from regard.training.log import RunLog
 from regard.training.loop import Job, describe_bundle, save
 from regard.training.memory import foresee, in_parts, untouched
 from regard.training.optim import set_rate
+from regard.training.profile import fill
 from regard.training.regularise import forward_passes
 from regard.training.run import prepare
 from regard.training.schedule import learning_rate
@@ -222,15 +223,13 @@ class Learnt:
 
     flops: float
     tokens: int
-    filled: torch.Tensor  # share of positions that hold a token; a tensor, so that nobody waits for it
+    filled: torch.Tensor
     shapes: frozenset[Shape]
 
     @classmethod
     def of(cls, micro: list[Ready]) -> Learnt:
-        masks = [mask for ready in micro for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
-        held = torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
         shapes = frozenset(shape_of(ready.batch) for ready in micro)
-        return cls(sum(ready.flops for ready in micro), sum(ready.tokens for ready in micro), held, shapes)
+        return cls(sum(ready.flops for ready in micro), sum(ready.tokens for ready in micro), fill(micro), shapes)
 
 
 def growth_to_come(job: Job, update: Update, met: set[Shape]) -> int:

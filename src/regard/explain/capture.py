@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.batch import EOS, Batch, pack, pad_sources
+from regard.batch import EOS, pack, pad_sources
 from regard.bundle import Bundle
 from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
@@ -30,7 +30,7 @@ from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
 from regard.explain.attention import View, WordAttention, views_of, word_attention
-from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
 from regard.text.words import Span, WordsOf, word_spans
 
 Kind = Literal["encoder", "decoder", "cross"]
@@ -204,16 +204,12 @@ class _WatchedState:
         return _WatchedState(self.model.select(rows), self.read[rows])
 
 
-class _Watched(Model):
+class _Watched(Around):
     """A model for one search over one sentence, whose steps are noted by the words said before them."""
 
     def __init__(self, model: Model) -> None:
-        super().__init__()
-        self.model, self.target_size, self.training = model, model.target_size, model.training
+        super().__init__(model)
         self.seen: dict[tuple[int, ...], _Looked] = {}
-
-    def encode(self, src: Tensor, mask: Tensor) -> Memory:
-        return self.model.encode(src, mask)
 
     def start(self, memory: Memory, trace: bool = False) -> _WatchedState:
         nothing = torch.empty(len(memory.mask), 0, dtype=torch.long, device=memory.mask.device)
@@ -227,16 +223,6 @@ class _Watched(Model):
             cross = step.attention[row].unbind() if step.attention is not None else ()  # each (H, S)
             self.seen[tuple(said)] = _Looked(tuple(cross), tuple(layer[row] for layer in step.decoder))
         return step._replace(state=_WatchedState(step.state, read))
-
-    def forward(self, batch: Batch) -> Tensor:
-        logits: Tensor = self.model(batch)
-        return logits
-
-    def attention(self, batch: Batch) -> AttentionMaps:
-        return self.model.attention(batch)
-
-    def flops(self, source: int, target: int) -> float:
-        return self.model.flops(source, target)
 
 
 def _last_row(maps: AttentionMaps) -> _Looked:

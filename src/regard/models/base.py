@@ -96,6 +96,27 @@ class Model(nn.Module, ABC):
         return sum(p.numel() for p in self.parameters())
 
 
+class Around(Model):
+    """A model around another one that changes what its steps say; what is not written anew is the inner model's."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model, self.target_size, self.training = model, model.target_size, model.training
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        return self.model.encode(src, mask)
+
+    def forward(self, batch: Batch) -> Tensor:
+        logits: Tensor = self.model(batch)
+        return logits
+
+    def attention(self, batch: Batch) -> AttentionMaps:
+        return self.model.attention(batch)
+
+    def flops(self, source: int, target: int) -> float:
+        return self.model.flops(source, target)
+
+
 class RowModel(Model):
     """A model that keeps apart sentences that share a row (`batch.Shared`), and gives what its logits are made of, so
     that a loss need not hold them all."""

@@ -103,7 +103,7 @@ def measure(recipe: Recipe, updates: int, console: Console) -> Profile:
     flops = sum(ready.flops for ready in learnt) / updates / seconds
     half = job.autocast._enabled  # torch has no public name for it
     peak, source = peak_of(model.device, torch.bfloat16 if half else torch.float32)
-    filled = fill(learnt)
+    filled = float(fill(learnt))
     return Profile(
         device=torch.cuda.get_device_name() if model.device.type == "cuda" else str(model.device),
         precision="bfloat16" if half else "float32",
@@ -165,9 +165,10 @@ class _Clock:
         self.at = now
 
 
-def fill(learnt: list[Ready]) -> float:
+def fill(learnt: list[Ready]) -> torch.Tensor:
+    """The share of positions that hold a token; a tensor, so that nobody waits for it."""
     masks = [mask for ready in learnt for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
-    return sum(int(mask.sum()) for mask in masks) / sum(mask.numel() for mask in masks)
+    return torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
 
 
 def peak_of(device: torch.device, kind: torch.dtype) -> tuple[float, str]:
