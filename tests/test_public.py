@@ -6,9 +6,12 @@ import importlib
 import resource
 import subprocess
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_type_hints
 
 import pytest
+import typer
+from typer.models import OptionInfo
 
 import regard
 from regard.cli import app, main
@@ -103,6 +106,26 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_every_command_is_listed_here() -> None:
     names: list[Any] = [command.callback.__name__ for command in app.registered_commands if command.callback]
     assert sorted(names) == sorted(FLAGS)
+
+
+def callbacks(group: typer.Typer) -> Iterator[Any]:
+    yield from (command.callback for command in group.registered_commands)
+    for part in group.registered_groups:
+        assert part.typer_instance is not None
+        yield from callbacks(part.typer_instance)
+
+
+def test_no_flag_is_named_by_its_placeholder() -> None:
+    """typer 0.27 and 0.28 turn `tag` with the placeholder TAG into --TAG, unless the flag is spelt out; the first
+    spelling is what typer calls the default of an annotation."""
+    unspelt = [
+        (callback.__name__, name)
+        for callback in callbacks(app)
+        for name, kind in get_type_hints(callback, include_extras=True).items()
+        for option in getattr(kind, "__metadata__", ())
+        if isinstance(option, OptionInfo) and (option.metavar or "").lower() == name and option.default is ...
+    ]
+    assert not unspelt
 
 
 @pytest.mark.parametrize("command", FLAGS)

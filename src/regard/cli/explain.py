@@ -37,6 +37,7 @@ app = typer.Typer(
 Kind = Annotated[
     str,
     typer.Option(
+        "--kind",
         metavar="KIND",
         help="cross (target looks at source), encoder (source at itself) or decoder (target at the words before).",
     ),
@@ -152,7 +153,9 @@ def arcs(
     ],
     word: Annotated[
         str,
-        typer.Option(metavar="WORD", help="The word; the:2 is the second “the”, and a number counts words from 1."),
+        typer.Option(
+            "--word", metavar="WORD", help="The word; the:2 is the second “the”, and a number counts words from 1."
+        ),
     ],
     model: Model = None,
     target: Target = None,
@@ -163,7 +166,10 @@ def arcs(
         str | None, typer.Option(metavar="N,N,…", help="Heads of the layer, from 1.  [default: all]")
     ] = None,
     side: Annotated[
-        str, typer.Option(metavar="SIDE", help="Of --kind cross: whether the word is in the source or in the target.")
+        str,
+        typer.Option(
+            "--side", metavar="SIDE", help="Of --kind cross: whether the word is in the source or in the target."
+        ),
     ] = "target",
     row: Row = None,
     out: Picture = None,

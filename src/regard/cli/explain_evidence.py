@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 HowOption = Annotated[
     str | None,
     typer.Option(
+        "--how",
         metavar="HOW",
         help="zero: the head says nothing. uniform: it looks everywhere alike.  [default: zero, for recurrent uniform]",
     ),

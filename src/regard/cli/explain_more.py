@@ -88,6 +88,7 @@ def step(
     kind: Annotated[
         str,
         typer.Option(
+            "--kind",
             metavar="KIND",
             help="cross (target looks at source), encoder (source at itself) or decoder (target at the words before).",
         ),

@@ -96,7 +96,7 @@ def translate(
         ),
     ] = "keep",
     tag: Annotated[
-        str | None, typer.Option(metavar="TAG", help="One of the model's tags, put before every source.")
+        str | None, typer.Option("--tag", metavar="TAG", help="One of the model's tags, put before every source.")
     ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw translations by their probability instead of searching for the best.")
