@@ -65,6 +65,7 @@ def test_the_card_tells_where_it_comes_from(run_folder: Path) -> None:
     assert card["recipe"]["train"]["steps"] == 120
     assert card["test_bleu"]["score"] == pytest.approx(100)
     assert card["test_bleu"]["signature"].startswith("nrefs:1|case:mixed")
+    assert card["test_peak_bytes"] >= card["peak_bytes"] > 0
     assert card["pairs"]["kept"] == 32
 
 

@@ -24,6 +24,7 @@ from regard.recipe import Recipe, recipe_from_tables, with_settings
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
 from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
+from regard.training.cost import peak_bytes
 from regard.training.distributed import ALONE, World, joined, my_device, objective, seed_apart, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
@@ -297,5 +298,6 @@ def score_test(folder: RunFolder, recipe: Recipe, test: HeldOut, device: torch.d
         "signature": found.bleu.signature,
         "text": str(found.bleu),
     }
+    bundle.card["test_peak_bytes"] = peak_bytes(device)  # of the whole run; a wide beam may need more than learning did
     bundle.save(place)
     return found
