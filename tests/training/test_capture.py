@@ -59,6 +59,7 @@ def test_recorded_gradients_are_the_plain_ones_and_add_up() -> None:
             loss = projected_nll(model.states(some), model.output.weight, some.tgt_out, some.tgt_mask, 0.1) * 0.5
         loss.backward()
         total += loss.detach()
+    del loss  # what it holds was made outside the recording and would be waited for within it
     expected = [p.grad.clone() for p in parameters if p.grad is not None]
     model.zero_grad(set_to_none=True)
     replay = recorded(model, one)
