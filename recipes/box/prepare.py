@@ -7,8 +7,10 @@ english.en      what the teachers are to translate: every English sentence of th
 grammar.en/.fr  the embedded corpus
 sturdy.en/.fr   training pairs whose English came as people type it: in lower case, without the full stop, with typos
 long.en/.fr     two to five training pairs in a row as one, so that longer inputs do not break
+typed.en/.fr    as sturdy, with the French as people type it; for a model that translates both ways (both.toml)
 
-Everything is drawn from one seed: the same files come out each time.
+Everything is drawn from fixed seeds: the same files come out each time. Last it says which of the course notes'
+sentences stand in these texts, in whatever spelling and with whatever translation.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from regard.data.connected import sentence_key
-from regard.data.grammar import generate
+from regard.data.grammar import NOTES_EXAMPLES, generate
 from regard.data.transforms import WORD, typo
 
 Pair = tuple[str, str]
@@ -50,16 +52,16 @@ def new_english(train: Iterable[str], held_out: Iterable[str], further: Iterable
     return found
 
 
-def as_typed(english: str, rng: random.Random) -> str:
+def as_typed(line: str, rng: random.Random) -> str:
     """As people type: one to three of lower case, no full stop, typos."""
     changes = rng.sample(("lower", "mark", "typos"), rng.choice((1, 1, 2, 3)))
     if "lower" in changes:
-        english = english.lower()
+        line = line.lower()
     if "mark" in changes:
-        english = english.rstrip(" .!")
+        line = line.rstrip(" .!")
     if "typos" in changes:
-        english = WORD.sub(lambda word: typo(word[0], rng) if rng.random() < TYPOS else word[0], english)
-    return english or "."
+        line = WORD.sub(lambda word: typo(word[0], rng) if rng.random() < TYPOS else word[0], line)
+    return line or "."
 
 
 def joined(pairs: Sequence[Pair], count: int, rng: random.Random) -> list[Pair]:
@@ -92,13 +94,20 @@ def main() -> None:
     english = new_english((src for src, _ in train), held_out, further)
     (given.out / "english.en").write_text("".join(line + "\n" for line in english), encoding="utf-8")
     print(f"english    {len(english):>8,} sentences")
-    write(given.out, "grammar", [(e.src, e.tgt) for e in generate(given.grammar)["train"].examples])
+    grammar = [(e.src, e.tgt) for e in generate(given.grammar)["train"].examples]
+    write(given.out, "grammar", grammar)
     write(
         given.out,
         "sturdy",
         [(as_typed(src, rng), tgt) for src, tgt in rng.sample(train, min(given.sturdy, len(train)))],
     )
     write(given.out, "long", joined(train, given.long, rng))
+    rng = random.Random(2)  # of its own, so that the files above stay what they were without it
+    typed = rng.sample(train, min(given.sturdy, len(train)))
+    write(given.out, "typed", [(src, as_typed(tgt, rng)) for src, tgt in typed])
+    met = {sentence_key(line) for line in [*english, *(src for src, _ in grammar)]}
+    known = [src for src, _ in NOTES_EXAMPLES if sentence_key(src) in met]
+    print(f"notes      {len(NOTES_EXAMPLES) - len(known)} of {len(NOTES_EXAMPLES)} sentences are new; known: {known}")
 
 
 if __name__ == "__main__":
