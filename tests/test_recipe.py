@@ -10,7 +10,8 @@ import pytest
 from regard.bundle import ARCHITECTURES
 from regard.data.corpus import CorpusConfig
 from regard.errors import RecipeError, RegardError
-from regard.recipe import SECTIONS, Recipe, RewardConfig, known_keys, read_recipe, recipe_from_tables
+from regard.recipe import SECTIONS, Recipe, known_keys, read_recipe, recipe_from_tables
+from regard.train_config import RewardConfig
 
 
 def test_every_key_has_one_name_and_a_sentence() -> None:

@@ -28,9 +28,10 @@ from regard.explain.render.terminal import render
 from regard.files import write_atomically
 from regard.metrics.bleu import BleuScore, bleu
 from regard.models.transformer import PRESETS, Transformer
-from regard.recipe import Recipe, TrainConfig
+from regard.recipe import Recipe
 from regard.text.tokenizer import TextConfig
 from regard.text.words import split_words
+from regard.train_config import TrainConfig
 from regard.training.folder import free_folder
 from regard.training.loss import smoothed_nll_fused
 from regard.training.run import train

@@ -14,7 +14,7 @@ from regard.batch import EOS, pack
 from regard.bundle import ARCHITECTURES
 from regard.models.base import Model
 from regard.models.transformer import Transformer
-from regard.recipe import RewardConfig
+from regard.train_config import RewardConfig
 from regard.training.cost import Cost
 from regard.training.reward import reward_loss
 

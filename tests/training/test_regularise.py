@@ -14,7 +14,8 @@ from regard.batch import BOS, EOS, PAD, Batch, PackedBatch, Places, pack
 from regard.bundle import ARCHITECTURES
 from regard.errors import RecipeError
 from regard.models.base import Model
-from regard.recipe import TrainConfig, recipe_from_tables
+from regard.recipe import recipe_from_tables
+from regard.train_config import TrainConfig
 from regard.training.cost import Cost
 from regard.training.regularise import (
     forward_passes,

@@ -24,8 +24,9 @@ from regard.data.grammar import Example, Split, generate, write_corpus
 from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
-from regard.recipe import Recipe, TrainConfig
+from regard.recipe import Recipe
 from regard.text.tokenizer import TextConfig
+from regard.train_config import TrainConfig
 from regard.training.checkpoint import CURRENT, PREVIOUS
 from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train

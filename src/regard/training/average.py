@@ -14,7 +14,7 @@ from torch import Tensor
 
 from regard.bundle import unique_tensors
 from regard.models.base import Model
-from regard.recipe import TrainConfig
+from regard.train_config import TrainConfig
 
 Weights = dict[str, Tensor]
 

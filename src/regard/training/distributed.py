@@ -36,7 +36,7 @@ from regard.bundle import Bundle, make_model, unique_tensors
 from regard.decode.translate import pick_device
 from regard.errors import InputError, RecipeError, RegardError, RunError
 from regard.models.base import Model
-from regard.recipe import TrainConfig
+from regard.train_config import TrainConfig
 
 if TYPE_CHECKING:
     from torch.distributed.fsdp import FSDPModule
