@@ -56,7 +56,12 @@ KINDS = {
         "iconv -f UTF-8 -t CP1252 OLD > NEW undoes it, where all lines have it",
         0.001,
     ),
-    "html": Kind("hold tags or entities of HTML", "take them out, on both sides alike", 0.05),
+    "html": Kind(
+        "hold tags or entities of HTML",
+        'take tags out, on both sides alike; entities are undone by python -c "import html, sys; '
+        'sys.stdout.writelines(map(html.unescape, sys.stdin))" < OLD > NEW',
+        0.05,
+    ),
     "normal form": Kind(
         "are not in normal form NFC", "nothing: regard reads NFC; for other tools: uconv -x nfc OLD > NEW", NEVER
     ),
