@@ -83,6 +83,29 @@ def translator(run_folder: Path) -> Translator:
     return regard.load(run_folder, device="cpu")
 
 
+@pytest.fixture(scope="session")
+def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that learnt eight sentences by heart both ways: French to English with the tag <en>."""
+    home = tmp_path_factory.mktemp("both")
+    src, tgt = (str(path) for path in write_lines(home))
+    back = {"src": tgt, "tgt": src, "tag": "<en>"}
+    recipe = {
+        "data": {"src": src, "tgt": tgt, "dev_size": 0, "max_length": 24, "corpus": [back]},
+        "text": {"vocab_size": 360, "tags": ["<en>"]},
+        "model": TINY,
+        "train": {
+            "steps": 150,
+            "batch_tokens": 1200,
+            "learning_rate": 1e-2,
+            "schedule": "cosine",
+            "warmup": 10,
+            "save_every": 150,
+            "device": "cpu",
+        },
+    }
+    return regard.train(recipe, home / "run").run
+
+
 @pytest.fixture
 def batch() -> Batch:
     """Three pairs of different lengths over a vocabulary of 23."""

@@ -268,6 +268,14 @@ def test_the_real_box_translates_the_notes() -> None:
 
 
 @real
+def test_the_real_box_reads_rough_text() -> None:
+    source, wanted = NOTES_EXAMPLES[0]
+    rough = [source.upper(), source.title(), f"{source} 😀", f"@all {source}"]
+    found = regard.load(device="cpu").translate(rough)
+    assert [t.text for t in found] == [wanted.upper(), wanted, f"{wanted} 😀", f"@all {wanted}"]
+
+
+@real
 def test_the_real_box_answers_soon() -> None:
     """Three seconds with the processor to itself, which it may not have: so its own, loosely, in one of three tries."""
 

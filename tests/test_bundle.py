@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.bundle import PARTS, Bundle, find_bundle
+from regard.bundle import PARTS, Bundle, find_bundle, unique_tensors
 from regard.compact import Storage
 from regard.errors import BundleError
 from regard.files import write_atomically
@@ -86,6 +86,81 @@ def test_an_unknown_storage_is_named(bundle: Path) -> None:
     config = json.loads((bundle / "config.json").read_text())
     (bundle / "config.json").write_text(json.dumps(config | {"weights": "int4"}))
     with pytest.raises(BundleError, match="weights as 'int4'; allowed: float32, float16, int8"):
+        Bundle.load(bundle)
+
+
+# ------------------------------------------------------------------------------------------------ beside another
+
+
+@pytest.fixture
+def other(bundle: Path) -> Path:
+    """A bundle without vocabulary and weights of its own."""
+    Bundle.load(bundle).save(bundle.with_name("other"), beside="bundle")
+    return bundle.with_name("other")
+
+
+def config_with(folder: Path, **changes: object) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | changes))
+
+
+def test_vocabulary_and_weights_may_be_those_beside_it(
+    bundle: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sorted(path.name for path in other.iterdir()) == ["card.json", "config.json"]
+    monkeypatch.chdir(other)
+    for folder in (other, Path(), Path("../other")):
+        ours, theirs = Bundle.load(folder), Bundle.load(bundle)
+        assert ours.tokenizer.fingerprint == theirs.tokenizer.fingerprint
+        tensors = unique_tensors(theirs.model)
+        assert all(torch.equal(tensor, tensors[name]) for name, tensor in unique_tensors(ours.model).items())
+    shutil.copy(bundle / "tokenizer.json", other)
+    (bundle / "tokenizer.json").unlink()  # its own comes first, but the other must be whole
+    with pytest.raises(BundleError, match=r"uses the files of .*bundle, which is missing tokenizer\.json"):
+        Bundle.load(other)
+
+
+@pytest.mark.parametrize("part", ["config.json", "card.json"])
+def test_what_is_its_own_is_not_looked_for_beside_it(other: Path, part: str) -> None:
+    (other / part).unlink()
+    with pytest.raises(BundleError, match=f"is missing {part}"):
+        Bundle.load(other)
+
+
+def test_the_folder_beside_it_must_be_a_whole_bundle(bundle: Path, other: Path) -> None:
+    (bundle / "model.safetensors").unlink()
+    with pytest.raises(
+        BundleError, match=r"other uses the files of .*bundle, which is missing model\.safetensors; put"
+    ):
+        find_bundle(other)
+    shutil.rmtree(bundle)
+    with pytest.raises(BundleError, match=r"other uses the files of .*bundle, which is not there; put"):
+        Bundle.load(other)
+
+
+def test_a_chain_is_refused(other: Path) -> None:
+    shutil.copytree(other, other.with_name("third"))
+    config_with(other.with_name("third"), beside="../other")
+    with pytest.raises(BundleError, match=r"third uses the files of .*other, which uses another's; name that one in"):
+        Bundle.load(other.with_name("third"))
+    config_with(other, beside="../other")
+    with pytest.raises(BundleError, match="uses another's"):
+        Bundle.load(other)
+
+
+@pytest.mark.parametrize(
+    "named", ["", "..", "../", "../..", "../.", "bundle", "../a/b", "../../x", "/tmp/x", "..\\x", 3]
+)
+def test_beside_is_a_folder_next_to_its_own(other: Path, named: object) -> None:
+    config_with(other, beside=named)
+    with pytest.raises(BundleError, match=r'"beside" must name a folder next to its own, such as "\.\./en-fr", but is'):
+        Bundle.load(other)
+
+
+@pytest.mark.parametrize("tag", ["<en>", "", 3, ["<en>"]])
+def test_a_tag_that_the_vocabulary_does_not_have(bundle: Path, tag: object) -> None:
+    config_with(bundle, tag=tag)
+    with pytest.raises(BundleError, match=r"has the tag .*, but its vocabulary has none"):
         Bundle.load(bundle)
 
 

@@ -25,7 +25,7 @@ FLAGS = {
     "doctor": ["--sample", "--no-predict", "--json", "--set", "--help"],
     "translate": [
         *("--model", "--input", "--output", "--beam", "--nbest", "--length-penalty", "--steer", "--rules", "--unknown"),
-        *("--tag", "--sample", "--temperature", "--seed"),
+        *("--tag", "--mend", "--as-is", "--sample", "--temperature", "--seed"),
         *("--batch-tokens", "--attention", "--json", "--device", "--help"),
     ],
     "align": [
@@ -48,7 +48,7 @@ FLAGS = {
     "corpus": ["--out", "--size", "--seed", "--help"],
     "fetch": ["--out", "--from", "--help"],
     "info": ["--json", "--help"],
-    "pack": ["--out", "--weights", "--lexicon", "--about", "--help"],
+    "pack": ["--out", "--weights", "--lexicon", "--about", "--tag", "--beside", "--help"],
     "demo": ["--out", "--steps", "--help"],
 }
 

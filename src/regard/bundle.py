@@ -2,14 +2,18 @@
 
 Each file is written to a temporary name, synced and renamed, so that a reader finds the old one or the new one, whole.
 The card says where the model comes from: data, scores with their signatures, versions (`card.py`). The weights are
-float32, or stored in fewer bytes (`compact.py`). A lexicon may lie beside them (`lexicon.json`, by
+float32, or stored in fewer bytes (`compact.py`). A lexicon may lie with them (`lexicon.json`, by
 `decode/token_lexicon.py`); a model is whole without it. A few bundles come with the package (`box.py`).
+
+One set of weights may serve two bundles: `"beside": "../en-fr"` in config.json says that vocabulary and weights, where
+the folder has none, are those of the folder en-fr beside it. With `"tag": "<en>"` that tag stands before every source.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,7 +36,9 @@ from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
 PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
+SHARED = ("tokenizer.json", "model.safetensors")  # parts that may be another bundle's
 LEXICON = "lexicon.json"
+BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # nothing but a folder in the same folder: both move together
 
 # Architecture → its configuration, its presets, its class: a literal table, so that a reader finds them all here.
 ARCHITECTURES: dict[str, tuple[type, dict[str, Any], Callable[..., Model]]] = {
@@ -76,21 +82,30 @@ class Bundle:
     card: dict[str, Any] = field(default_factory=dict)
     weights: Storage = "float32"  # how they are stored; in memory they are always float32
 
-    def save(self, folder: Path) -> None:
-        """Write all four parts; an interruption leaves each part old or new, never torn."""
+    @property
+    def tag(self) -> str | None:
+        """What stands before every source."""
+        return self.tokenizer.mark
+
+    def save(self, folder: Path, beside: str | None = None) -> None:
+        """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder
+        next to this one that has the same vocabulary and weights, these two are left to it."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "format": FORMAT,
             "architecture": self.architecture,
             "config": dataclasses.asdict(self.config),
             "weights": self.weights,
+            **({"tag": self.tag} if self.tag else {}),
+            **({"beside": f"../{beside}"} if beside else {}),
         }
         write_atomically(folder / "config.json", lambda path: _write_json(path, about))
-        write_atomically(folder / "tokenizer.json", self.tokenizer.save)
-        tensors = merged(self.model, unique_tensors(self.model))
-        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-        stored = packed(weights, self.weights)
-        write_atomically(folder / "model.safetensors", lambda path: save_file(stored, path))
+        if not beside:
+            write_atomically(folder / "tokenizer.json", self.tokenizer.save)
+            tensors = merged(self.model, unique_tensors(self.model))
+            weights = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+            stored = packed(weights, self.weights)
+            write_atomically(folder / "model.safetensors", lambda path: save_file(stored, path))
         write_atomically(folder / "card.json", lambda path: _write_json(path, self.card))
 
     @classmethod
@@ -106,14 +121,14 @@ class Bundle:
             check_architecture(str(about.get("architecture")))
             section, _, _ = ARCHITECTURES[about["architecture"]]
             config: ModelConfig = build(section, about["config"], "config")
-            tokenizer = Tokenizer.load(folder / "tokenizer.json")
+            tokenizer = with_tag(Tokenizer.load(part(folder, "tokenizer.json")), about.get("tag"), folder)
         except BundleError:
             raise
         except Exception as problem:
             raise BundleError(f"{folder} cannot be read: {problem}") from None
         with Unfilled():
             model = make_model(about["architecture"], config, tokenizer)
-        load_weights(model, folder / "model.safetensors")
+        load_weights(model, part(folder, "model.safetensors"))
         return cls(about["architecture"], config, model.to(device).eval(), tokenizer, card, weights)
 
 
@@ -129,7 +144,7 @@ def find_bundle(folder: Path) -> Path:
         )
     run = (folder / "recipe.toml").is_file()
     places = [folder / "best", folder / "last"] if run else [folder]
-    missing = {place: [part for part in PARTS if not (place / part).is_file()] for place in places}
+    missing = {place: [name for name in PARTS if not part(place, name).is_file()] for place in places}
     for place, parts in missing.items():
         if not parts:
             return place
@@ -139,6 +154,45 @@ def find_bundle(folder: Path) -> Path:
         parts_missing = ", ".join(missing[folder])
         raise BundleError(f"{folder} is missing {parts_missing}; a bundle holds {', '.join(PARTS)}")
     raise BundleError(f"no model in {folder}; a bundle holds {', '.join(PARTS)}, and a run holds best/ or last/")
+
+
+def part(folder: Path, name: str) -> Path:
+    """Where a part of a bundle is, or should be: in its folder, or in the one beside it that it names."""
+    own = folder / name
+    if name not in SHARED or own.is_file():
+        return own
+    other = beside(folder)
+    return own if other is None else other / name
+
+
+def beside(folder: Path) -> Path | None:
+    """The bundle whose vocabulary and weights this one uses where it has none of its own."""
+    config = folder / "config.json"
+    named = _read_json(config).get("beside") if config.is_file() else None
+    if named is None:
+        return None
+    if not (isinstance(named, str) and BESIDE.fullmatch(named)):
+        raise BundleError(
+            f'{config}: "beside" must name a folder next to its own, such as "../en-fr", but is {named!r}'
+        )
+    other = (folder / named).resolve()
+    there = other / "config.json"
+    if there.is_file() and "beside" in _read_json(there):
+        raise BundleError(f"{folder} uses the files of {other}, which uses another's; name that one in {config}")
+    missing = [name for name in PARTS if not (other / name).is_file()]
+    if missing:
+        what = f"is missing {', '.join(missing)}" if other.is_dir() else "is not there"
+        raise BundleError(f"{folder} uses the files of {other}, which {what}; put the two folders side by side again")
+    return other
+
+
+def with_tag(tokenizer: Tokenizer, tag: object, folder: Path) -> Tokenizer:
+    if tag is None:
+        return tokenizer
+    known = tokenizer.config.tags
+    if tag not in known:
+        raise BundleError(f"{folder} has the tag {tag!r}, but its vocabulary has {', '.join(known) or 'none'}")
+    return tokenizer.marked(str(tag))
 
 
 def unique_tensors(model: Model) -> dict[str, torch.Tensor]:

@@ -31,6 +31,7 @@ from regard.config import build, key, keys_of, require
 from regard.errors import InputError
 
 SCORES = ("dev_bleu", "test_bleu", "tests")  # what holds for the weights as they are, and for no others
+MEASURED = (*SCORES, "attention_view")  # what holds for the sources as they are: with a tag before them it may not
 
 
 @dataclass(frozen=True)

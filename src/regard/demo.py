@@ -223,6 +223,10 @@ def _show_way_on(console: Console, home: Path, seconds: int) -> None:
         (f'regard translate --model {run} "The small cat sees her."', "translate what you like"),
         (f'regard translate --model {run} --attention "The cat sleeps."', "and see where it looked"),
         (f"regard info {run}", "what the model is made of"),
+        (
+            'regard translate "Where is the train station?"',
+            "without --model: the one in the box, for everyday sentences",
+        ),
         ("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files"),
     ):
         console.print(f"  [bold]{command}[/bold]  [dim]# {what}[/dim]", soft_wrap=True)

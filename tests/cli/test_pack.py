@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from regard.bundle import LEXICON, PARTS
 from support import ABOUT, LINES
@@ -77,6 +78,78 @@ def test_what_is_said_of_it_is_in_its_card_and_printed(call: Call, run: Path, tm
     ):
         assert line in out.splitlines()
     assert "stored as int8" in out
+
+
+def test_one_model_for_both_ways_as_two(call: Call, both_ways: Path, tmp_path: Path) -> None:
+    (tmp_path / "about.toml").write_text(ABOUT, encoding="utf-8")
+    first = ("--out", tmp_path / "en-fr", "--about", tmp_path / "about.toml")
+    second = ("--out", tmp_path / "fr-en", "--tag", "<en>", "--beside", tmp_path / "en-fr")
+    assert call("pack", both_ways, *first).code == 0
+    answer = call("pack", both_ways, *second)
+    assert answer.code == 0, answer.err
+    assert answer.out.splitlines()[1].split() == ["0.00", "MB", "int8", str(tmp_path / "fr-en")]
+    assert sorted(p.name for p in (tmp_path / "fr-en").iterdir()) == ["card.json", "config.json"]
+    sources, targets = zip(*LINES, strict=True)
+    with_tag = call("translate", "--model", tmp_path / "en-fr", "--tag", "<en>", *targets)
+    assert call("translate", "--model", tmp_path / "fr-en", *targets).out == with_tag.out
+    assert with_tag.out.splitlines() == list(sources)
+
+    # From the one, the other can be made again; its card must then be another.
+    again = ("--out", tmp_path / "again", "--tag", "<en>", "--beside", tmp_path / "en-fr")
+    answer = call("pack", tmp_path / "en-fr", *again)
+    assert (answer.code, answer.out) == (2, "")
+    assert "speaks of it without the tag; say what it is with <en>: --about FILE" in answer.err
+    assert call("pack", tmp_path / "en-fr", *again, "--about", tmp_path / "about.toml").code == 0
+    configs = [(tmp_path / name / "config.json").read_bytes() for name in ("fr-en", "again")]
+    assert configs[0] == configs[1]
+    shutil.copytree(tmp_path / "en-fr", tmp_path / "x" / "en-fr")  # a copy with its tag, beside a copy
+    assert (
+        call("pack", tmp_path / "fr-en", "--out", tmp_path / "x" / "y", "--beside", tmp_path / "x" / "en-fr").code == 0
+    )
+    assert call("translate", "--model", tmp_path / "x" / "y", *targets).out == with_tag.out
+
+
+def test_what_was_measured_without_the_tag_is_dropped_with_it(call: Call, both_ways: Path, tmp_path: Path) -> None:
+    shutil.copytree(both_ways / "last", tmp_path / "run")
+    card = json.loads((tmp_path / "run" / "card.json").read_text(encoding="utf-8"))
+    view = {"layer": 0, "head": None, "row": "predicting", "aer": 0.1}
+    card |= {"test_bleu": {"score": 1.0, "signature": ""}, "tests": {}, "attention_view": view}
+    (tmp_path / "run" / "card.json").write_text(json.dumps(card), encoding="utf-8")
+    (tmp_path / "run" / LEXICON).write_text("{}", encoding="utf-8")
+    for name, words, kept in (("plain", (), True), ("tagged", ("--tag", "<en>"), False)):
+        assert call("pack", tmp_path / "run", "--out", tmp_path / name, "--weights", "float32", *words).code == 0
+        found = json.loads((tmp_path / name / "card.json").read_text(encoding="utf-8"))
+        assert [measured in found for measured in ("test_bleu", "tests", "attention_view")] == [kept] * 3
+        assert (tmp_path / name / LEXICON).exists() == kept
+
+
+def test_files_are_shared_only_where_they_are_the_same(call: Call, both_ways: Path, run: Path, tmp_path: Path) -> None:
+    assert call("pack", both_ways, "--out", tmp_path / "one").code == 0
+    assert call("pack", both_ways, "--out", tmp_path / "two", "--tag", "<en>", "--beside", tmp_path / "one").code == 0
+    shutil.copytree(both_ways / "last", tmp_path / "changed")
+    weights = load_file(tmp_path / "changed" / "model.safetensors")
+    weights["source_embedding.weight"][5, 0] += 1
+    save_file(weights, tmp_path / "changed" / "model.safetensors")
+    before = sorted(tmp_path.rglob("*"))
+    new, one = ("--out", tmp_path / "new"), ("--beside", tmp_path / "one")
+    for words, says in (
+        ((both_ways, *new, "--tag", "<fr>", *one), 'unknown tag "<fr>"; known: <en>'),
+        ((run, *new, "--tag", "<en>"), "this vocabulary has none"),
+        ((tmp_path / "two", *new, "--tag", "<en>"), "has its tag already, <en>"),
+        ((run, *new, *one), "one has another vocabulary; leave --beside out"),
+        ((tmp_path / "changed", *new, *one), "one has other weights; leave --beside out"),
+        ((both_ways, *new, *one, "--weights", "float16"), "one has other weights; there they are int8: --weights int8"),
+        (
+            (both_ways, *new, "--beside", tmp_path / "two"),
+            f"uses the files of one itself; name that: --beside {one[1]}",
+        ),
+        ((both_ways, "--out", tmp_path / "far" / "new", *one), "must be in the same folder as --out"),
+        ((both_ways, *new, "--beside", tmp_path / "nix"), "no model at"),
+    ):
+        answer = call("pack", *words)
+        assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
+        assert says in answer.err
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_nothing_is_written_where_something_is_wrong(call: Call, run: Path, tmp_path: Path) -> None:

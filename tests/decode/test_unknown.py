@@ -6,14 +6,17 @@ import random
 from dataclasses import replace
 
 import pytest
+import torch
 
 import regard
+from regard.batch import pack
 from regard.decode.token_lexicon import TokenLexicon, learn_lexicon
 from regard.decode.translate import Translator
-from regard.decode.unknown import filled, makers
+from regard.decode.unknown import fill_unknown, filled, makers
 from regard.errors import InputError
 from regard.models.rnn import PRESETS, Rnn
 from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.text.vocabulary import Vocabulary
 
 NOUNS = {"cat": "chat", "dog": "chien", "bird": "oiseau", "cow": "vache", "wolf": "loup", "bear": "ours"}
 VERBS = {"sleeps": "dort", "eats": "mange", "runs": "court", "sings": "chante"}
@@ -93,6 +96,22 @@ def test_a_maker_is_never_padding_or_the_end(namer: Translator) -> None:
     found = makers(model, namer.reading, sources, [[3, 3, 3, 3], [3]])
     assert found[0] == [0, 0, 0, 0]
     assert len(found[1]) == 1
+
+
+def test_a_tag_before_the_source_is_no_word(namer: Translator) -> None:
+    """The last word of the vocabulary taken for a tag."""
+    plain, model = namer.tokenizer, namer.bundle.model
+    words = Vocabulary(plain.source.pieces[:-1], None).with_tags(["<x>"])
+    marked = Tokenizer(words, words, replace(plain.config, tags=("<x>",)), "<x>")
+    text = "Zorro eats"
+    (ids,) = marked.encode_source([text])
+    target = [plain.unknown or 0] * 12
+    with torch.inference_mode():
+        looked = namer.reading.of(model.attention(pack([ids], [target]).pad()).cross)[0, :12]  # (T, S)
+    (places,) = makers(model, namer.reading, [ids], [target], first=1)
+    assert places == looked[:, 1:-1].argmax(dim=1).tolist()
+    said = fill_unknown(model, namer.reading, marked, None, [text], [target])[0]
+    assert said.split() == [text.split()[place] for place in places]
 
 
 @pytest.mark.parametrize(("before", "text"), [("▁l'", "l'Obama"), ("▁le", "le Obama")])

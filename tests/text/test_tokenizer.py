@@ -281,6 +281,21 @@ def test_tags_are_pieces_that_no_text_spells(sentences: Sentences, tmp_path: Pat
     assert again.fingerprint != plain.fingerprint
     assert again.decode_source(ids) == ""
 
+    marked = tagged.marked("<2fr>")  # what stands before every source, and nothing else, is another
+    assert marked.encode_source(texts) == [[*ids, *row] for row in tagged.encode_source(texts)]
+    assert marked.encode_target(texts) == tagged.encode_target(texts)
+    for text in (*texts, ""):
+        assert marked.source_tokens(text) == [("<2fr>", 0, 0), *tagged.source_tokens(text)]
+    assert (marked.mark_ids, tagged.mark_ids) == (ids, [])
+    assert marked.plain.encode_source(texts) == tagged.encode_source(texts)
+    assert marked.plain.fingerprint == tagged.fingerprint != marked.fingerprint
+    assert marked.as_dict() == tagged.as_dict()
+    for again_tag in ("<2fr>", "<bt>"):
+        with pytest.raises(InputError, match=f'the tag "{again_tag}" is given, but this model has its tag already'):
+            marked.marked(again_tag)
+    with pytest.raises(InputError, match="unknown tag"):
+        tagged.marked("<2fe>")
+
 
 @pytest.mark.parametrize("tag", ["bt", "<s>", "<0x41>", "<a b>", "<>", "<unk>"])
 def test_what_is_no_tag(tag: str) -> None:

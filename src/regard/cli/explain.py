@@ -85,7 +85,7 @@ def attention(
     row: Row = None,
     subwords: Subwords = False,
     specials: Annotated[
-        bool, typer.Option("--specials", help="With --subwords: show EOS and BOS, too, instead of stating their mass.")
+        bool, typer.Option("--specials", help="With --subwords: show EOS, BOS and a tag, too, not their mass.")
     ] = False,
     arrows: Annotated[
         bool,

@@ -27,20 +27,27 @@ def info(
 
     Architecture, sizes, data with licences, training, cost, scores with their signatures, limits.
     """
-    from regard.bundle import Bundle, find_bundle
+    from regard.bundle import PARTS, Bundle, beside, find_bundle, part
     from regard.card import card_rows
 
     folder = find_bundle(model or box.boxed())
     bundle = Bundle.load(folder)
+    other = beside(folder)
     if as_json:
-        typer.echo(json.dumps({"architecture": bundle.architecture, **bundle.card}, indent=2, ensure_ascii=False))
+        known = {"architecture": bundle.architecture, "beside": other and other.name, "tag": bundle.tag}
+        known = {name: value for name, value in known.items() if value} | bundle.card
+        typer.echo(json.dumps(known, indent=2, ensure_ascii=False))
         return
     config = bundle.card.get("recipe", {}).get("model", {})
     said = card_rows(bundle.card)
-    size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    files = {path for path in folder.iterdir() if path.is_file()} | {part(folder, name) for name in PARTS}
+    size = sum(path.stat().st_size for path in files)
+    way = [f"as {other.name}"] if other else []
+    way += [f"with the tag {bundle.tag}"] if bundle.tag else []
     rows = {
         **{name: said.pop(name) for name in ("title", "languages") if name in said},
         "folder": [str(folder)],
+        **({"translates": [", ".join(way)]} if way else {}),
         "architecture": [bundle.architecture],
         "sizes": [", ".join(f"{k} {v}" for k, v in config.items() if isinstance(v, int))],
         "parameters": [f"{bundle.model.parameter_count():,}, stored as {bundle.weights}, {size / 1e6:.1f} MB in all"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -86,7 +87,13 @@ def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
     if not named or not all(Path(name).is_file() or glob.glob(name) for name in named):  # noqa: PTH207
         where = f"the model learnt from {' and '.join(named)}, not found here" if named else "its data is not known"
         raise InputError(f"{where}; give sentence pairs: --src FILE --tgt FILE")
-    return find_splits(config)
+    splits = find_splits(config)
+    if bundle.tag is None:
+        return splits
+    train = tuple(corpus for corpus in splits.train if corpus.tag == bundle.tag)  # others may go another way
+    if not train:
+        raise InputError(f"the model learnt from no pairs with its tag {bundle.tag}; give some: --src FILE --tgt FILE")
+    return replace(splits, train=train)
 
 
 def show_boxed(folder: Path, bundle: Bundle, files_given: bool) -> None:

@@ -38,14 +38,32 @@ def pack(
         Path | None,
         typer.Option(metavar="FILE", help="What to say of it in its card (TOML; docs/model.md shows one)."),
     ] = None,
+    tag: Annotated[
+        str | None,
+        typer.Option("--tag", metavar="TAG", help="One of the model's tags, to stand before every source by itself."),
+    ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(
+            "--beside",
+            metavar="FOLDER",
+            help="A model next to --out with the same weights and vocabulary: they are not written again.",
+        ),
+    ] = None,
 ) -> None:
-    """Write a model as one small folder that needs nothing else.
+    """Write a model as one small folder that needs nothing else, unless it is put beside another.
 
     Scores in its card are dropped where the weights change: they were of others. Folders of this machine are dropped
-    from it too.
+    from it too. With a tag that it did not have, scores, the view of attention and the lexicon are dropped.
+
+    One model for both ways as two, whose weights are stored once:
+
+      regard pack runs/both --out en-fr
+
+      regard pack runs/both --out fr-en --tag "<en>" --beside en-fr
     """
     from regard.bundle import LEXICON, Bundle, find_bundle
-    from regard.card import SCORES, read_about, without_places
+    from regard.card import MEASURED, SCORES, read_about, without_places
 
     storage = chosen_storage(weights)
     if lexicon not in KEPT:
@@ -55,18 +73,27 @@ def pack(
     said = {"about": read_about(about)} if about else {}
     folder = find_bundle(model or box.boxed())
     bundle = Bundle.load(folder)
-    dropped = SCORES if storage != bundle.weights else ()
+    tokenizer = bundle.tokenizer if tag is None else bundle.tokenizer.marked(tag)
+    if tag is not None and "about" in bundle.card and not about:
+        raise InputError(f"the card of {folder} speaks of it without the tag; say what it is with {tag}: --about FILE")
+    dropped = MEASURED if tag is not None else SCORES if storage != bundle.weights else ()
     card = {name: value for name, value in bundle.card.items() if name not in dropped}
-    small = replace(bundle, weights=storage, card=without_places(card) | said)
+    small = replace(bundle, tokenizer=tokenizer, weights=storage, card=without_places(card) | said)
+    name = None if beside is None else neighbour(beside, out)
     out.parent.mkdir(parents=True, exist_ok=True)
     work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         small.save(work)
-        if lexicon == "keep" and (folder / LEXICON).is_file():
+        packed = Bundle.load(work)
+        lines = compared(bundle, packed)
+        if beside is not None:
+            check_same(packed, beside)
+            shutil.rmtree(work)
+            small.save(work, name)
+        if lexicon == "keep" and tag is None and (folder / LEXICON).is_file():
             shutil.copyfile(folder / LEXICON, work / LEXICON)
         for path in work.iterdir():
             path.chmod(READABLE)
-        lines = compared(bundle, Bundle.load(work))
         work.rename(out)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -85,6 +112,37 @@ def chosen_storage(word: str) -> Storage:
     except ValueError:
         raise InputError(f'--weights must be one of {", ".join(get_args(Storage))}, but is "{word}"') from None
     return found
+
+
+def neighbour(beside: Path, out: Path) -> str:
+    """The name of the folder beside another, which must be a model of its own."""
+    from regard.bundle import beside as files_of
+    from regard.bundle import find_bundle
+
+    other = find_bundle(beside).resolve()
+    if other.parent != out.parent.resolve():
+        raise InputError(
+            f"--beside {beside} must be in the same folder as --out {out}, but is in {other.parent}; name another --out"
+        )
+    if (first := files_of(other)) is not None:
+        raise InputError(f"--beside {beside} uses the files of {first.name} itself; name that: --beside {first}")
+    return other.name
+
+
+def check_same(packed: Bundle, beside: Path) -> None:
+    """Whether a model could use the files of another as its own."""
+    import torch
+
+    from regard.bundle import Bundle, unique_tensors
+
+    there = Bundle.load(beside)
+    ours, theirs = unique_tensors(packed.model), unique_tensors(there.model)
+    shape = (packed.architecture, packed.config, packed.weights) == (there.architecture, there.config, there.weights)
+    if packed.tokenizer.plain.fingerprint != there.tokenizer.plain.fingerprint:
+        raise InputError(f"--beside {beside} has another vocabulary; leave --beside out, and all is written")
+    if not shape or any(not torch.equal(ours[name], theirs[name]) for name in ours):
+        how = f"; there they are {there.weights}: --weights {there.weights}" if packed.weights != there.weights else ""
+        raise InputError(f"--beside {beside} has other weights{how or '; leave --beside out, and all is written'}")
 
 
 def compared(before: Bundle, after: Bundle) -> list[str]:

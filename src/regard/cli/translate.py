@@ -98,6 +98,14 @@ def translate(
     tag: Annotated[
         str | None, typer.Option("--tag", metavar="TAG", help="One of the model's tags, put before every source.")
     ] = None,
+    mend: Annotated[
+        bool | None,
+        typer.Option(
+            "--mend/--as-is",
+            help="Read rough text as it was meant: CAPITALS and Title Case in small letters, smileys and addresses "
+            "around a sentence left out and put back.  [default: the model's]",
+        ),
+    ] = None,
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw translations by their probability instead of searching for the best.")
     ] = False,
@@ -154,6 +162,7 @@ def translate(
                 rules=rules,
                 unknown=unknown,  # type: ignore[arg-type]  # it says itself what is allowed
                 tag=tag,
+                mend=mend,
                 sampling=sampling,
                 batch_tokens=batch_tokens,
             )
@@ -257,7 +266,7 @@ def show_attention(translator: Translator, translation: Translation) -> None:
     from regard.explain.render.terminal import render
 
     if translation.parts == 1:
-        seen = look(translator.bundle, translation.source, translation.candidates[0].ids)
+        seen = look(translator.bundle, translation.read, translation.candidates[0].ids)
         Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))
 
 

@@ -3,14 +3,15 @@
 Lines are sorted by length into batches of a token budget and come back in their order, one out per line in. An empty
 line stays empty. A line longer than the model was trained for is translated in parts, cut at sentence ends or spaces,
 and joined. The result of a line never depends on the lines around it. A lexicon and the rules may steer the model
-(`steer.py`), and unknown words may be filled in (`unknown.py`); without them it is the model alone.
+(`steer.py`), unknown words may be filled in (`unknown.py`), and rough text may be mended before it is read
+(`mend.py`); without them it is the model alone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,7 @@ from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
+from regard.decode.mend import Mended, mended
 from regard.decode.reading import Reading, joined_reading, reading_of
 from regard.decode.sampling import Sampling, sample
 from regard.decode.steer import Guided, Steered, check_weight, rules_in_ids
@@ -57,6 +59,7 @@ class Translation:
     log_prob: float
     candidates: tuple[Candidate, ...]
     parts: int = 1
+    read: str = ""  # the source as the model read it
 
     def __str__(self) -> str:
         return self.text
@@ -146,17 +149,23 @@ class Translator:
         rules: float = 0.0,
         unknown: Unknown = "keep",
         tag: str | None = None,
+        mend: bool | None = None,
         sampling: Sampling | None = None,
         batch_tokens: int = 4096,
         progress: Callable[[int], None] | None = None,
     ) -> list[Translation]:
         """`steer` and `rules` are the weights of the lexicon and of the embedded grammar, `unknown` says what becomes
-        of each <unk>. A `tag` stands before every source. With `sampling`, `nbest` translations are drawn instead of
-        searched for. `progress`, when given, is told how many more lines are done, batch by batch."""
+        of each <unk>. A `tag` stands before every source; `mend` says whether rough text is mended. With `sampling`,
+        `nbest` translations are drawn instead of searched for. `progress`, when given, is told how many more lines are
+        done, batch by batch."""
         if isinstance(texts, str):
             raise InputError('translate takes a list of sentences; for one sentence type translate(["…"])')
         beam = self.config.beam if beam is None else beam
-        search = DecodeConfig(beam, self.config.length_penalty if length_penalty is None else length_penalty)
+        search = DecodeConfig(
+            beam,
+            self.config.length_penalty if length_penalty is None else length_penalty,
+            self.config.mend if mend is None else mend,
+        )
         if sampling is None and not 1 <= nbest <= beam:
             remedy = f"; use a wider beam: {nbest}" if nbest > beam else ""
             raise InputError(f"nbest must be between 1 and the beam ({beam}), but is {nbest}{remedy}")
@@ -168,8 +177,10 @@ class Translator:
             lexicon = self.lexicon if unknown == "lexicon" else None
             check_unknown(unknown, self.tokenizer, self.reading, lexicon, self.bundle.architecture)
         model = self._steered(steer, rules)
-        ids, mark = self.tokenizer.encode_source(texts), self.tokenizer.tag_ids(tag)
-        parts = [self._parts(text, i, mark) if text.strip() else [] for text, i in zip(texts, ids, strict=True)]
+        rough = [mended(text) if search.mend else Mended("", text, "") for text in texts]
+        read = [line.read for line in rough]
+        ids, mark = self.tokenizer.plain.encode_source(read), self.tokenizer.tag_ids(tag) or self.tokenizer.mark_ids
+        parts = [self._parts(text, i, mark) if text.strip() else [] for text, i in zip(read, ids, strict=True)]
         flat = [(line, part) for line, ps in enumerate(parts) for part in ps]
         results: list[list[Candidate]] = [[] for _ in flat]
         waiting = [len(ps) for ps in parts]
@@ -187,7 +198,7 @@ class Translator:
         of_line: list[list[list[Candidate]]] = [[] for _ in texts]
         for (line, _), candidates in zip(flat, results, strict=True):
             of_line[line].append(candidates)
-        return [_translation(text, found) for text, found in zip(texts, of_line, strict=True)]
+        return [_translation(*line) for line in zip(texts, rough, of_line, strict=True)]
 
     def _steered(self, steer: float, rules: float) -> Model:
         """The model itself where both weights are 0."""
@@ -213,10 +224,11 @@ class Translator:
         longest = self.longest - len(mark)
         if len(ids) < longest:  # EOS takes the last place
             return [Part(text, [*mark, *ids])]
-        spans = [(p.start, p.end) for p in self.tokenizer.source_tokens(text)]
+        plain = self.tokenizer.plain  # the mark is added here, so that every part has it once
+        spans = [(p.start, p.end) for p in plain.source_tokens(text)]
         most = max(1, longest - 2)  # room for EOS, and for the word mark that a part's new beginning may need
         pieces = [p for p in (text[a:b].strip() for a, b in cut_points(text, spans, most)) if p]
-        return [Part(p, [*mark, *i]) for p, i in zip(pieces, self.tokenizer.encode_source(pieces), strict=True) if i]
+        return [Part(p, [*mark, *i]) for p, i in zip(pieces, plain.encode_source(pieces), strict=True) if i]
 
     def _in_words(self, parts: list[Part], found: list[list[Hypothesis]], unknown: Unknown) -> list[list[Candidate]]:
         """The n-best list of every part, its unknown words filled in where that is asked for."""
@@ -234,22 +246,26 @@ class Translator:
         return [[Candidate(next(said), h.score, h.log_prob, h.ids) for h in hypotheses] for hypotheses in found]
 
 
-def _translation(text: str, parts: list[list[Candidate]]) -> Translation:
+def _translation(text: str, rough: Mended, parts: list[list[Candidate]]) -> Translation:
     if not parts:
-        return Translation(text, "", 0.0, 0.0, (), parts=0)
+        return Translation(text, rough.restore("") if text.strip() else "", 0.0, 0.0, (), parts=0)
     candidates = tuple(parts[0])
     if len(parts) > 1:  # the best of every part; alternatives of a cut line would multiply
         best = [candidates[0] for candidates in parts]
         ids = tuple(i for c in best for i in c.ids)
         joined = " ".join(c.text for c in best)
         candidates = (Candidate(joined, sum(c.score for c in best), sum(c.log_prob for c in best), ids),)
+    candidates = tuple(replace(candidate, text=rough.restore(candidate.text)) for candidate in candidates)
     first = candidates[0]
-    return Translation(text, first.text, first.score, first.log_prob, candidates, len(parts))
+    return Translation(text, first.text, first.score, first.log_prob, candidates, len(parts), rough.read)
 
 
 def check_tokenizers(folders: Sequence[Path], bundles: Sequence[Bundle]) -> None:
-    """Ids must mean the same to all members of an ensemble."""
+    """Ids must mean the same to all members of an ensemble, and all read the same ones."""
     for folder, bundle in zip(folders, bundles, strict=True):
+        if bundle.tag != bundles[0].tag:
+            tags = " and ".join(f"{f} {one.tag or 'none'}" for f, one in ((folders[0], bundles[0]), (folder, bundle)))
+            raise InputError(f"the models of an ensemble must have one tag before every source, but {tags}")
         if bundle.tokenizer.fingerprint != bundles[0].tokenizer.fingerprint:
             raise InputError(
                 f"the models of an ensemble must share one vocabulary, but {folders[0]} and {folder} have different "

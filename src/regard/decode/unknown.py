@@ -59,20 +59,22 @@ def fill_unknown(
     targets: Sequence[Sequence[int]],
 ) -> list[str]:
     """Texts of the targets, each <unk> looked up in the lexicon, or copied from its source."""
-    places = makers(model, reading, tokenizer.encode_source(sources), targets)
+    places = makers(model, reading, tokenizer.encode_source(sources), targets, first=len(tokenizer.mark_ids))
     words = spelled(tokenizer.source, sources)
     return [filled(tokenizer, lexicon, w, ids, p) for w, ids, p in zip(words, targets, places, strict=True)]
 
 
 @torch.inference_mode()
 def makers(
-    model: Model, reading: Reading, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
+    model: Model, reading: Reading, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], first: int = 0
 ) -> list[list[int]]:
-    """For every word of every target the place of the source word that it was made from."""
+    """For every word of every target the place of the source word that it was made from. Ids before `first` are no
+    words (a tag), and places are counted from there."""
     batch = pack(sources, targets).pad().to(model.device)
     weights = reading.of(model.attention(batch).cross)  # (B, T, S)
     words = batch.src_mask & (batch.src != EOS)
-    best = weights.masked_fill(~words[:, None], -1.0).argmax(dim=-1).tolist()  # (B, T)
+    seen = weights.masked_fill(~words[:, None], -1.0)[..., first:]
+    best = seen.argmax(dim=-1).tolist()  # (B, T)
     return [row[: len(target)] for row, target in zip(best, targets, strict=True)]
 
 

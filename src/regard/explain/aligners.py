@@ -32,7 +32,7 @@ from regard.explain.alignment import (
     parse_links,
     precision_and_recall,
 )
-from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, word_attention
+from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, beyond_tag, word_attention
 from regard.explain.capture import Capture, capture
 from regard.explain.look import attention_links
 from regard.explain.norms import norm_links
@@ -140,7 +140,7 @@ def norm_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> list[Mea
 
 def mean_links(seen: Capture, row: RowMeaning, words: WordsOf) -> set[Link]:
     """Links of the mean of all layers, each the mean of its heads."""
-    weights = np.mean([layer.mean(axis=0) for layer in seen.cross], axis=0)  # (T, S)
+    weights = beyond_tag(np.mean([layer.mean(axis=0) for layer in seen.cross], axis=0), seen.tag)  # (T, S)
     texts = (seen.source_spans, seen.target_spans, seen.source, seen.target)
     return hard_links(word_attention(weights, *texts, row, words))
 

@@ -38,6 +38,7 @@ class Arcs:
     kind: Kind
     title: str
     caption: str
+    hidden_name: str = "EOS"  # what `hidden` went to
 
 
 def arcs_of(
@@ -78,6 +79,7 @@ def arcs_of(
         kind,
         f"“{words[place]}” in: {capture.source if kind == 'encoder' or not by_row else capture.target}",
         f"{KINDS[kind]} · {meaning}{trust}{said}{capture.how}",
+        name,
     )
 
 

@@ -5,7 +5,8 @@
     words = Rᵀ · A · C      A (T, S) attention, C (S, V) and R (T, W) which subword is part of which word
 
 C shares a source subword's weight among its words, so mass is kept: what a row gives to words and to EOS sums
-to 1. R averages the rows of a target word's subwords. EOS is no word: its column is dropped, its mass stated.
+to 1. R averages the rows of a target word's subwords. EOS is no word: its column is dropped, its mass stated. A tag
+before the source is none either: what went to it is counted with EOS (`beyond_tag`).
 
 A row can be read in two ways, and the choice can matter as much as the layer. Decoder position t has read
 token t−1 and predicts token t: as *predicting* it explains the token to come, as *having-read* the last one read.
@@ -53,6 +54,20 @@ class WordAttention:
     target_words: tuple[str, ...]
     weights: NDArray[np.float64]  # (W, V); NaN in the row of a target word that no subword belongs to
     eos_mass: NDArray[np.float64]  # (W,) what went to the end of the source and not to a word
+    hidden_name: str = "EOS"  # what else that mass went to
+
+
+def beyond_tag(weights: NDArray[np.float64], tag: str | None) -> NDArray[np.float64]:
+    """Weights (…, S) whose first column is a tag → (…, S − 1), its mass added to EOS, the last column.
+
+    >>> beyond_tag(np.array([[0.25, 0.5, 0.25]]), "<en>").tolist()
+    [[0.5, 0.5]]
+    """
+    if tag is None:
+        return weights
+    rest = weights[..., 1:].copy()
+    rest[..., -1] += weights[..., 0]
+    return rest
 
 
 def word_attention(

@@ -2,6 +2,8 @@
 
     S source subwords and EOS   T what the decoder predicts, EOS last   H heads   L layers   N live rows of a search
 
+A model with a tag before every source has it as the first of S; it is no word, as EOS is none.
+
 Under forced decoding one teacher-forced pass gives all maps. Under a search they are the search's own: a wrapper that
 keeps the contract (`models/base.py`) notes what each step looked at, by the words said before it. Its state carries
 those words, so they are reordered with the beam, and the rows of whichever hypothesis wins are found by its own words.
@@ -14,7 +16,7 @@ A row that does not sum to 1 is refused, not drawn. This file merges no subwords
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -29,7 +31,7 @@ from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
-from regard.explain.attention import View, WordAttention, views_of, word_attention
+from regard.explain.attention import View, WordAttention, beyond_tag, views_of, word_attention
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
 from regard.text.words import Span, WordsOf, word_spans
 
@@ -43,15 +45,16 @@ class Capture:
 
     source: str
     target: str
-    source_pieces: tuple[str, ...]  # subwords, EOS last: S
+    source_pieces: tuple[str, ...]  # the tag if there is one, subwords, EOS last: S
     target_pieces: tuple[str, ...]  # what each decoder position predicts, EOS last: T
-    source_spans: tuple[Span, ...]  # characters of each source subword, without EOS
+    source_spans: tuple[Span, ...]  # characters of each source subword, without tag and EOS
     target_spans: tuple[Span, ...]
     target_ids: tuple[int, ...]  # without EOS
     encoder: tuple[NDArray[np.float64], ...]  # per layer (H, S, S)
     decoder: tuple[NDArray[np.float64], ...]  # per layer (H, T, T): row t has read BOS and targets before t
     cross: tuple[NDArray[np.float64], ...]  # per layer (H, T, S)
     how: str  # "forced", "greedy", "beam 5"
+    tag: str | None = None  # the source's first piece, where that is a tag
 
     def weights(self, view: View, kind: Kind = "cross") -> NDArray[np.float64]:
         """One map in subwords, (queries, keys); the view's head, or the mean of heads."""
@@ -75,21 +78,31 @@ class Capture:
         every: tuple[Kind, ...] = ("encoder", "decoder", "cross")
         return tuple(kind for kind in every if getattr(self, kind))
 
+    def hidden_name(self, kind: Kind) -> str:
+        """What of a map is no word."""
+        if kind == "decoder":
+            return "BOS"
+        return f"EOS and {self.tag}" if self.tag else "EOS"
+
     def in_words(self, view: View, kind: Kind = "cross", words: WordsOf = word_spans) -> WordAttention:
         """One map between words: weights to the subwords of a word are summed, rows of its subwords averaged. What goes
-        to EOS, or of the decoder's own words to BOS, is `eos_mass`. A row of the encoder is the word itself."""
-        weights = self.weights(view, kind)
-        source = (self.source_spans, self.source)
-        target = (self.target_spans, self.target)
-        if kind == "encoder":
-            return word_attention(weights, source[0], source[0], source[1], source[1], words=words)
+        to EOS and the tag, or of the decoder's own words to BOS, is `eos_mass`. A row of the encoder is the word
+        itself."""
+        weights, row = self.weights(view, kind), view.row
+        source = target = (self.target_spans, self.target)
         if kind == "decoder":  # keys are BOS and the words before: BOS goes to the end, as what is not a word
-            weights, source = np.roll(weights, -1, axis=1), target
-        return word_attention(weights, source[0], target[0], source[1], target[1], view.row, words)
+            weights = np.roll(weights, -1, axis=1)
+        else:
+            weights, source = beyond_tag(weights, self.tag), (self.source_spans, self.source)
+        if kind == "encoder":
+            weights, target, row = weights[self.tag is not None :], source, "predicting"
+        merged = word_attention(weights, source[0], target[0], source[1], target[1], row, words)
+        return replace(merged, hidden_name=self.hidden_name(kind))
 
     def views(self, words: WordsOf = word_spans) -> dict[View, WordAttention]:
         """Every view of the cross-attention, in words."""
-        return views_of(self.cross, self.source_spans, self.target_spans, self.source, self.target, words)
+        cross = [beyond_tag(layer, self.tag) for layer in self.cross]
+        return views_of(cross, self.source_spans, self.target_spans, self.source, self.target, words)
 
 
 def capture(
@@ -119,13 +132,14 @@ def capture(
         tokenizer.decode(ids),
         (*(t.text for t in tokens), end),
         (*(tokenizer.target.pieces[i] for i in ids), end),
-        tuple((t.start, t.end) for t in tokens),
+        tuple((t.start, t.end) for t in tokens[len(tokenizer.mark_ids) :]),
         tuple(tokenizer.target_pieces(ids)),
         ids,
         checked("encoder", maps.encoder),
         checked("decoder", maps.decoder),
         checked("cross", maps.cross),
         how,
+        bundle.tag,
     )
 
 

@@ -33,7 +33,7 @@ from regard.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
-from regard.explain.gradients import gradient_times_input, source_tables
+from regard.explain.gradients import NO_WORD, gradient_times_input, source_tables
 from regard.explain.likelihood import token_log_probs
 from regard.models.base import Model
 from regard.text.words import subword_shares, word_spans
@@ -58,6 +58,7 @@ class Evidence:
     attention: NDArray[np.float64] | None  # (W, V); None where the model has none
     view: View | None
     trust: Trust | None
+    hidden_name: str  # where the rest of a row of attention went
 
     @property
     def total(self) -> NDArray[np.float64]:
@@ -86,11 +87,12 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
 
     if blank not in BLANKS:
         raise InputError(f'--blank must be {" or ".join(BLANKS)}, but is "{blank}"')
-    attention, view, trust = None, None, None
+    attention, view, trust, hidden_name = None, None, None, ""
     if _looks(bundle):
         seen = explain(bundle, source, target)
         ids: Sequence[int] = seen.capture.target_ids
-        attention, view, trust = seen.capture.in_words(seen.view).weights, seen.view, seen.trust
+        merged, view, trust = seen.capture.in_words(seen.view), seen.view, seen.trust
+        attention, hidden_name = merged.weights, merged.hidden_name
     else:
         ids = _ids(bundle, source, target)
     said = bundle.tokenizer.decode(ids)
@@ -114,6 +116,7 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
         attention,
         view,
         trust,
+        hidden_name,
     )
 
 
@@ -133,11 +136,13 @@ def _ids(bundle: Bundle, source: str, target: str | None) -> Sequence[int]:
 
 
 def source_in_words(bundle: Bundle, source: str) -> tuple[list[int], NDArray[np.int64]]:
-    """A source's ids without EOS, and which word each is most part of."""
-    (ids,) = bundle.tokenizer.encode_source([source])
-    pieces = bundle.tokenizer.source_tokens(source)
+    """A source's ids without EOS, and which word each is most part of; NO_WORD for a tag."""
+    tokenizer = bundle.tokenizer
+    (ids,) = tokenizer.encode_source([source])
+    pieces = tokenizer.plain.source_tokens(source)
     shares = subword_shares([(p.start, p.end) for p in pieces], word_spans(source))
-    return ids, shares.argmax(axis=1) if shares.size else np.zeros(0, dtype=np.int64)
+    of_word = shares.argmax(axis=1) if shares.size else np.zeros(0, dtype=np.int64)
+    return ids, np.concatenate([np.full(len(tokenizer.mark_ids), NO_WORD), of_word])
 
 
 def target_shares(bundle: Bundle, ids: Sequence[int]) -> NDArray[np.float64]:
@@ -155,7 +160,8 @@ def blanked_log_probs(
 ) -> NDArray[np.float64]:
     """(V + 1, T): log p of every target token and EOS, first of the whole source, then with each word blanked."""
     if blank == "removed":
-        sources = [[i for i, word in zip(source, of_word, strict=True) if word != gone] for gone in range(-1, words)]
+        shorter = [[i for i, word in zip(source, of_word, strict=True) if word != gone] for gone in range(words)]
+        sources = [source, *shorter]
         batch = pack(sources, [target] * len(sources)).pad().to(model.device)
         return _numbers(token_log_probs(model, batch))
     batch = pack([source] * (words + 1), [target] * (words + 1)).pad().to(model.device)

@@ -24,12 +24,14 @@ from regard.batch import pack
 from regard.explain.likelihood import token_log_probs
 from regard.models.base import Model
 
+NO_WORD = -1  # of a source token that is no part of the text: the model's tag
+
 
 def gradient_times_input(
     model: Model,
     source: Sequence[int],
     target: Sequence[int],
-    of_word: NDArray[np.int64],  # (S,) the word of each source subword, EOS left out
+    of_word: NDArray[np.int64],  # (S,) the word of each source subword, or NO_WORD; EOS left out
     shares: NDArray[np.float64],  # (T, W) which part of a target subword is part of which word
     words: int,
 ) -> NDArray[np.float64]:
@@ -43,7 +45,9 @@ def gradient_times_input(
     products = sum((x.detach() * g).sum(dim=-1) for x, g in zip(read, gradients, strict=True))  # (W, S, …)
     assert isinstance(products, Tensor)
     by_subword = products[:, : len(source)].cpu().double().numpy()  # (W, S)
-    return by_subword @ np.eye(words)[of_word]  # (W, S) · (S, V)
+    part = (of_word[:, None] == np.arange(words)).astype(np.float64)  # (S, V)
+    of_words: NDArray[np.float64] = by_subword @ part  # (W, V)
+    return of_words
 
 
 def reading(model: Model, run: Any) -> tuple[Tensor, list[Tensor]]:

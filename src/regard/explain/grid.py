@@ -3,7 +3,8 @@
     R rows (down)   C columns (across)   S source subwords, EOS last   T decoder positions, EOS last
 
 Attention comes here in words (`grid_of`) or in subwords, of any of a model's attentions (`capture_grid`). What is not
-shown (EOS, BOS) is stated as hidden mass: shown and hidden sum to 1, or the row has a problem and must not be drawn.
+shown (EOS, BOS, a tag) is stated as hidden mass: shown and hidden sum to 1, or the row has a problem and must not be
+drawn.
 
 This file draws nothing and measures nothing.
 """
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from regard.errors import InputError
 from regard.explain.alignment import NOT_EVALUATED, Trust
-from regard.explain.attention import View, WordAttention
+from regard.explain.attention import View, WordAttention, beyond_tag
 
 if TYPE_CHECKING:
     from regard.explain.capture import Capture, Kind
@@ -87,9 +88,10 @@ def row_problem(row: NDArray[np.float64], hidden: float = 0.0) -> str | None:
 
 def grid_of(attention: WordAttention, view: View, trust: Trust | None = None, title: str = "") -> Grid:
     """Attention between words."""
-    caption = _caption(view, "cross", trust, hidden_mass(attention.eos_mass, "EOS"))
+    name = attention.hidden_name
+    caption = _caption(view, "cross", trust, hidden_mass(attention.eos_mass, name))
     return make_grid(
-        attention.target_words, attention.source_words, attention.weights, attention.eos_mass, title, caption
+        attention.target_words, attention.source_words, attention.weights, attention.eos_mass, title, caption, name
     )
 
 
@@ -103,12 +105,12 @@ def capture_grid(
     trust: Trust | None = None,
     title: str = "",
 ) -> Grid:
-    """One of a capture's maps, in words or in subwords; `specials` shows EOS and BOS as subwords, too.
+    """One of a capture's maps, in words or in subwords; `specials` shows EOS, BOS and a tag as subwords, too.
 
     Of decoder self-attention the columns are what was read, so BOS takes the place of EOS. Rows of the encoder are the
     words themselves, so they have no row meaning; an alignment error rate is of cross-attention alone.
     """
-    name = "BOS" if kind == "decoder" else "EOS"
+    name = capture.hidden_name(kind)
     if words:
         merged = capture.in_words(view, kind)
         rows, columns, values, hidden = merged.target_words, merged.source_words, merged.weights, merged.eos_mass
@@ -118,6 +120,10 @@ def capture_grid(
         if not specials:
             if rows[-1] == EOS:
                 rows, values = rows[:-1], values[:-1]
+            if capture.tag and kind == "encoder":
+                rows, values = rows[1:], values[1:]
+            if capture.tag and kind != "decoder":
+                columns, values = columns[1:], beyond_tag(values, capture.tag)
             columns, values, hidden = columns[:-1], values[:, :-1], values[:, -1]
     caption = _caption(view, kind, trust, hidden_mass(hidden, name)) + ("" if words else " · subwords")
     return make_grid(rows, columns, values, hidden, title, caption, name)
@@ -126,7 +132,7 @@ def capture_grid(
 def in_pieces(
     capture: Capture, view: View, kind: Kind = "cross"
 ) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
-    """Labels down and across and the map between them, in subwords; what is no text (EOS, BOS) is last."""
+    """Labels down and across and the map between them, in subwords; what is no text (EOS, BOS) is last, a tag first."""
     weights = capture.weights(view, kind)
     source, target = (*capture.source_pieces[:-1], EOS), (*capture.target_pieces[:-1], EOS)
     if kind == "encoder":

@@ -91,7 +91,7 @@ def lattice(bundle: Bundle, source: str, beam: int | None = None, length_penalty
         own.beam if beam is None else beam, own.length_penalty if length_penalty is None else length_penalty
     )
     (ids,) = bundle.tokenizer.encode_source([source])
-    if not ids:
+    if len(ids) == len(bundle.tokenizer.mark_ids):
         raise InputError("there is nothing to translate: the text is empty; give one sentence")
     src, mask = (tensor.to(bundle.model.device) for tensor in pad_sources([ids]))
     records: list[Record] = []

@@ -19,7 +19,7 @@ from torch import Tensor
 from regard.batch import pack
 from regard.bundle import Bundle
 from regard.explain.alignment import Link, hard_links
-from regard.explain.attention import ROW_MEANINGS, View, word_attention
+from regard.explain.attention import ROW_MEANINGS, View, beyond_tag, word_attention
 from regard.models.transformer import DecoderLayer, Transformer
 from regard.text.words import WordsOf, word_spans
 
@@ -48,7 +48,7 @@ def norm_links(
     found = []
     for source, target in pairs:
         (source_ids,), (ids,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
-        spans = [(t.start, t.end) for t in tokenizer.source_tokens(source)]
+        spans = [(t.start, t.end) for t in tokenizer.plain.source_tokens(source)]
         texts = (spans, tokenizer.target_pieces(ids), source, tokenizer.decode(ids))
         batch = pack([source_ids], [ids]).pad().to(model.device)
         states = model.encode(batch.src, batch.src_mask).states
@@ -58,7 +58,8 @@ def norm_links(
             brings = brought(layer.cross.look_at(states).value[0], layer.cross.output.weight)  # (H, S, D)
             each, together = weighted_by_norms(maps[0], brings)
             for head, weights in ((None, together), *enumerate(each)):
+                to_text = beyond_tag(weights.cpu().double().numpy(), bundle.tag)
                 for row in ROW_MEANINGS:
-                    links[View(number, head, row)] = hard_links(word_attention(weights, *texts, row, words))
+                    links[View(number, head, row)] = hard_links(word_attention(to_text, *texts, row, words))
         found.append(links)
     return found

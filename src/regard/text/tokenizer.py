@@ -2,7 +2,8 @@
 
 Every string comes back: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
 a batch adds them. It is saved as one file. How a vocabulary is learned is in `vocabulary.py`, how text is cut in
-`pieces.py`.
+`pieces.py`. One that is `marked` puts a tag before every source, and whoever uses it need not know; the file does not
+hold the mark, the bundle does.
 """
 
 from __future__ import annotations
@@ -70,9 +71,11 @@ class Piece(NamedTuple):
 class Tokenizer:
     """Both sides of a translator. With a joint vocabulary `source is target`."""
 
-    def __init__(self, source: Vocabulary, target: Vocabulary, config: TextConfig) -> None:
+    def __init__(self, source: Vocabulary, target: Vocabulary, config: TextConfig, mark: str | None = None) -> None:
         assert (source is target) == config.joint
+        assert mark is None or mark in config.tags
         self.source, self.target, self.config = source, target, config
+        self.mark = mark  # the tag before every source
 
     @classmethod
     def train(cls, pairs: Pairs, config: TextConfig) -> Tokenizer:
@@ -119,8 +122,10 @@ class Tokenizer:
         return max(len(piece) for vocabulary in (self.source, self.target) for piece in vocabulary.pieces)
 
     def encode_source(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
-        """Ids of each text, without BOS or EOS. With `rng`, BPE-dropout as configured is applied."""
-        return self._encode(self.source, texts, rng)
+        """Ids of each text, the mark first where there is one, without BOS or EOS. With `rng`, BPE-dropout as
+        configured is applied."""
+        mark = self.mark_ids
+        return [mark + ids for ids in self._encode(self.source, texts, rng)]
 
     def encode_target(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
         return self._encode(self.target, texts, rng)
@@ -135,10 +140,27 @@ class Tokenizer:
         """What a tag puts before the ids of a source: one id, or nothing where there is no tag."""
         if tag is None:
             return []
+        if self.mark is not None:
+            raise InputError(f'the tag "{tag}" is given, but this model has its tag already, {self.mark}; leave it out')
         if tag not in self.config.tags:
             known = nearest(tag, self.config.tags) if self.config.tags else "this vocabulary has none"
             raise InputError(f'unknown tag "{tag}"; {known}')
         return [self.source.ids[tag]]
+
+    @property
+    def mark_ids(self) -> list[int]:
+        """What `encode_source` puts before the ids of every text."""
+        return [] if self.mark is None else [self.source.ids[self.mark]]
+
+    def marked(self, tag: str) -> Tokenizer:
+        """The same with a tag before every source."""
+        self.tag_ids(tag)  # it must be known, and the only one
+        return Tokenizer(self.source, self.target, self.config, tag)
+
+    @property
+    def plain(self) -> Tokenizer:
+        """The same without its mark."""
+        return Tokenizer(self.source, self.target, self.config)
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of target ids; PAD, BOS and EOS add nothing."""
@@ -152,13 +174,14 @@ class Tokenizer:
         return piece_spans([self.target.bytes[i] for i in ids])
 
     def source_tokens(self, text: str) -> list[Piece]:
-        """The tokens `encode_source` makes of a text, with their spans in the text as it was given."""
+        """The tokens `encode_source` makes of a text, with their spans in the text as it was given. A mark is of no
+        width and stands at the beginning."""
         form = to_pieces_form(nfc(text))
         ids = self.source.encode([form])[0]
         words = self.source.cut(form) if self.unknown is not None else None  # an unknown word keeps its span
         laid = [word.encode() for word in words] if words is not None else [self.source.bytes[i] for i in ids]
         origins = nfc_origins(text)
-        tokens = []
+        tokens = [] if self.mark is None else [Piece(self.mark, 0, 0)]
         for i, (start, end) in zip(ids, piece_spans(laid), strict=True):
             first = origins[start][0] if start < len(origins) else len(text)
             last = origins[end - 1][1] if end > start else first
@@ -176,7 +199,7 @@ class Tokenizer:
     @property
     def fingerprint(self) -> str:
         """Equal exactly when two tokenizers give equal ids (without dropout)."""
-        what = self.as_dict() | {"config": self.config.unit}
+        what = self.as_dict() | {"config": self.config.unit} | ({"mark": self.mark} if self.mark else {})
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
     def save(self, path: Path) -> None:

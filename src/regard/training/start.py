@@ -1,8 +1,9 @@
 """Starting from a trained model: its vocabulary, sizes and weights go on in a run of their own.
 
 The recipe must say what the model is; `recipe.read_recipe` has filled in what was left open. Only dropout may differ:
-it changes no tensor and no id. What the run came from is noted once, in its progress and so in its cards. Optimiser
-moments, means and the position in the data are not taken over: that would be `regard resume`.
+it changes no tensor and no id. A model's own tag stays behind: a run has the tags of its corpora. What the run came
+from is noted once, in its progress and so in its cards. Optimiser moments, means and the position in the data are not
+taken over: that would be `regard resume`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle import Bundle, find_bundle
+from regard.bundle import Bundle, find_bundle, part
 from regard.config import differences
 from regard.errors import RecipeError
 from regard.layers.lora import adapt
@@ -38,7 +39,7 @@ def find_start(recipe: Recipe) -> Start | None:
     folder = find_bundle(Path(recipe.train.start_from))
     bundle = Bundle.load(folder)
     check_fits(bundle, recipe)
-    weights = folder / "model.safetensors"
+    weights = part(folder, "model.safetensors")
     origin: dict[str, Any] = {
         "folder": recipe.train.start_from,
         "weights": fingerprint(weights),
@@ -73,7 +74,7 @@ def adapt_model(recipe: Recipe, model: Model) -> None:
 
 
 def with_text(tokenizer: Tokenizer, recipe: Recipe) -> Tokenizer:
-    """The same vocabulary, with the recipe's BPE-dropout."""
+    """The same vocabulary, with the recipe's BPE-dropout and no tag before every source."""
     return Tokenizer(tokenizer.source, tokenizer.target, recipe.text)
 
 

@@ -97,7 +97,7 @@ def evidence_grids(found: Evidence) -> tuple[Grid, ...]:
         error = found.trust or NOT_EVALUATED
         bad = tuple(None if np.isfinite(row).all() else "not drawn: not numbers" for row in found.attention)
         caption = f"{found.view} · {error} · Spearman ρ against the map above {rho}"
-        grids.append(_grid(found, np.nan_to_num(found.attention), "What it looked at", caption, bad, "EOS"))
+        grids.append(_grid(found, np.nan_to_num(found.attention), "What it looked at", caption, bad, found.hidden_name))
     return tuple(grids)
 
 

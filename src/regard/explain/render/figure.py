@@ -79,9 +79,8 @@ def arcs_grids(arcs: Arcs) -> list[Grid]:
     rows = tuple(str(view).rsplit(" · ", 1)[0].replace(" · ", " ") for view in arcs.heads)
     fine = (None,) * len(rows)
     if arcs.looks_at is not None and arcs.hidden is not None:
-        name = "BOS" if arcs.kind == "decoder" else "EOS"
         title = f"{arcs.title} · what the word looks at"
-        found.append(Grid(rows, arcs.others, arcs.looks_at, arcs.hidden, title, arcs.caption, fine, name))
+        found.append(Grid(rows, arcs.others, arcs.looks_at, arcs.hidden, title, arcs.caption, fine, arcs.hidden_name))
     if arcs.looked_at_by is not None:
         title, none = f"{arcs.title} · what looks at the word", np.zeros(len(rows))
         caption = f"{arcs.caption} · these are columns of the map and need not sum to 1"

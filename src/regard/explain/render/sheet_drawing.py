@@ -32,7 +32,8 @@ def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
     grid, view = thumb.grid, thumb.view
     wrong = next((problem for problem in grid.problems if problem), None)
     name = f"{view.layer + 1}.{(view.head or 0) + 1}"
-    numbers = f"{thumb.entropy:.1f} bits · {grid.hidden_name} {thumb.hidden:.2f}"
+    hidden = grid.hidden_name if len(grid.hidden_name) <= 3 else "hidden"  # a longer one is in the caption alone
+    numbers = f"{thumb.entropy:.1f} bits · {hidden} {thumb.hidden:.2f}"
     said = [Words(x, y + side + SAID * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
     if wrong:
         return [*said, Words(x, y + side / 2, wrong, size=8.0, fill=WARNING)]

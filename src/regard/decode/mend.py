@@ -1,0 +1,105 @@
+"""Rough text, read as it was meant: what a model that learnt from tidy sentences would stumble over is taken away from
+the source and given back to the answer.
+
+    LINES IN CAPITALS      read in small letters, answered in capitals
+    Lines In Title Case    read in small letters
+    😀 :) @me #this, web and mail addresses before or after a sentence      left out, and put back where they were
+    a line without a letter (12:30, ***)                                    its own answer
+
+Subwords of ordinary text spell capitals letter by letter, and a smiley byte by byte; a small model that has met few of
+them says something else altogether. Small letters lose the difference between a name and a word. What stands within a
+sentence is left to the model. It is a choice of the search ([decode] mend), not for German, where nouns are
+capitalised, and not for a model that has met such text in training.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+FEWEST_LETTERS = 4  # of a line in capitals; one with fewer may be a name: USA, BBC
+FEWEST_WORDS = 4  # of a line in title case; one with fewer may be names: Mary Ann Smith
+SHORT = 3  # letters of words that titles may leave small: of, the
+CAPITALISED = 0.75  # of the words of a title, more than this share
+
+WORD = re.compile(r"[^\W\d_][\w'’-]*")
+BEGINNING = re.compile(r"(?:^|[.!?…]\s)\W*\w")
+THING = r"(?:https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.\w+|[@#]\w+|[:;=]-?[()DPp/|]|<3|\^\^|xD)"
+THING_BEFORE, THING_AFTER = re.compile(rf"\s*{THING}(?=\s|$)"), re.compile(rf"(?:(?<=\s)|^){THING}\s*$")
+SYMBOLS = {"So", "Sk", "Cf", "Mn"}  # signs, and what joins or colours them
+
+
+class Mended(NamedTuple):
+    """A line as it is to be read, and what is to be given back; all four in a row are the line, but for case."""
+
+    before: str
+    read: str
+    after: str
+    loud: bool = False  # it was in capitals
+
+    def restore(self, answer: str) -> str:
+        return self.before + (answer.upper() if self.loud else answer) + self.after
+
+
+def mended(line: str) -> Mended:
+    """
+    >>> mended("😀 WHERE ARE YOU? https://regard.example")
+    Mended(before='😀 ', read='Where are you?', after=' https://regard.example', loud=True)
+    >>> mended("12:30").read, mended("Tom is here.").read, mended("No One Is at Home Today").read
+    ('', 'Tom is here.', 'No one is at home today')
+    """
+    start, end = without_things(line)
+    before, read, after = line[:start], line[start:end], line[end:]
+    if not any(map(str.isalpha, read)):
+        return Mended(line, "", "")
+    loud = in_capitals(read)
+    return Mended(before, in_small(read) if loud or in_title_case(read) else read, after, loud)
+
+
+def without_things(line: str) -> tuple[int, int]:
+    """Where what is language begins and ends."""
+    start, end = 0, len(line)
+    while start < end:
+        found = THING_BEFORE.match(line, start, end)
+        if found is None and not _symbol(line[start]):
+            break
+        start = found.end() if found else start + 1
+    while end > start:
+        found = THING_AFTER.search(line, start, end)
+        if found is None and not _symbol(line[end - 1]):
+            break
+        end = found.start() if found else end - 1
+    return start, end
+
+
+def _symbol(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in SYMBOLS
+
+
+def in_capitals(line: str) -> bool:
+    """Has it letters enough, and none of them small? Scripts without small letters are never in capitals.
+
+    >>> [in_capitals(line) for line in ("STOP! 2 CATS.", "USA", "Stop!", "猫がいます。", "ÉTÉ 42 À NICE")]
+    [True, False, False, False, True]
+    """
+    return line.isupper() and sum(map(str.isalpha, line)) >= FEWEST_LETTERS
+
+
+def in_title_case(line: str) -> bool:
+    """
+    >>> [in_title_case(line) for line in ("The Cat Is Back on His Mat", "Tom met John Smith.", "Mary Ann Smith")]
+    [True, False, False]
+    """
+    words = WORD.findall(line)
+    capitalised = [word for word in words if word[0].isupper()]
+    long_ones_are = all(word[0].isupper() for word in words if len(word) > SHORT)
+    return len(words) >= FEWEST_WORDS and long_ones_are and len(capitalised) > CAPITALISED * len(words)
+
+
+def in_small(line: str) -> str:
+    """
+    >>> in_small("HELLO. HOW ARE YOU, TOM?")
+    'Hello. How are you, tom?'
+    """
+    return BEGINNING.sub(lambda found: found[0].upper(), line.lower())
