@@ -48,7 +48,7 @@ FLAGS = {
     "corpus": ["--out", "--size", "--seed", "--help"],
     "fetch": ["--out", "--from", "--help"],
     "info": ["--json", "--help"],
-    "pack": ["--out", "--weights", "--lexicon", "--about", "--tag", "--beside", "--help"],
+    "pack": ["--out", "--weights", "--lexicon", "--about", "--tag", "--beside", "--rank", "--help"],
     "demo": ["--out", "--steps", "--help"],
 }
 

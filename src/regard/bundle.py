@@ -7,6 +7,7 @@ float32, or stored in fewer bytes (`compact.py`). A lexicon may lie with them (`
 
 One set of weights may serve two bundles: `"beside": "../en-fr"` in config.json says that vocabulary and weights, where
 the folder has none, are those of the folder en-fr beside it. With `"tag": "<en>"` that tag stands before every source.
+Where `updates.safetensors` lies in such a folder, its low-rank updates are added to the matrices (`layers/lora.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -22,6 +23,7 @@ from typing import Any, get_args
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from regard import box
@@ -29,7 +31,7 @@ from regard.compact import Storage, packed, unpacked
 from regard.config import build, nearest
 from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
-from regard.layers.lora import merged
+from regard.layers.lora import merged, updated
 from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
@@ -38,6 +40,7 @@ FORMAT = 1
 PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
 SHARED = ("tokenizer.json", "model.safetensors")  # parts that may be another bundle's
 LEXICON = "lexicon.json"
+UPDATES = "updates.safetensors"
 BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # nothing but a folder in the same folder: both move together
 
 # Architecture → its configuration, its presets, its class: a literal table, so that a reader finds them all here.
@@ -87,9 +90,9 @@ class Bundle:
         """What stands before every source."""
         return self.tokenizer.mark
 
-    def save(self, folder: Path, beside: str | None = None) -> None:
+    def save(self, folder: Path, beside: str | None = None, updates: Mapping[str, Tensor] | None = None) -> None:
         """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder
-        next to this one that has the same vocabulary and weights, these two are left to it."""
+        next to this one that has the same vocabulary and, but for these updates, weights, they are left to it."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "format": FORMAT,
@@ -103,10 +106,15 @@ class Bundle:
         if not beside:
             write_atomically(folder / "tokenizer.json", self.tokenizer.save)
             tensors = merged(self.model, unique_tensors(self.model))
-            weights = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-            stored = packed(weights, self.weights)
-            write_atomically(folder / "model.safetensors", lambda path: save_file(stored, path))
+            self._write_tensors(folder / "model.safetensors", tensors)
+        elif updates:
+            self._write_tensors(folder / UPDATES, updates)
         write_atomically(folder / "card.json", lambda path: _write_json(path, self.card))
+
+    def _write_tensors(self, place: Path, tensors: Mapping[str, Tensor]) -> None:
+        whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        stored = packed(whole, self.weights)
+        write_atomically(place, lambda path: save_file(stored, path))
 
     @classmethod
     def load(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
@@ -128,7 +136,7 @@ class Bundle:
             raise BundleError(f"{folder} cannot be read: {problem}") from None
         with Unfilled():
             model = make_model(about["architecture"], config, tokenizer)
-        load_weights(model, part(folder, "model.safetensors"))
+        load_weights(model, folder)
         return cls(about["architecture"], config, model.to(device).eval(), tokenizer, card, weights)
 
 
@@ -195,9 +203,9 @@ def with_tag(tokenizer: Tokenizer, tag: object, folder: Path) -> Tokenizer:
     return tokenizer.marked(str(tag))
 
 
-def unique_tensors(model: Model) -> dict[str, torch.Tensor]:
+def unique_tensors(model: Model) -> dict[str, Tensor]:
     """The model's tensors by name, a shared one once, under its first name."""
-    named: dict[str, torch.Tensor] = {}
+    named: dict[str, Tensor] = {}
     seen: set[int] = set()
     for name, tensor in model.state_dict(keep_vars=True).items():
         if id(tensor) not in seen:
@@ -206,20 +214,35 @@ def unique_tensors(model: Model) -> dict[str, torch.Tensor]:
     return named
 
 
-def load_weights(model: Model, path: Path) -> None:
-    try:
-        stored = unpacked(load_file(path))
-    except BundleError as problem:
-        raise BundleError(f"{path} is damaged: {problem}") from None
-    except (SafetensorError, OSError) as problem:
-        raise BundleError(f"{path} is damaged or cut short ({problem}); copy it again or train anew") from None
-    wanted = unique_tensors(model)
+def load_weights(model: Model, folder: Path) -> None:
+    """Into a model of the bundle's shape."""
+    path, updates = part(folder, "model.safetensors"), folder / UPDATES
+    stored, wanted = _read_tensors(path), unique_tensors(model)
+    if updates.is_file():
+        try:
+            stored = updated(stored, _read_tensors(updates))
+        except (ValueError, RuntimeError) as problem:
+            raise BundleError(f"{updates} does not fit {path}: {problem}; copy both folders again") from None
     if stored.keys() != wanted.keys() or any(stored[n].shape != wanted[n].shape for n in wanted):
         odd = sorted(set(stored) ^ set(wanted)) or [n for n in wanted if stored[n].shape != wanted[n].shape]
         raise BundleError(f"{path} does not fit its config.json: {odd[0]} differs ({len(odd)} tensors in all)")
     with torch.no_grad():
         for name, tensor in wanted.items():
             tensor.copy_(stored[name])
+
+
+def weights_file(folder: Path) -> Path:
+    """The file that makes a bundle's weights what they are and no others."""
+    return folder / UPDATES if (folder / UPDATES).is_file() else part(folder, "model.safetensors")
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return unpacked(load_file(path))
+    except BundleError as problem:
+        raise BundleError(f"{path} is damaged: {problem}") from None
+    except (SafetensorError, OSError) as problem:
+        raise BundleError(f"{path} is damaged or cut short ({problem}); copy it again or train anew") from None
 
 
 def _write_json(path: Path, value: object) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
-from regard.bundle import LEXICON, PARTS
+import regard
+from regard.bundle import LEXICON, PARTS, UPDATES, Bundle, load_weights, unique_tensors
 from support import ABOUT, LINES
 
 if TYPE_CHECKING:
@@ -150,6 +153,72 @@ def test_files_are_shared_only_where_they_are_the_same(call: Call, both_ways: Pa
         assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
         assert says in answer.err
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.fixture(scope="module")
+def adapted(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a packed model, and a run that was adapted from it to go the other way."""
+    home = tmp_path_factory.mktemp("adapted")
+    replace(Bundle.load(run_folder), weights="int8").save(home / "en-fr")
+    for name, side in (("src", 1), ("tgt", 0)):
+        (home / name).write_text("".join(pair[side] + "\n" for pair in LINES), encoding="utf-8")
+    train = {"start_from": str(home / "en-fr"), "lora_rank": 8, "lora_alpha": 8.0, "steps": 200, "learning_rate": 2e-2}
+    train |= {"schedule": "cosine", "warmup": 10, "save_every": 200, "device": "cpu"}
+    data = {"src": str(home / "src"), "tgt": str(home / "tgt"), "dev_size": 0, "max_length": 100}
+    regard.train({"data": data, "train": train}, home / "run")
+    return home
+
+
+def test_a_model_adapted_from_another_is_what_it_differs_by(call: Call, adapted: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(adapted, home)
+    answer = call("pack", home / "run", "--out", home / "fr-en", "--beside", home / "en-fr", "--rank", "8")
+    assert answer.code == 0, answer.err
+    assert sorted(p.name for p in (home / "fr-en").iterdir()) == ["card.json", "config.json", UPDATES]
+    assert (home / "fr-en" / UPDATES).stat().st_size < 0.8 * (home / "en-fr" / "model.safetensors").stat().st_size
+    sources, targets = zip(*LINES, strict=True)
+    assert call("translate", "--model", home / "run", *targets).out.splitlines() == list(sources)  # it has learnt it
+    assert call("translate", "--model", home / "fr-en", *targets).out.splitlines() == list(sources)
+    assert call("translate", "--model", home / "en-fr", *sources).out.splitlines() == list(targets)
+    assert "translates    as en-fr, with updates of its own" in call("info", home / "fr-en").out.splitlines()
+
+    # A loaded one is saved whole, and is a model to start from.
+    assert call("pack", home / "fr-en", "--out", home / "whole").code == 0
+    assert call("translate", "--model", home / "whole", *targets).out.splitlines() == list(sources)
+    one, other = (unique_tensors(Bundle.load(home / name).model) for name in ("fr-en", "en-fr"))
+    model = Bundle.load(home / "en-fr").model
+    load_weights(model, home / "fr-en")
+    assert all(torch.equal(one[name], tensor) for name, tensor in unique_tensors(model).items())
+    assert any(not torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_difference_that_does_not_fit_its_rank(call: Call, adapted: Path, run: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(adapted, home)
+    before = sorted(home.rglob("*"))
+    new, beside = ("--out", home / "new"), ("--beside", home / "en-fr")
+    for words, says in (
+        ((home / "run", *new, *beside, "--rank", "3"), "would be lost; give a higher --rank"),
+        ((run, *new, *beside, "--rank", "8"), "over 1% of the change of source_embedding.weight would"),
+        ((home / "run", *new, "--rank", "8"), "--rank 8 is of a difference from another model; add --beside FOLDER"),
+        ((home / "run", *new, *beside, "--rank", "-1"), "--rank -1 must not be negative"),
+        ((home / "run", *new, *beside), "has other weights"),
+    ):
+        answer = call("pack", *words)
+        assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1), answer
+        assert says in answer.err
+    assert sorted(home.rglob("*")) == before
+    assert call("pack", home / "run", *new, *beside, "--rank", "8").code == 0
+    place = home / "new" / UPDATES
+    updates = load_file(place)
+    lacking = {name: tensor for name, tensor in updates.items() if not name.endswith("query.weight.up")}
+    save_file(lacking, place)
+    whole = call("translate", "--model", home / "new", "x")
+    place.write_bytes(b"x")
+    torn = call("translate", "--model", home / "new", "x")
+    for answer, says in ((whole, f"{place} does not fit"), (torn, f"{place} is damaged or cut short")):
+        assert (answer.code, answer.err.count("\n")) == (2, 1)
+        assert says in answer.err
 
 
 def test_nothing_is_written_where_something_is_wrong(call: Call, run: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.batch import pack
 from regard.bundle import Bundle, make_model, unique_tensors
-from regard.layers.lora import LowRank, adapt, low_rank, merged
+from regard.layers.lora import LowRank, adapt, factors, low_rank, merged, updated, updates_between
 from regard.models.rnn import RnnConfig
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -96,3 +96,42 @@ def test_a_saved_model_is_plain(tmp_path: Path) -> None:
 def test_a_model_without_such_matrices_has_none(tmp_path: Path) -> None:
     tokenizer = Tokenizer.train(lambda: iter([("a b", "c d")] * 3), TextConfig(vocab_size=300))
     assert adapt(make_model("rnn", RnnConfig(), tokenizer), rank=2, alpha=4) == 0
+
+
+def test_two_models_differ_by_what_was_learnt() -> None:
+    model = small()
+    before = {name: tensor.detach().clone() for name, tensor in unique_tensors(model).items()}
+    adapt(model, rank=2, alpha=4)
+    train_a_little(model)
+    after = {name: tensor.detach() for name, tensor in merged(model, unique_tensors(model)).items()}
+    updates = updates_between(before, after, rank=2)
+    assert len(updates) == 2 * 26
+    assert all(2 in tensor.shape for tensor in updates.values())
+    found = updated(before, updates)
+    assert found.keys() == after.keys()
+    for name, tensor in after.items():
+        torch.testing.assert_close(found[name], tensor)
+    lost = updated(before, updates_between(before, after, rank=1))
+    assert any(not torch.allclose(lost[name], after[name]) for name in after)
+
+
+def test_factors_are_the_nearest_of_their_rank() -> None:
+    change = torch.randn(6, 9)
+    sigma = torch.linalg.svdvals(change)
+    for rank in range(1, 7):
+        up, down = factors(change, rank)
+        assert (up.shape, down.shape) == ((6, rank), (rank, 9))
+        torch.testing.assert_close(
+            (change - up @ down).norm(), sigma[rank:].norm(), atol=1e-5, rtol=1e-5
+        )  # Eckart–Young
+
+
+def test_updates_are_of_matrices_and_whole() -> None:
+    weights = {"a.weight": torch.ones(3, 2), "a.bias": torch.ones(3)}
+    with pytest.raises(ValueError, match=r"a\.bias has changed, which is no matrix"):
+        updates_between(weights, weights | {"a.bias": torch.zeros(3)}, 1)
+    assert updates_between(weights, weights, 1) == {}
+    whole = updates_between(weights, weights | {"a.weight": torch.zeros(3, 2)}, 1)
+    for bad in ({"a.weight.up": whole["a.weight.up"]}, {**whole, "b": torch.ones(1)}, {"c.up": 1, "c.down": 1}):
+        with pytest.raises(ValueError, match="two factors for each"):
+            updated(weights, bad)

@@ -27,7 +27,7 @@ def info(
 
     Architecture, sizes, data with licences, training, cost, scores with their signatures, limits.
     """
-    from regard.bundle import PARTS, Bundle, beside, find_bundle, part
+    from regard.bundle import PARTS, UPDATES, Bundle, beside, find_bundle, part
     from regard.card import card_rows
 
     folder = find_bundle(model or box.boxed())
@@ -43,6 +43,7 @@ def info(
     files = {path for path in folder.iterdir() if path.is_file()} | {part(folder, name) for name in PARTS}
     size = sum(path.stat().st_size for path in files)
     way = [f"as {other.name}"] if other else []
+    way += ["with updates of its own"] if (folder / UPDATES).is_file() else []
     way += [f"with the tag {bundle.tag}"] if bundle.tag else []
     rows = {
         **{name: said.pop(name) for name in ("title", "languages") if name in said},

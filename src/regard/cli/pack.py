@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from regard import box
+from regard.cli.lines import number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bundle import Bundle
     from regard.compact import Storage
 
 KEPT = ("keep", "drop")
@@ -50,6 +50,15 @@ def pack(
             help="A model next to --out with the same weights and vocabulary: they are not written again.",
         ),
     ] = None,
+    rank: Annotated[
+        int,
+        typer.Option(
+            parser=number("--rank", int),
+            metavar="N",
+            help="With --beside: only the difference from the weights there is written, of this rank, as training with "
+            "--start-from and --lora-rank makes it.",
+        ),
+    ] = 0,
 ) -> None:
     """Write a model as one small folder that needs nothing else, unless it is put beside another.
 
@@ -61,9 +70,14 @@ def pack(
       regard pack runs/both --out en-fr
 
       regard pack runs/both --out fr-en --tag "<en>" --beside en-fr
+
+    A model that was adapted from another (--start-from en-fr --lora-rank 16), as what it differs by:
+
+      regard pack runs/law --out law --beside en-fr --rank 16
     """
     from regard.bundle import LEXICON, Bundle, find_bundle
     from regard.card import MEASURED, SCORES, read_about, without_places
+    from regard.cli.packing import check_fits, check_same, compared, difference, neighbour
 
     storage = chosen_storage(weights)
     if lexicon not in KEPT:
@@ -79,17 +93,24 @@ def pack(
     dropped = MEASURED if tag is not None else SCORES if storage != bundle.weights else ()
     card = {name: value for name, value in bundle.card.items() if name not in dropped}
     small = replace(bundle, tokenizer=tokenizer, weights=storage, card=without_places(card) | said)
+    if rank < 0 or (rank and beside is None):
+        why = "must not be negative" if rank < 0 else "is of a difference from another model; add --beside FOLDER"
+        raise InputError(f"--rank {rank} {why}")
     name = None if beside is None else neighbour(beside, out)
     out.parent.mkdir(parents=True, exist_ok=True)
     work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        small.save(work)
-        packed = Bundle.load(work)
-        lines = compared(bundle, packed)
+        if beside is None or not rank:
+            small.save(work)
         if beside is not None:
-            check_same(packed, beside)
-            shutil.rmtree(work)
-            small.save(work, name)
+            there = Bundle.load(beside)
+            check_fits(small, there, beside)
+            updates = difference(small, there, rank, beside) if rank else None
+            if not rank:
+                check_same(Bundle.load(work), there, beside)
+                shutil.rmtree(work)
+            small.save(work, name, updates)
+        lines = compared(bundle, Bundle.load(work))
         if lexicon == "keep" and tag is None and (folder / LEXICON).is_file():
             shutil.copyfile(folder / LEXICON, work / LEXICON)
         for path in work.iterdir():
@@ -112,58 +133,6 @@ def chosen_storage(word: str) -> Storage:
     except ValueError:
         raise InputError(f'--weights must be one of {", ".join(get_args(Storage))}, but is "{word}"') from None
     return found
-
-
-def neighbour(beside: Path, out: Path) -> str:
-    """The name of the folder beside another, which must be a model of its own."""
-    from regard.bundle import beside as files_of
-    from regard.bundle import find_bundle
-
-    other = find_bundle(beside).resolve()
-    if other.parent != out.parent.resolve():
-        raise InputError(
-            f"--beside {beside} must be in the same folder as --out {out}, but is in {other.parent}; name another --out"
-        )
-    if (first := files_of(other)) is not None:
-        raise InputError(f"--beside {beside} uses the files of {first.name} itself; name that: --beside {first}")
-    return other.name
-
-
-def check_same(packed: Bundle, beside: Path) -> None:
-    """Whether a model could use the files of another as its own."""
-    import torch
-
-    from regard.bundle import Bundle, unique_tensors
-
-    there = Bundle.load(beside)
-    ours, theirs = unique_tensors(packed.model), unique_tensors(there.model)
-    shape = (packed.architecture, packed.config, packed.weights) == (there.architecture, there.config, there.weights)
-    if packed.tokenizer.plain.fingerprint != there.tokenizer.plain.fingerprint:
-        raise InputError(f"--beside {beside} has another vocabulary; leave --beside out, and all is written")
-    if not shape or any(not torch.equal(ours[name], theirs[name]) for name in ours):
-        how = f"; there they are {there.weights}: --weights {there.weights}" if packed.weights != there.weights else ""
-        raise InputError(f"--beside {beside} has other weights{how or '; leave --beside out, and all is written'}")
-
-
-def compared(before: Bundle, after: Bundle) -> list[str]:
-    """How far two models are apart, in their weights and in what they say of a line that means nothing."""
-    import torch
-
-    from regard.batch import pack as batch_of
-    from regard.bundle import unique_tensors
-    from regard.compact import relative_errors
-
-    errors = relative_errors(unique_tensors(before.model), unique_tensors(after.model))
-    worst = max(errors, key=lambda name: errors[name])
-    ids = [list(range(3, 3 + 20))]  # the first tokens that are no specials
-    batch = batch_of(ids, ids).pad()
-    with torch.inference_mode():
-        one, other = (bundle.model(batch).log_softmax(dim=-1) for bundle in (before, after))
-    assert one.shape == other.shape
-    return [
-        f"largest relative error of a tensor: {errors[worst]:.2%} ({worst})",
-        f"largest difference of a log-probability: {float((one - other).abs().max()):.2g}",
-    ]
 
 
 def folder_size(folder: Path) -> int:

@@ -5,12 +5,15 @@
 With B at zero the adapted model starts as the model itself. Only A and B are trained, so the optimizer keeps moments
 for 2 · r · D numbers of a D × D matrix instead of D². The product is added to the matrix before it is used, so all
 ways that a layer uses its matrix stay as they are, and a saved model is the plain one with W' in the place of W.
-Matrices of attention and of feed-forward layers are adapted; embeddings, norms and biases are frozen.
+Matrices of attention and of feed-forward layers are adapted; embeddings, norms and biases are frozen. So two models,
+of which one was adapted from the other, differ by some BA, which `updates_between` finds again: a few numbers that can
+be stored in place of a whole model.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 import torch.nn.functional as F
@@ -58,6 +61,37 @@ def adapt(model: nn.Module, rank: int, alpha: float, seed: int = 0) -> int:
                 setattr(owner, name, LowRank(layer, rank, alpha, generator))
                 count += 1
     return count
+
+
+UP, DOWN = ".up", ".down"  # after a matrix's name: B and A of its update, with the scale in them
+
+
+def factors(change: Tensor, rank: int) -> tuple[Tensor, Tensor]:
+    """W' − W as BA: (out, in) → (out, r), (r, in), the nearest of that rank: the largest r of UΣVᵀ, √Σ to either."""
+    u, sigma, vt = torch.linalg.svd(change.double(), full_matrices=False)
+    half = sigma[:rank].sqrt()
+    return (u[:, :rank] * half).float(), (half[:, None] * vt[:rank]).float()
+
+
+def updates_between(before: Mapping[str, Tensor], after: Mapping[str, Tensor], rank: int) -> dict[str, Tensor]:
+    """Updates of every matrix that changed. Vectors must not have, because an update has none for them."""
+    found: dict[str, Tensor] = {}
+    for name, weight in before.items():
+        if torch.equal(weight, after[name]):
+            continue
+        if weight.dim() != 2:
+            raise ValueError(f"{name} has changed, which is no matrix")
+        found[name + UP], found[name + DOWN] = factors(after[name] - weight, rank)
+    return found
+
+
+def updated(weights: Mapping[str, Tensor], updates: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """W + BA of every matrix that has an update."""
+    named = {name.removesuffix(UP) for name in updates if name.endswith(UP)}
+    if updates.keys() != {name + part for name in named for part in (UP, DOWN)} or not named <= weights.keys():
+        raise ValueError("it does not hold two factors for each of some of the matrices")
+    new = {name: low_rank(weights[name], updates[name + UP], updates[name + DOWN], 1.0) for name in named}
+    return {**weights, **new}
 
 
 def merged(model: nn.Module, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

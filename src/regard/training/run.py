@@ -87,7 +87,7 @@ def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = 
     bundle = new_bundle(recipe, tokenizer, device)
     progress = Progress(packed=decide_packing(recipe, bundle.model), processes=world.size)
     if start is not None:
-        load_weights(bundle.model, start.weights)
+        load_weights(bundle.model, start.folder)
         progress.started_from = start.origin
     seed_apart(recipe.train.seed, world)
     material = read_material(recipe, splits, tokenizer, progress, console, world)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle import Bundle, find_bundle, part
+from regard.bundle import Bundle, find_bundle, weights_file
 from regard.config import differences
 from regard.errors import RecipeError
 from regard.layers.lora import adapt
@@ -28,7 +28,7 @@ FREE = ("model.dropout", "model.attention_dropout", "model.layer_drop", "text.bp
 @dataclass(frozen=True)
 class Start:
     tokenizer: Tokenizer
-    weights: Path  # a file for `bundle.load_weights`
+    folder: Path  # of the bundle, for `bundle.load_weights`
     origin: dict[str, Any]  # for the card
 
 
@@ -39,13 +39,12 @@ def find_start(recipe: Recipe) -> Start | None:
     folder = find_bundle(Path(recipe.train.start_from))
     bundle = Bundle.load(folder)
     check_fits(bundle, recipe)
-    weights = part(folder, "model.safetensors")
     origin: dict[str, Any] = {
         "folder": recipe.train.start_from,
-        "weights": fingerprint(weights),
+        "weights": fingerprint(weights_file(folder)),
         **{name: bundle.card[name] for name in ("step", "training_flops", "started_from") if name in bundle.card},
     }
-    return Start(with_text(bundle.tokenizer, recipe), weights, origin)
+    return Start(with_text(bundle.tokenizer, recipe), folder, origin)
 
 
 def check_fits(bundle: Bundle, recipe: Recipe) -> None:
