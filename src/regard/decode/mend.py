@@ -27,7 +27,9 @@ WORD = re.compile(r"[^\W\d_][\w'’-]*")
 BEGINNING = re.compile(r"(?:^|[.!?…]\s)\W*\w")
 THING = r"(?:https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.\w+|[@#]\w+|[:;=]-?[()DPp/|]|<3|\^\^|xD)"
 THING_BEFORE, THING_AFTER = re.compile(rf"\s*{THING}(?=\s|$)"), re.compile(rf"(?:(?<=\s)|^){THING}\s*$")
-SYMBOLS = {"So", "Sk", "Cf", "Mn"}  # signs, and what joins or colours them
+FIRST_SIGN = "\u2000"  # before it are °, ©, ^ and the accents, which belong to words
+JOINERS = "\u200d\ufe0e\ufe0f\u20e3"  # within one smiley: joined, as text or picture, on a key
+SKINS = "🏻🏼🏽🏾🏿"
 
 
 class Mended(NamedTuple):
@@ -74,7 +76,8 @@ def without_things(line: str) -> tuple[int, int]:
 
 
 def _symbol(character: str) -> bool:
-    return character.isspace() or unicodedata.category(character) in SYMBOLS
+    sign = character > FIRST_SIGN and unicodedata.category(character) == "So"
+    return sign or character.isspace() or character in JOINERS + SKINS
 
 
 def in_capitals(line: str) -> bool:
