@@ -12,24 +12,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from seeds import regard, regard_json
+
 HEADER = """| recipe | time, foreseen / taken | | memory | | FLOPs | | rehearsed in |
 |---|---|---|---|---|---|---|---|"""
-
-
-def regard(*words: str, said: Path, allowed: tuple[int, ...] = (0,)) -> float:
-    """The real command; what it prints goes to a file. Its seconds."""
-    began = time.perf_counter()
-    with said.open("w", encoding="utf-8") as file:
-        done = subprocess.run([sys.executable, "-m", "regard", *words], stdout=file, check=False)
-    if done.returncode not in allowed:
-        raise SystemExit(f"regard {words[0]} failed ({done.returncode}); {said} ends:\n{said.read_text()[-1500:]}")
-    return time.perf_counter() - began
 
 
 def foresee_and_run(recipe: Path, seed: int, out: Path, others: list[str]) -> dict[str, Any]:
@@ -40,9 +30,13 @@ def foresee_and_run(recipe: Path, seed: int, out: Path, others: list[str]) -> di
         return kept
     flags = [str(recipe), *others, "--seed", str(seed)]
     # 1 says that something about the data is serious, which these recipes know of
-    rehearsed = regard("doctor", *flags, "--json", said=out / "doctor.json", allowed=(0, 1))
-    foreseen = json.loads((out / "doctor.json").read_text("utf-8"))["prediction"]
-    taken = regard("train", *flags, "--out", str(run), said=out / f"seed-{seed}.log")
+    began = time.perf_counter()
+    said = regard_json("doctor", *flags, allowed=(0, 1))
+    rehearsed, began = time.perf_counter() - began, time.perf_counter()
+    regard("train", *flags, "--out", str(run), log=out / f"seed-{seed}.log")
+    taken = time.perf_counter() - began
+    (out / "doctor.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    foreseen = said["prediction"]
     best, card = (json.loads((run / which / "card.json").read_text("utf-8")) for which in ("best", "last"))
     about = {
         "recipe": recipe.stem,

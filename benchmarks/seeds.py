@@ -33,13 +33,24 @@ HEADER = """| recipe | dev BLEU | test BLEU | signature | hardware | time | targ
 
 
 def regard(*words: str, log: Path) -> None:
-    """The real command; what it says goes to a file, and a failure shows the end of it."""
+    """The real command; all it says goes to a file, and a failure shows the end of it."""
     with log.open("a", encoding="utf-8") as file:
         file.write(f"$ regard {' '.join(words)}\n")
         file.flush()
         done = subprocess.run([sys.executable, "-m", "regard", *words], stdout=file, stderr=file, check=False)
     if done.returncode:
         raise SystemExit(f"regard {words[0]} failed ({done.returncode}); {log} ends:\n{log.read_text()[-1500:]}")
+
+
+def regard_json(*words: str, allowed: tuple[int, ...] = (0,)) -> dict[str, Any]:
+    """The real command with --json: what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "regard", *words, "--json"], capture_output=True, text=True, check=False
+    )
+    if done.returncode not in allowed:
+        raise SystemExit(f"regard {words[0]} failed ({done.returncode}): {done.stderr[-1500:]}")
+    printed: dict[str, Any] = json.loads(done.stdout)
+    return printed
 
 
 def run_seed(given: argparse.Namespace, others: list[str], seed: int) -> dict[str, Any]:
@@ -79,10 +90,8 @@ def score_again(tokenize: str, run: Path, log: Path) -> dict[str, Any]:
     out = run.with_name(f"{run.name}.test")
     if not out.exists():
         regard("translate", "--model", str(run), "--input", str(data.test_src), "--output", str(out), log=log)
-    words = ["bleu", str(out), "--ref", str(data.test_tgt), "--tokenize", tokenize, "--json"]
-    done = subprocess.run([sys.executable, "-m", "regard", *words], capture_output=True, text=True, check=True)
-    scored: dict[str, Any] = json.loads(done.stdout)
-    return scored
+    words = ["bleu", str(out), "--ref", str(data.test_tgt), "--tokenize", tokenize]
+    return regard_json(*words)
 
 
 def hardware(device: str) -> str:

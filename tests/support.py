@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 LINES = [
@@ -72,3 +74,14 @@ def regard(*words: str | Path, input: bytes | None = None, **environment: str) -
         timeout=120,
         check=False,
     )
+
+
+def load_script(path: Path) -> ModuleType:
+    """A script outside the package, such as a benchmark, as a module."""
+    spec = importlib.util.spec_from_file_location(f"script_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module

@@ -5,7 +5,6 @@ A stand-in that learnt eight sentences lies in the box here. The real ones are h
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import resource
@@ -26,7 +25,7 @@ from regard.card import card_rows
 from regard.data.grammar import NOTES_EXAMPLES
 from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError
-from support import LINES, Call
+from support import LINES, Call, load_script
 
 ROOT = Path(__file__).parent.parent
 CAT, CHAT = LINES[0]
@@ -187,13 +186,7 @@ def test_a_translation_loads_nothing_it_does_not_need(tree: Path) -> None:
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("box_benchmark", ROOT / "benchmarks" / "box.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "benchmarks" / "box.py")
 
 
 def test_figures_are_made_again_or_said_to_differ(

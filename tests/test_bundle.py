@@ -148,9 +148,7 @@ def test_a_chain_is_refused(other: Path) -> None:
         Bundle.load(other)
 
 
-@pytest.mark.parametrize(
-    "named", ["", "..", "../", "../..", "../.", "bundle", "../a/b", "../../x", "/tmp/x", "..\\x", 3]
-)
+@pytest.mark.parametrize("named", ["", "..", "../", "../..", "../.", "bundle", "../a/b", "../../x", "/x", "..\\x", 3])
 def test_beside_is_a_folder_next_to_its_own(other: Path, named: object) -> None:
     config_with(other, beside=named)
     with pytest.raises(BundleError, match=r'"beside" must name a folder next to its own, such as "\.\./en-fr", but is'):

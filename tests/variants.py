@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import torch
@@ -176,6 +176,16 @@ class Blind(Model):
 
     def flops(self, source: int, target: int) -> float:
         return 2.0 * target * 8 * self.target_size
+
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def scattered(model: M, std: float = 0.3) -> M:
+    """Away from the zeros of a fresh model, where mistakes can hide; ready to be asked."""
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=std)
+    return model.eval()
 
 
 def transformer(config: TransformerConfig) -> Transformer:

@@ -21,7 +21,7 @@ from regard.explain.step_models import Which
 from regard.models.base import Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.transformer import Transformer, TransformerConfig
-from variants import V
+from variants import V, scattered
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2, norm="post")
 GATED = MoeConfig(width=12, cells=12, inner=16, experts=3)
@@ -47,9 +47,7 @@ SOURCE, TARGET = [5, 9, 3, 17, 4], [8, 6, 12]
 def made(name: str) -> Model:
     torch.manual_seed(7)
     model = LOOKING[name]()
-    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
+    return scattered(model)
 
 
 @pytest.mark.parametrize("name", LOOKING)

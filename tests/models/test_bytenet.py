@@ -15,16 +15,14 @@ from regard.models.base import Model
 from regard.models.bytenet import PRESETS, Block, ByteNet, ByteNetConfig
 from variants import BYTENET as MODELS
 from variants import SMALL_BYTENET as SMALL
-from variants import V, close, stepwise
+from variants import V, close, scattered, stepwise
 
 
 @pytest.fixture(params=MODELS)
 def model(request: pytest.FixtureRequest) -> Model:
     torch.manual_seed(7)
     model = MODELS[request.param]()
-    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
+    return scattered(model)
 
 
 @torch.inference_mode()

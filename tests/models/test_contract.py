@@ -25,7 +25,7 @@ from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
-from variants import V, close, stepwise
+from variants import V, close, scattered, stepwise
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=3, norm="post")
 RNN = RnnConfig(width=12, layers=2, embedding=10)
@@ -77,9 +77,7 @@ def test_every_architecture_is_here() -> None:
 def model(request: pytest.FixtureRequest) -> Model:
     torch.manual_seed(7)
     model = MODELS[request.param]()
-    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
+    return scattered(model)
 
 
 @torch.inference_mode()

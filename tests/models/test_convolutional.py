@@ -9,7 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import variants
 from regard.batch import Batch, pack
 from regard.models.base import Model
-from variants import stepwise
+from variants import scattered, stepwise
 
 MODELS = {
     f"{family}, {name}": make for family in ("BYTENET", "CONVS2S") for name, make in getattr(variants, family).items()
@@ -20,9 +20,7 @@ MODELS = {
 def model(request: pytest.FixtureRequest) -> Model:
     torch.manual_seed(7)
     model = MODELS[request.param]()
-    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
+    return scattered(model)
 
 
 @pytest.mark.parametrize(("source", "target"), [(4, 6), (9, 3), (1, 1)])

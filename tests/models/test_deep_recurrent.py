@@ -9,7 +9,7 @@ import variants
 from regard.batch import Batch
 from regard.models.deep_att import DeepAtt
 from regard.models.gnmt import GNMT
-from variants import close, stepwise
+from variants import close, scattered, stepwise
 
 MODELS = {
     f"{family}, {name}": make for family in ("GNMTS", "DEEP_ATT") for name, make in getattr(variants, family).items()
@@ -20,9 +20,7 @@ MODELS = {
 def model(request: pytest.FixtureRequest) -> GNMT | DeepAtt:
     torch.manual_seed(7)
     model = MODELS[request.param]()
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
+    return scattered(model)
 
 
 @torch.inference_mode()

@@ -19,16 +19,14 @@ from regard.models.base import Model
 from regard.models.rnn import PRESETS, Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from variants import RNN as MODELS
-from variants import attending, close, plain, stepwise
+from variants import attending, close, plain, scattered, stepwise
 
 
 @pytest.fixture(params=MODELS)
 def model(request: pytest.FixtureRequest) -> Model:
     torch.manual_seed(7)
     model = MODELS[request.param]()
-    for parameter in model.parameters():  # away from the zeros of a fresh model, where mistakes can hide
-        torch.nn.init.normal_(parameter, std=0.5)
-    return model.eval()
+    return scattered(model, 0.5)
 
 
 def loss(model: Model, batch: Batch) -> torch.Tensor:

@@ -14,6 +14,7 @@ from regard.batch import Batch
 from regard.errors import RecipeError
 from regard.layers.recurrent import gru_cell, lstm_cell
 from regard.models.rnn_attention import PRESETS, RnnAttention, RnnAttentionConfig
+from variants import scattered
 
 V, E, D = 23, 9, 8
 
@@ -22,9 +23,7 @@ def make(**change: Any) -> RnnAttention:
     torch.manual_seed(7)
     sizes = {"width": D, "encoder_width": 5, "embedding": E, "encoder_layers": 1, "decoder_layers": 1}
     model = RnnAttention(RnnAttentionConfig(**{**sizes, "alignment": 6, **change}), V, V, False)
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.5)
-    return model.eval()
+    return scattered(model, 0.5)
 
 
 def annotations(model: RnnAttention, words: list[int]) -> tuple[list[torch.Tensor], torch.Tensor]:

@@ -15,6 +15,7 @@ from regard.errors import RecipeError
 from regard.layers.feedforward import FeedForward
 from regard.layers.moe import MixtureOfExperts
 from regard.models.transformer import PRESETS, Transformer, TransformerConfig
+from variants import scattered
 
 V = 23
 SMALL = TransformerConfig(width=16, heads=2, inner=24, encoder_layers=2, decoder_layers=3)
@@ -33,9 +34,7 @@ EXPERTS = ("experts", "three-experts")
 def make(kind: str) -> Transformer:
     torch.manual_seed(7)
     model = Transformer(replace(SMALL, **KINDS[kind]), V, V + 4, False)
-    for parameter in model.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return model.eval()
+    return scattered(model)
 
 
 def close(a: torch.Tensor, b: torch.Tensor) -> None:

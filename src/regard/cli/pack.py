@@ -77,7 +77,7 @@ def pack(
     """
     from regard.bundle import LEXICON, Bundle, find_bundle
     from regard.card import MEASURED, SCORES, read_about, without_places
-    from regard.cli.packing import check_fits, check_same, compared, difference, neighbour
+    from regard.cli.packing import compared, neighbour, save_beside
 
     storage = chosen_storage(weights)
     if lexicon not in KEPT:
@@ -96,20 +96,14 @@ def pack(
     if rank < 0 or (rank and beside is None):
         why = "must not be negative" if rank < 0 else "is of a difference from another model; add --beside FOLDER"
         raise InputError(f"--rank {rank} {why}")
-    name = None if beside is None else neighbour(beside, out)
+    name = "" if beside is None else neighbour(beside, out)  # before anything is written
     out.parent.mkdir(parents=True, exist_ok=True)
     work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
-        if beside is None or not rank:
+        if beside is None:
             small.save(work)
-        if beside is not None:
-            there = Bundle.load(beside)
-            check_fits(small, there, beside)
-            updates = difference(small, there, rank, beside) if rank else None
-            if not rank:
-                check_same(Bundle.load(work), there, beside)
-                shutil.rmtree(work)
-            small.save(work, name, updates)
+        else:
+            save_beside(small, work, beside, name, rank)
         lines = compared(bundle, Bundle.load(work))
         if lexicon == "keep" and tag is None and (folder / LEXICON).is_file():
             shutil.copyfile(folder / LEXICON, work / LEXICON)

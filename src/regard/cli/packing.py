@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.batch import pack as batch_of
 from regard.bundle import Bundle, find_bundle, unique_tensors
 from regard.bundle import beside as files_of
-from regard.compact import relative_errors
+from regard.compact import packed, relative_errors, unpacked
 from regard.errors import InputError
 from regard.layers.lora import updated, updates_between
 
@@ -29,6 +29,15 @@ def neighbour(beside: Path, out: Path) -> str:
     return other.name
 
 
+def save_beside(small: Bundle, folder: Path, beside: Path, name: str, rank: int) -> None:
+    """Write what a model has of its own, if the rest can be that of the one beside it."""
+    there = Bundle.load(beside)
+    check_fits(small, there, beside)
+    if not rank:
+        check_same(small, there, beside)
+    small.save(folder, name, difference(small, there, rank, beside) if rank else None)
+
+
 def check_fits(small: Bundle, there: Bundle, beside: Path) -> None:
     """Whether a model could use the vocabulary of another, and tensors of its sizes."""
     shapes = [{name: t.shape for name, t in unique_tensors(bundle.model).items()} for bundle in (small, there)]
@@ -38,11 +47,11 @@ def check_fits(small: Bundle, there: Bundle, beside: Path) -> None:
         raise InputError(f"--beside {beside} has weights of other sizes; leave --beside out, and all is written")
 
 
-def check_same(packed: Bundle, there: Bundle, beside: Path) -> None:
-    """Whether a model could use the weights of another as its own."""
-    ours, theirs = unique_tensors(packed.model), unique_tensors(there.model)
-    if packed.weights != there.weights or any(not torch.equal(ours[name], theirs[name]) for name in ours):
-        how = f"; there they are {there.weights}: --weights {there.weights}" if packed.weights != there.weights else ""
+def check_same(small: Bundle, there: Bundle, beside: Path) -> None:
+    """Whether a model, as it is to be stored, could use the weights of another as its own."""
+    ours, theirs = unpacked(packed(unique_tensors(small.model), small.weights)), unique_tensors(there.model)
+    if small.weights != there.weights or any(not torch.equal(ours[name], theirs[name]) for name in ours):
+        how = f"; there they are {there.weights}: --weights {there.weights}" if small.weights != there.weights else ""
         raise InputError(f"--beside {beside} has other weights{how or '; leave --beside out, and all is written'}")
 
 
