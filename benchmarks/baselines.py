@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 from typing import get_args
 
-from regard.baselines import hmm, ibm, rules
-from regard.baselines.wordbased import WordBased
-from regard.data.grammar import generate
+from regard.align import hmm, ibm
+from regard.align.wordbased import WordBased
+from regard.course.grammar import generate
+from regard.course.rules import rules
 from regard.explain.alignment import aer, diagonal, transpose
 from regard.metrics.bleu import bleu
 from regard.text.words import split_words

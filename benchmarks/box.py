@@ -21,12 +21,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard import box
-from regard.bundle import find_bundle
+from regard.bundle.bundle import box, find_bundle
 from regard.cli.fetch import progress
+from regard.course.grammar import NOTES_EXAMPLES, generate
 from regard.data.connected import split_connected
 from regard.data.corpus import read_lines
-from regard.data.grammar import NOTES_EXAMPLES, generate
 from regard.data.prepare import fetch_data, read_table
 from regard.data.sources import DATA_SETS, Place
 from regard.decode.translate import Translator

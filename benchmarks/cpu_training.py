@@ -26,10 +26,10 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from regard.batch import PAD, Batch
-from regard.data.grammar import generate, write_corpus
+from regard.course.grammar import generate, write_corpus
 from regard.layers.positions import sinusoids
 from regard.models.transformer import PRESETS
-from regard.recipe import Recipe, read_recipe
+from regard.recipe.recipe import Recipe, read_recipe
 from regard.training.cost import peak_bytes
 from regard.training.feed import Ready
 from regard.training.profile import Bench

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from regard import box
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle, box
+from regard.course.labs.cases import all_pairs
+from regard.course.labs.lab import both
 from regard.data.corpus import read_lines
 from regard.explain.attention import View
 from regard.explain.capture import capture
 from regard.explain.evidence import evidence
-from regard.explain.lab import both
-from regard.explain.lab_cases import all_pairs
 
 HEAD = View(2, 0)
 PAIRS = 60

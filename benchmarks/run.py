@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch, pack
-from regard.data.grammar import generate
+from regard.course.grammar import generate
 from regard.layers.masks import causal_mask
 from regard.layers.positions import sinusoids
 from regard.models.transformer import PRESETS, Transformer, TransformerConfig

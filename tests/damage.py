@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from regard.course.grammar import Split, generate
 from regard.data.corpus import DataConfig
-from regard.data.grammar import Split, generate
 
 SIZE = 3000
 SPANISH = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from regard.bundle import ARCHITECTURES
+from regard.models.table import ARCHITECTURES
 
 PAGE = Path(__file__).parent.parent / "docs" / "architectures.md"
 TABLE = re.compile(r"(<!-- sizes -->\n(?:\|.*\n){2})((?:\|.*\n)*)(?=<!-- end -->)")

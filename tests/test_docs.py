@@ -30,25 +30,6 @@ def test_examples_of_a_page(page: str) -> None:
     assert result.failed == 0
 
 
-def test_the_tree_of_the_design_is_true() -> None:
-    """Every file that docs/design.md draws is there, and every file of the package is drawn."""
-    text = (DOCS / "design.md").read_text(encoding="utf-8")
-    tree = re.search(r"```\nsrc/regard/\n(.*?)```", text, re.DOTALL)
-    assert tree is not None
-    drawn, folder = set(), ""
-    for line in tree[1].splitlines():
-        for word in re.sub(r"\([^)]*\)", "", line).split():
-            if word.endswith("/") and not word.startswith("render"):
-                folder = word
-            elif word.endswith(".py"):
-                top = re.match(r"  \S+\.py", line)  # a line that begins further right goes on with the folder
-                drawn.add(word if top else folder + word)
-    package = Path(regard.__file__).parent
-    there = {str(path.relative_to(package)) for path in package.rglob("*.py")}
-    there = {p for p in there if "__" not in p and not p.startswith(("cli/", "data/grammar/"))}
-    assert drawn == there
-
-
 def test_commands_of_the_readme_exist() -> None:
     text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     from regard.cli import app

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from regard.card import read_about
+from regard.bundle.card import read_about
 
 PAGE = Path(__file__).parent.parent / "docs" / "model.md"
 

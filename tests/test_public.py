@@ -15,8 +15,8 @@ from typer.models import OptionInfo
 
 import regard
 from regard.cli import app, main
-from regard.data.grammar import DEFAULT_SIZE
-from regard.recipe import known_keys
+from regard.course.grammar import DEFAULT_SIZE
+from regard.recipe.recipe import known_keys
 
 FLAGS = {
     "train": ["--out", "--set", "--help"],
@@ -65,7 +65,13 @@ def test_exactly_these_names_are_public() -> None:
 
 def test_importing_everything_changes_no_name() -> None:
     """A module called like a function would take its place in the package as soon as it is imported."""
-    for module in ("regard.bundle", "regard.cli", "regard.demo", "regard.metrics.bleu", "regard.training.run"):
+    for module in (
+        "regard.bundle.bundle",
+        "regard.cli",
+        "regard.course.demo",
+        "regard.metrics.bleu",
+        "regard.training.run",
+    ):
         importlib.import_module(module)
     assert all(callable(getattr(regard, name)) for name in ("bleu", "load", "train"))
 

@@ -20,8 +20,8 @@ import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from regard.course.grammar import NOTES_EXAMPLES, generate
 from regard.data.connected import sentence_key
-from regard.data.grammar import NOTES_EXAMPLES, generate
 from regard.data.transforms import WORD, typo
 
 Pair = tuple[str, str]

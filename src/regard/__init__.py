@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from regard.decode.translate import Translator
     from regard.metrics.bleu import BleuScore
-    from regard.recipe import Recipe
+    from regard.recipe.recipe import Recipe
     from regard.training.run import Outcome
 
 __version__ = "0.1.0"
@@ -41,7 +41,7 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     from collections.abc import Mapping
     from pathlib import Path
 
-    from regard.recipe import Recipe, read_recipe
+    from regard.recipe.recipe import Recipe, read_recipe
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from regard.errors import BundleError
+from regard.errors import BundleError, InputError
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
@@ -38,3 +38,11 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def check_free(out: Path) -> None:
+    """Raise unless `out` is new or an empty folder: nothing is ever overwritten."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(
+            f"{out} already exists and is not an empty folder; choose another name with --out, or empty it first"
+        )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.grammar import generate
+from regard.course.grammar import generate
 from support import Call, regard, write_lines
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from regard.bundle import ARCHITECTURES, LEXICON, Bundle, make_model
+from regard.bundle.bundle import LEXICON, Bundle
 from regard.decode.translate import Translator
 from regard.errors import InputError
+from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import TextConfig, Tokenizer
 from support import LINES, write_lines
 

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import regard
-from regard.bundle import LEXICON, PARTS, UPDATES, Bundle, load_weights, unique_tensors
+from regard.bundle.bundle import LEXICON, PARTS, UPDATES, Bundle, load_weights, unique_tensors
 from support import ABOUT, LINES
 
 if TYPE_CHECKING:

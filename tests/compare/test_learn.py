@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.baselines.wordbased import WordBased
+from regard.align.wordbased import WordBased
 from regard.compare.learn import LEARNT, WORDS, learn_words
 from regard.data.corpus import DataConfig
 from regard.errors import InputError

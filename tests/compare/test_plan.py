@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from regard.bundle import ARCHITECTURES
 from regard.compare.entrants import WITHOUT_ATTENTION, Entrant, Grammar, Neural, WordBased
 from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, Terms, embedded, parse_budget, plan, spent
 from regard.errors import InputError, RecipeError
+from regard.models.table import ARCHITECTURES
 
 TABLES = {"data": {"src": "a", "tgt": "b"}, "model": {"preset": "tiny", "dropout": 0.2}, "train": {"warmup": 7}}
 RUNS = Path("out/runs")

@@ -9,11 +9,11 @@ import sacrebleu
 
 from regard.compare.entrants import read_name
 from regard.compare.learn import Cost
-from regard.compare.plot import line_chart, log_scatter
 from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, make_report
 from regard.compare.run import Result
 from regard.compare.show import published_rows, render_html, render_markdown, render_text
+from regard.report.chart import line_chart, log_scatter
 from regard.training.evaluate import HeldOut
 
 RNG = random.Random(5)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.batch import EOS, Batch, pack
+from regard.course.rules.rules import translate as by_rules
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.decode.reading import Reading, cross_layers, joined_reading, reading_of
@@ -121,7 +122,7 @@ def test_any_suggestion_will_do(model: Model, batch: Batch, suggestion: Sequence
 
 
 def test_the_grammar_in_ids(tokenizer: Tokenizer) -> None:
-    suggest = rules_in_ids(tokenizer)
+    suggest = rules_in_ids(by_rules, tokenizer)
     found = suggest(tokenizer.encode_source(["The cat sleeps."])[0])
     assert found is not None
     assert tokenizer.decode(found) == "Le chat dort."
@@ -153,6 +154,7 @@ def test_steering_mends_a_model_that_knows_nothing(translator: Translator) -> No
         translator.bundle, model=type(translator.bundle.model)(translator.bundle.config, 360, 360, True).eval()
     )
     blind = Translator(lost, lexicon=lexicon)
+    blind.rule_system = by_rules
     said = blind.translate(["The black cat sleeps."], steer=0.95)[0].text
     assert set(said.split()) & {"Le", "chat", "noir", "dort."}
     ruled = blind.translate(["The black cat sleeps.", "cat black The"], rules=0.999)
@@ -162,6 +164,7 @@ def test_steering_mends_a_model_that_knows_nothing(translator: Translator) -> No
 
 def test_steering_does_not_depend_on_the_batch(translator: Translator) -> None:
     able = Translator(translator.bundle, lexicon=learn_lexicon(LINES, translator.tokenizer))
+    able.rule_system = by_rules
     lines = [s for s, _ in LINES] + ["Cat", "sleeps dog the and eats a cat"]
     alone = [able.translate([line], steer=0.4, rules=0.2)[0].text for line in lines]
     assert [t.text for t in able.translate(lines, steer=0.4, rules=0.2)] == alone

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.batch import budgeted
 from regard.decode.sampling import Sampling
-from regard.decode.translate import Translator, budgeted, cut_points
+from regard.decode.translate import Translator, cut_points
 from regard.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import Vocabulary

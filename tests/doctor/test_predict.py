@@ -19,8 +19,8 @@ from regard.doctor.clock import Time
 from regard.doctor.machine import Device, look_at_machine
 from regard.doctor.predict import Corpus, predict
 from regard.doctor.rehearse import Rehearsal, spread
-from regard.recipe import Recipe
-from regard.train_config import TrainConfig
+from regard.recipe.recipe import Recipe
+from regard.recipe.train import TrainConfig
 
 SEEN = Rehearsal(
     device="cpu",

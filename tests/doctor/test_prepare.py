@@ -12,7 +12,7 @@ from rich.console import Console
 from damage import SIZE, clean
 from regard.data.corpus import CorpusConfig, DataConfig
 from regard.doctor.prepare import look_at, prepared, with_fewer
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import TextConfig
 
 QUIET = Console(file=StringIO())

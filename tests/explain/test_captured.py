@@ -12,7 +12,7 @@ import torch
 
 import variants
 from regard.batch import EOS, pad_sources
-from regard.bundle import ARCHITECTURES, Bundle, make_model
+from regard.bundle.bundle import Bundle
 from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError
@@ -20,6 +20,7 @@ from regard.explain.attention import View
 from regard.explain.capture import capture, checked, forced, searched
 from regard.models.base import AttentionMaps, Model
 from regard.models.moe import Moe, MoeConfig
+from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer import TransformerConfig
 from regard.text.tokenizer import Tokenizer
 from support import LINES

@@ -8,12 +8,13 @@ import pytest
 import torch
 
 from regard.batch import EOS, pad_sources
-from regard.bundle import Bundle, make_model
+from regard.bundle.bundle import Bundle
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.lattice import START, NodeFate, as_dict, lattice, replayed
+from regard.models.table import make_model
 from regard.models.transformer import TransformerConfig
 from regard.text.tokenizer import Tokenizer
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard.bundle import ARCHITECTURES, Bundle, make_model
+from regard.bundle.bundle import Bundle
 from regard.decode.reading import default_layer
 from regard.decode.translate import Translator
 from regard.errors import InputError
@@ -16,6 +16,7 @@ from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.capture import capture
 from regard.explain.look import Look, look, measure_view
+from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import Tokenizer
 from support import LINES, Call
 

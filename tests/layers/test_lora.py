@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import pack
-from regard.bundle import Bundle, make_model, unique_tensors
+from regard.bundle.bundle import Bundle, unique_tensors
 from regard.layers.lora import LowRank, adapt, factors, low_rank, merged, updated, updates_between
 from regard.models.rnn import RnnConfig
+from regard.models.table import make_model
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
 

@@ -16,7 +16,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from regard.data.grammar import generate, write_corpus
+from regard.course.grammar import generate, write_corpus
 from regard.errors import InputError
 from regard.metrics import buckets as module
 from regard.metrics.bleu import Bleu

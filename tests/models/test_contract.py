@@ -12,7 +12,7 @@ import torch
 
 import variants
 from regard.batch import BOS, PAD, Batch, pack
-from regard.bundle import ARCHITECTURES, Bundle, make_model
+from regard.bundle.bundle import Bundle
 from regard.errors import RecipeError
 from regard.models.base import Model
 from regard.models.bytenet import ByteNet, ByteNetConfig
@@ -23,6 +23,7 @@ from regard.models.gnmt import GNMT, GNMTConfig
 from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
+from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import Tokenizer
 from variants import V, close, scattered, stepwise

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import regard
-from regard.bundle import ARCHITECTURES
-from regard.data.grammar.corpus import generate
+from regard.course.grammar.corpus import generate
 from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
+from regard.models.table import ARCHITECTURES
 from regard.training.run import Outcome
 
 Tables = dict[str, Any]

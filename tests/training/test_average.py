@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.models.transformer import Transformer, TransformerConfig
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.average import Average
 
 

@@ -9,7 +9,7 @@ import torch
 
 from regard.errors import RunError
 from regard.models.transformer import Transformer, TransformerConfig
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.average import Average
 from regard.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from regard.training.optim import make_optimizer

@@ -11,10 +11,10 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.batch import EOS, pack
-from regard.bundle import ARCHITECTURES
 from regard.models.base import Model
+from regard.models.table import ARCHITECTURES
 from regard.models.transformer import Transformer
-from regard.train_config import RewardConfig
+from regard.recipe.train import RewardConfig
 from regard.training.cost import Cost
 from regard.training.reward import reward_loss
 

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 
 from regard.errors import RecipeError, RunError
 from regard.models.transformer import Transformer, TransformerConfig
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, load_checkpoint
 from regard.training.distributed import World, joined, objective
 from regard.training.run import on_processes, resume

@@ -12,11 +12,11 @@ import torch
 import regard
 from encoded import Fixed
 from regard.batch import pack
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.errors import RecipeError
-from regard.recipe import recipe_from_tables
+from regard.recipe.recipe import recipe_from_tables
+from regard.recipe.train import TrainConfig
 from regard.text.tokenizer import Tokenizer
-from regard.train_config import TrainConfig
 from regard.training.guided import Guide, guided_nll, in_subwords, learn_links
 from regard.training.regularise import forward_passes
 from support import LINES, TINY, write_lines

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from regard.batch import Batch
 from regard.errors import RunError
-from regard.recipe import read_recipe
+from regard.recipe.recipe import read_recipe
 from regard.training.checkpoint import load_checkpoint
+from regard.training.dry_run import foresee
 from regard.training.folder import RunFolder
-from regard.training.loop import Job
-from regard.training.memory import foresee, in_parts, is_out_of_memory, positions
+from regard.training.job import Job
+from regard.training.memory import in_parts, is_out_of_memory, positions
 from regard.training.run import prepare, resume, train
 from regard.training.update import Update
 from support import TINY, write_lines

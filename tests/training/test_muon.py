@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.muon import ADAM_RMS, Muon, orthogonalised
 from regard.training.optim import make_optimizer, set_rate
 

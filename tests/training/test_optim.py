@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from regard.models.transformer import PRESETS, Transformer
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.optim import make_optimizer, set_rate
 
 

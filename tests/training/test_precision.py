@@ -10,7 +10,7 @@ from rich.console import Console
 
 import regard.training.precision as precision
 from regard.training.checkpoint import load_checkpoint
-from regard.training.loop import Job
+from regard.training.job import Job
 from regard.training.run import resume, train
 from regard.training.update import Update
 from support import TINY, write_lines
@@ -19,7 +19,7 @@ QUIET = Console(quiet=True)
 
 
 def recipe_in(folder: Path, **keys: object):  # type: ignore[no-untyped-def]
-    from regard.recipe import read_recipe
+    from regard.recipe.recipe import read_recipe
 
     src, tgt = write_lines(folder)
     settings = {

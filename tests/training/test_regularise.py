@@ -11,11 +11,11 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.batch import BOS, EOS, PAD, Batch, PackedBatch, Places, pack
-from regard.bundle import ARCHITECTURES
 from regard.errors import RecipeError
 from regard.models.base import Model
-from regard.recipe import recipe_from_tables
-from regard.train_config import TrainConfig
+from regard.models.table import ARCHITECTURES
+from regard.recipe.recipe import recipe_from_tables
+from regard.recipe.train import TrainConfig
 from regard.training.cost import Cost
 from regard.training.regularise import (
     forward_passes,

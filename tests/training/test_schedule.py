@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.schedule import learning_rate, sampling_chance
 
 CONFIG = TrainConfig(steps=1000, warmup=100, decay=200, learning_rate=1.0)

@@ -12,11 +12,11 @@ import torch
 from safetensors.torch import load_file
 
 import regard
-from regard.bundle import Bundle, unique_tensors
+from regard.bundle.bundle import Bundle, unique_tensors
 from regard.errors import BundleError, RecipeError, RunError
 from regard.models.rnn import Rnn, RnnConfig
-from regard.recipe import Recipe, read_recipe
-from regard.train_config import TrainConfig
+from regard.recipe.recipe import Recipe, read_recipe
+from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import load_checkpoint
 from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train

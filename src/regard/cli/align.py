@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from regard import box
+from regard.bundle import box
 from regard.cli.lines import number, read_lines
 from regard.cli.translate import check_output, write_output
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bundle import Bundle
+    from regard.bundle.bundle import Bundle
     from regard.explain.aligners import Gold, Measured, Pair
     from regard.explain.attention import View
     from regard.text.words import WordsOf
@@ -81,7 +81,7 @@ def align(
     meaning (a row explains the word it predicts, or the word it has read), value norms, the diagonal, chance, the same
     model untrained, and aligners without a neural network. AER is the alignment error rate: 0 is perfect.
     """
-    from regard.bundle import Bundle, find_bundle
+    from regard.bundle.bundle import Bundle, find_bundle
     from regard.text.words import space_spans, word_spans
 
     if words not in SPLITS:

@@ -11,7 +11,7 @@ from regard.cli.words import print_help, read_words
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
-    from regard.recipe import Recipe
+    from regard.recipe.recipe import Recipe
 
 UPDATES = 10
 PAIRS = 5_000  # of the embedded corpus, where no data is given
@@ -32,7 +32,7 @@ def bench(context: typer.Context) -> None:
 
     from rich.console import Console
 
-    from regard.recipe import read_recipe
+    from regard.recipe.recipe import read_recipe
     from regard.training.profile import as_text, measure
 
     recipe = read_recipe(Path(words.plain[1]) if len(words.plain) > 1 else None, words.settings)
@@ -54,7 +54,7 @@ def with_data(recipe: Recipe, folder: Path) -> Recipe:
     data = recipe.data
     if data.src or data.tgt or data.pairs or data.corpus:
         return recipe
-    from regard.data.grammar import generate, write_corpus
+    from regard.course.grammar import generate, write_corpus
 
     write_corpus(folder, generate(PAIRS))
     src, tgt, dev_src, dev_tgt = (str(folder / name) for name in ("train.en", "train.fr", "dev.en", "dev.fr"))

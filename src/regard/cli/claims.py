@@ -35,14 +35,14 @@ def claims(
 
       regard claims --only positions --only mask --out runs/two
     """
-    from regard.claims.run import choose, run_claims
+    from regard.course.claims.run import choose, run_claims
 
     chosen = choose(only or [])
     if show_list:
         for claim in chosen:
             typer.echo(f"{claim.name:24}{claim.says}")
         return
-    from regard.claims.report import render_html, render_markdown, render_text
+    from regard.course.claims.report import render_html, render_markdown, render_text
     from regard.files import write_atomically
 
     tested = run_claims(chosen, out, quick, lambda line: typer.echo(line, err=True))

@@ -27,8 +27,9 @@ def compare(context: typer.Context) -> None:
     from regard.compare.plan import DEFAULT_MODELS, Terms, embedded, parse_budget, plan, spent
     from regard.compare.report import make_report
     from regard.compare.run import check, read_test, run_all
+    from regard.course.rules.rules import translate
     from regard.metrics.bleu import Bleu
-    from regard.recipe import read_tables, with_settings
+    from regard.recipe.recipe import read_tables, with_settings
 
     metric = Bleu(words.options.get("tokenize", "13a"))
     out = Path(words.options.get("out", OUT))
@@ -42,12 +43,12 @@ def compare(context: typer.Context) -> None:
     terms = Terms(with_settings(tables, words.settings), seeds, budget, out / "runs")
     entrants = plan(terms, models)
     if not own and not (out / "corpus").exists():
-        from regard.data.grammar import generate, write_corpus
+        from regard.course.grammar import generate, write_corpus
 
         write_corpus(out / "corpus", generate())
     test = read_test(entrants[0].recipe.data)
-    check(entrants, test)
-    results = run_all(entrants, test, Console(highlight=False))
+    check(entrants, test, translate)
+    results = run_all(entrants, test, Console(highlight=False), translate)
     write_report(make_report(results, test, spent(terms), metric), out)
 
 
@@ -72,9 +73,9 @@ def write_report(report: object, out: Path) -> None:
 
 
 def explain_compare() -> None:
-    from regard.bundle import ARCHITECTURES
     from regard.compare.entrants import ADDITIONS, BASELINES
     from regard.compare.plan import DEFAULT_MODELS
+    from regard.models.table import ARCHITECTURES
 
     print_help(
         "regard compare [RECIPE.toml] [--models A,B,…] [--seeds N] [--budget WORDS] [--KEY VALUE]… [--out FOLDER]",

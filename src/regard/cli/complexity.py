@@ -16,7 +16,7 @@ from regard.cli.lines import number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.compare.complexity import Report
+    from regard.course.complexity.complexity import Report
 
 QUIET_SECONDS = 3  # whoever waits longer is told what for
 LEAST_SIZES = 3
@@ -79,10 +79,10 @@ def complexity(
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{flag} {path} cannot be written: there is no folder {path.parent}")
 
-    from regard.compare.complexity import Plan, measure
-    from regard.compare.show_complexity import as_json as to_json
-    from regard.compare.show_complexity import as_markdown, as_page, as_text
-    from regard.decode.translate import pick_device
+    from regard.course.complexity.complexity import Plan, measure
+    from regard.course.complexity.show import as_json as to_json
+    from regard.course.complexity.show import as_markdown, as_page, as_text
+    from regard.device import pick_device
     from regard.files import write_atomically
 
     chosen = pick_device(device)

@@ -25,7 +25,8 @@ def corpus(
     Sentence pairs with their word alignments and tags, in four parts: train, dev, test and compositional (known words
     in new combinations). README.txt in the folder says what each file holds.
     """
-    from regard.data.grammar import DEFAULT_SIZE, check_free, generate, write_corpus
+    from regard.course.grammar import DEFAULT_SIZE, generate, write_corpus
+    from regard.files import check_free
 
     check_free(out)  # before the work, not after it
     splits = generate(DEFAULT_SIZE if size is None else size, seed)

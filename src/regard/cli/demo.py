@@ -29,6 +29,6 @@ def demo(
         raise InputError(f"--steps must be at least 1, but is {steps}")
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file; name a folder that does not exist yet")
-    from regard.demo import run_demo
+    from regard.course.demo import run_demo
 
     run_demo(out, steps)

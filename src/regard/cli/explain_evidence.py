@@ -12,7 +12,7 @@ from regard.cli.options import Device, Font, Model, Numbers, Picture, Sentence, 
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bundle import Bundle
+    from regard.bundle.bundle import Bundle
     from regard.explain.cutting import How
     from regard.explain.evidence import Evidence
 
@@ -156,10 +156,10 @@ def lab(
 
       regard explain lab polysemy --model runs/demo/run --heads 1 --out polysemy.json
     """
+    from regard.course.labs.cases import LABS, all_pairs
+    from regard.course.labs.figure import lab_parts
+    from regard.course.labs.lab import run_lab
     from regard.decode.translate import Translator
-    from regard.explain.lab import run_lab
-    from regard.explain.lab_cases import LABS, all_pairs
-    from regard.explain.render.evidence_figure import lab_parts
 
     if kind not in LABS:
         raise InputError(f'there is no lab "{kind}"; type regard explain lab {LABS[0]} or {LABS[1]}')
@@ -196,7 +196,7 @@ def _pairs(src: Path | None, tgt: Path | None, count: int) -> list[tuple[str, st
     if (src is None) != (tgt is None):
         raise InputError("give --src and --tgt together, or neither for the embedded test")
     if src is None or tgt is None:
-        from regard.data.grammar import generate
+        from regard.course.grammar import generate
 
         examples = generate(5000)["test"].examples
         step = max(1, len(examples) // count)

@@ -17,7 +17,7 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.decode.translate import Translator
-    from regard.explain.render.drawing import Drawing
+    from regard.report.drawing import Drawing
 
 PICTURES = (".svg", ".html", ".png", ".json", ".txt")
 
@@ -163,9 +163,9 @@ def positions(
       regard explain positions --width 512 --length 100 --out places.svg
     """
     _check_out(out, PICTURES)
-    from regard.explain import positions as places
-    from regard.explain.render.positions_drawing import positions_drawing
-    from regard.explain.render.positions_text import positions_text
+    from regard.course.positions import positions as places
+    from regard.course.positions.drawing import positions_drawing
+    from regard.course.positions.text import positions_text
 
     if model is None:
         found = places.positions(128 if width is None else width, length)
@@ -218,9 +218,9 @@ def _deliver(
         return
     from regard.explain.render.html import page
     from regard.explain.render.json import dumps
-    from regard.explain.render.png import png
-    from regard.explain.render.svg import svg
     from regard.files import write_atomically
+    from regard.report.png import png
+    from regard.report.svg import svg
 
     suffix = out.suffix.lower()
     content: str | bytes

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from regard import box
+from regard.bundle import box
 
 LEFT, WIDTH = 14, 110  # columns of the headings, and of a line of prose at most
 TOKENS = 10  # of a short sentence, EOS among them
@@ -27,8 +27,8 @@ def info(
 
     Architecture, sizes, data with licences, training, cost, scores with their signatures, limits.
     """
-    from regard.bundle import PARTS, UPDATES, Bundle, beside, find_bundle, part
-    from regard.card import card_rows
+    from regard.bundle.bundle import PARTS, UPDATES, Bundle, beside, find_bundle, part
+    from regard.bundle.card import card_rows
 
     folder = find_bundle(model or box.boxed())
     bundle = Bundle.load(folder)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard import box
+from regard.bundle import box
 from regard.cli.lines import number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bundle import Bundle
+    from regard.bundle.bundle import Bundle
     from regard.data.splits import Splits
     from regard.decode.token_lexicon import TokenLexicon
 
@@ -47,7 +47,7 @@ def lexicon(
     """
     from rich.console import Console
 
-    from regard.bundle import LEXICON, Bundle, find_bundle
+    from regard.bundle.bundle import LEXICON, Bundle, find_bundle
     from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
 
     config = LexiconConfig(entries=entries)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regard import box
+from regard.bundle import box
 from regard.cli.lines import number
 
 Sentence = Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from regard import box
+from regard.bundle import box
 from regard.cli.lines import number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.compact import Storage
+    from regard.bundle.weights import Storage
 
 KEPT = ("keep", "drop")
 READABLE = 0o644  # what is given away, others must be able to read
@@ -75,9 +75,9 @@ def pack(
 
       regard pack runs/law --out law --beside en-fr --rank 16
     """
-    from regard.bundle import LEXICON, Bundle, find_bundle
-    from regard.card import MEASURED, SCORES, read_about, without_places
-    from regard.cli.packing import compared, neighbour, save_beside
+    from regard.bundle.bundle import LEXICON, Bundle, find_bundle
+    from regard.bundle.card import MEASURED, SCORES, read_about, without_places
+    from regard.bundle.pack import compared, neighbour, save_beside
 
     storage = chosen_storage(weights)
     if lexicon not in KEPT:
@@ -119,7 +119,7 @@ def pack(
 
 
 def chosen_storage(word: str) -> Storage:
-    from regard.compact import Storage
+    from regard.bundle.weights import Storage
     from regard.config import accept
 
     try:

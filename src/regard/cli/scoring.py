@@ -273,7 +273,7 @@ def differences(job: Job, most: int, src: Path | None) -> Part:
 def publish(parts: Sequence[Part], as_json: bool, html: Path | None) -> None:
     if html is not None:
         from regard.files import write_atomically
-        from regard.metrics.show.page import page
+        from regard.report.page import page
 
         if not any(part.html for part in parts):
             raise InputError("--html writes what --explain, --by or --differences show; ask for one of them")

@@ -26,7 +26,7 @@ def train(context: typer.Context) -> None:
     if "help" in words.options or not context.args:
         explain_train(dict(words.settings).get("architecture", "transformer"))
         return
-    from regard.recipe import read_recipe
+    from regard.recipe.recipe import read_recipe
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 
@@ -130,9 +130,9 @@ def print_keys(architecture: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from regard.bundle import ARCHITECTURES, check_architecture
     from regard.config import keys_of
-    from regard.recipe import SECTIONS, recipe_from_tables
+    from regard.models.table import ARCHITECTURES, check_architecture
+    from regard.recipe.recipe import SECTIONS, recipe_from_tables
 
     check_architecture(architecture)
     table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from regard import box
+from regard.bundle import box
 from regard.cli.lines import STDIN, number, read_lines
 from regard.cli.options import Device
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.decode.sampling import Sampling
+    from regard.decode.steer import RuleSystem
     from regard.decode.translate import Translation, Translator
 
 CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
@@ -146,6 +147,7 @@ def translate(
     check_output(output, input)
     first, lines = lines_of(text, input)
     translator = Translator.load(model or None, device)
+    translator.rule_system = rule_system() if rules else None
     size = 1 if not text and not input and sys.stdin.isatty() else CHUNK  # whoever types wants an answer to each line
     done, read = 0, False  # lines; whether the rules could read any
 
@@ -166,7 +168,7 @@ def translate(
                 sampling=sampling,
                 batch_tokens=batch_tokens,
             )
-            read = read or (rules > 0 and rules_read_any(chunk))
+            read = read or (rules > 0 and any(rule_system()(line) is not None for line in chunk))
             for translation in found:
                 if translation.parts > 1:
                     _warn(f"line {done + 1} is long; it was translated in {translation.parts} parts")
@@ -211,10 +213,10 @@ def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed:
     return Sampling(1.0 if temperature is None else temperature, seed=seed or 0) if sample else None
 
 
-def rules_read_any(lines: list[str]) -> bool:
-    from regard.baselines.rules import translate as by_rules
+def rule_system() -> RuleSystem:
+    from regard.course.rules.rules import translate  # here, because the grammar takes a fifth of a second to load
 
-    return any(by_rules(line) is not None for line in lines)
+    return translate
 
 
 def check_output(path: Path | None, input: Path | None) -> None:

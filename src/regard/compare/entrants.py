@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.bundle import ARCHITECTURES
 from regard.config import nearest
 from regard.errors import InputError
-from regard.recipe import Recipe
+from regard.models.table import ARCHITECTURES
+from regard.recipe.recipe import Recipe
 
 BASELINES = {
     "ibm": "word for word, aligned by EM on the training data, chosen with a bigram model",

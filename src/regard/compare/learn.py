@@ -24,7 +24,7 @@ from pathlib import Path
 
 import torch
 
-from regard.baselines.wordbased import WordBased
+from regard.align.wordbased import WordBased
 from regard.compare.entrants import Training
 from regard.data.corpus import DataConfig
 from regard.data.splits import find_splits

@@ -27,8 +27,8 @@ from regard.compare.entrants import (
 )
 from regard.config import build
 from regard.errors import InputError
-from regard.recipe import Recipe, recipe_from_tables
-from regard.train_config import RewardConfig, TrainConfig
+from regard.recipe.recipe import Recipe, recipe_from_tables
+from regard.recipe.train import RewardConfig, TrainConfig
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
 

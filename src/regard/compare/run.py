@@ -17,18 +17,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from regard.baselines import rules
-from regard.baselines.wordbased import WordBased as WordBasedTranslator
+from regard.align.wordbased import WordBased as WordBasedTranslator
 from regard.compare.entrants import Entrant, Grammar, Neural, Training, WordBased
 from regard.compare.learn import LEARNT, WORDS, Cost, learn_lexicon_of, learn_run, learn_words, recipe_file
 from regard.config import differences
 from regard.data.corpus import DataConfig, read_pairs
 from regard.data.splits import find_splits
+from regard.decode.steer import RuleSystem
 from regard.decode.token_lexicon import TokenLexicon
 from regard.decode.translate import Translator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
-from regard.recipe import recipe_from_tables
+from regard.recipe.recipe import recipe_from_tables
 from regard.training.evaluate import HeldOut
 
 DONE = "compared.json"
@@ -60,7 +60,7 @@ def read_test(data: DataConfig) -> HeldOut:
 # ------------------------------------------------------------------------------------------------ all of them
 
 
-def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console) -> list[Result]:
+def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console, rules: RuleSystem) -> list[Result]:
     results = []
     for number, entrant in enumerate(entrants, start=1):
         where = f"{number} of {len(entrants)}: {entrant}"
@@ -72,22 +72,22 @@ def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console) -> lis
             continue
         console.rule(f"[bold]{where}", align="left")
         entrant.folder.parent.mkdir(parents=True, exist_ok=True)
-        results.append(run_one(entrant, test, console))
+        results.append(run_one(entrant, test, console, rules))
         keep(entrant, results[-1])
     return results
 
 
-def check(entrants: Sequence[Entrant], test: HeldOut) -> None:
+def check(entrants: Sequence[Entrant], test: HeldOut, rules: RuleSystem) -> None:
     """What can be known before hours of training."""
-    check_grammar(entrants, test)
+    check_grammar(entrants, test, rules)
     for entrant in entrants:
         check_recipes(entrant)
 
 
-def check_grammar(entrants: Sequence[Entrant], test: HeldOut, tried: int = 100) -> None:
+def check_grammar(entrants: Sequence[Entrant], test: HeldOut, rules: RuleSystem, tried: int = 100) -> None:
     """The grammar knows nothing but the embedded corpus."""
     name = next((entrant.name for entrant in entrants if entrant.needs_grammar), None)
-    if name is not None and all(rules.translate(line) is None for line in islice(test.sources, tried)):
+    if name is not None and all(rules(line) is None for line in islice(test.sources, tried)):
         raise InputError(
             f"{name} needs sentences of the embedded corpus, but its grammar can read none of the test's first "
             f"{min(tried, len(test.sources))}; leave {name} out of --models"
@@ -120,10 +120,10 @@ def keep(entrant: Entrant, result: Result) -> None:
 # ------------------------------------------------------------------------------------------------ one of them
 
 
-def run_one(entrant: Entrant, test: HeldOut, console: Console) -> Result:
+def run_one(entrant: Entrant, test: HeldOut, console: Console, rules: RuleSystem) -> Result:
     match entrant.system:
         case Neural() as system:
-            return run_neural(entrant, system, test, console)
+            return run_neural(entrant, system, test, console, rules)
         case WordBased():
             cost = learn_words(entrant.recipe.data, entrant.folder)
             translator = WordBasedTranslator.load(entrant.folder / WORDS)
@@ -131,13 +131,13 @@ def run_one(entrant: Entrant, test: HeldOut, console: Console) -> Result:
             return Result(entrant.name, None, translator.translate(test.sources), _since(began), cost)
         case Grammar():
             began = time.monotonic()
-            said = rules.translate_all(test.sources)
+            said = [rules(line) for line in test.sources]
             lines = [line or "" for line in said]
             note = grammar_read(said) + ("; the others are empty lines" if None in said else "")
             return Result(entrant.name, None, lines, _since(began), Cost(0.0), note=note)
 
 
-def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console) -> Result:
+def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console, rules: RuleSystem) -> Result:
     runs, additions = system.runs(), system.additions
     costs = {run.folder: learn_one(run, entrant, console) for run in runs}
     translator = Translator.load([member.folder for member in system.members], entrant.recipe.train.device)
@@ -147,6 +147,7 @@ def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console
         learning = learn_lexicon_of(entrant.recipe.data, runs[0].folder, shared)
         translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
         cost = replace(cost, aligning=learning.seconds)
+    translator.rule_system = rules
     began = time.monotonic()
     said = translator.translate(
         test.sources,
@@ -163,7 +164,7 @@ def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console
         translating=took,
         cost=cost,
         learning_rate=rates.pop() if len(rates) == 1 else None,
-        note=note_of(system, costs, test),
+        note=note_of(system, costs, test, rules),
     )
 
 
@@ -185,14 +186,14 @@ def added(costs: Sequence[Cost], parameters: int) -> Cost:
     )
 
 
-def note_of(system: Neural, costs: Mapping[Path, Cost], test: HeldOut) -> str:
+def note_of(system: Neural, costs: Mapping[Path, Cost], test: HeldOut, rules: RuleSystem) -> str:
     parts = []
     if system.members[0].after is not None:
         parts.append(f"updates for reward: {costs[system.members[0].folder].steps:,}")
     if "lexicon" in system.additions:
         parts.append(f"the lexicon has weight {STEER:g}")
     if "rules" in system.additions:
-        parts.append(f"the grammar has weight {RULES:g} and {grammar_read(rules.translate_all(test.sources))}")
+        parts.append(f"the grammar has weight {RULES:g} and {grammar_read([rules(line) for line in test.sources])}")
     return "; ".join(parts)
 
 

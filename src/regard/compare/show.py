@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from regard.compare.entrants import ADDITIONS, BASELINES
-from regard.compare.plot import line_chart, log_scatter
 from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, Report, Row
 from regard.metrics.show.buckets import differences_html, differences_text
-from regard.metrics.show.page import page, table
 from regard.metrics.show.scores import columns
+from regard.report.chart import line_chart, log_scatter
+from regard.report.page import page, table
 
 TITLE = "Models compared"
 HEADER = (

@@ -17,9 +17,9 @@ from pathlib import Path
 from regard.data.connected import split_connected
 from regard.data.corpus import Pair, decode_lines
 from regard.data.fetch import Told, check, copy_from, digest, download, opened
-from regard.data.grammar import check_free
 from regard.data.sources import DataSet, Download, Pairs, Place
 from regard.errors import InputError
+from regard.files import check_free
 
 SEGMENT = re.compile(r"<seg[^>]*>(.*)</seg>")
 Telling = Callable[[str], Told]  # the name of a file → who is told how far it is

@@ -32,6 +32,7 @@ from regard.models.base import Around, Memory, Model, State, Step
 from regard.text.tokenizer import Tokenizer
 
 NOTHING = -1  # in a plan: behind its end
+RuleSystem = Callable[[str], str | None]  # a sentence → its translation; None where the rules cannot read it
 Suggest = Callable[[Sequence[int]], Sequence[int] | None]  # source ids, without EOS → target ids, without EOS
 
 
@@ -130,12 +131,11 @@ def evenly(src: Tensor, mask: Tensor) -> Tensor:
 # ------------------------------------------------------------------------------------------------ the rules
 
 
-def rules_in_ids(tokenizer: Tokenizer) -> Suggest:
-    """The embedded grammar's translation of a source, in ids; None where the rules cannot read it."""
-    from regard.baselines import rules  # here, because the grammar takes a fifth of a second to load
+def rules_in_ids(rules: RuleSystem, tokenizer: Tokenizer) -> Suggest:
+    """A rule system's translation of a source, in ids; None where the rules cannot read it."""
 
     def suggest(source: Sequence[int]) -> Sequence[int] | None:
-        said = rules.translate(tokenizer.decode_source(source))
+        said = rules(tokenizer.decode_source(source))
         return None if said is None else tokenizer.encode_target([said])[0]
 
     return suggest

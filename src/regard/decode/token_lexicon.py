@@ -25,7 +25,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.bundle import LEXICON
+from regard.bundle.bundle import LEXICON
 from regard.config import key, require
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
@@ -135,7 +135,7 @@ def learn_lexicon(
     progress: Callable[[str], None] | None = None,
 ) -> TokenLexicon:
     """From lines of text. `progress`, when given, hears what is done now."""
-    from regard.baselines import hmm, wordbased  # here: whoever only looks words up does not wait for them
+    from regard.align import hmm, wordbased  # here: whoever only looks words up does not wait for them
 
     config, told = config or LexiconConfig(), progress or (lambda _: None)
     told("reading pairs")

@@ -16,24 +16,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
-
-from regard import box
-from regard.batch import pad_sources
-from regard.bundle import Bundle, find_bundle
+from regard.batch import budgeted, pad_sources
+from regard.bundle import box
+from regard.bundle.bundle import Bundle, find_bundle
 from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
-from regard.decode.mend import Mended, mended
 from regard.decode.reading import Reading, joined_reading, reading_of
 from regard.decode.sampling import Sampling, sample
-from regard.decode.steer import Guided, Steered, check_weight, rules_in_ids
+from regard.decode.steer import Guided, RuleSystem, Steered, check_weight, rules_in_ids
 from regard.decode.token_lexicon import IdTable, TokenLexicon, known
 from regard.decode.unknown import Unknown, check_unknown, fill_unknown
+from regard.device import pick_device
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
+from regard.text.mend import Mended, mended
 from regard.text.tokenizer import Tokenizer
 
 SENTENCE_END = ".!?…。！？"
@@ -65,18 +64,6 @@ class Translation:
         return self.text
 
 
-def pick_device(name: str = "auto") -> torch.device:
-    """cuda before mps before cpu; a device asked for by name must be there."""
-    count = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
-    usable = [kind for kind, number in count.items() if number]
-    if name == "auto":
-        return torch.device(usable[0])
-    kind, _, number = name.partition(":")
-    if not (number or "0").isdecimal() or int(number or 0) >= count.get(kind, 0):
-        raise InputError(f'device "{name}" is not available here; usable: auto, {", ".join(usable)}')
-    return torch.device(name)
-
-
 class Part(NamedTuple):
     """A line, or a part of one that is too long."""
 
@@ -100,6 +87,7 @@ class Translator:
         the alignment; without it the bundle's card does."""
         self.bundle, self.config, self.longest = bundle, config or DecodeConfig(), longest
         self._lexicon, self._reading, self._folders = lexicon, reading, folders
+        self.rule_system: RuleSystem | None = None  # set by whoever has one; `rules` is its weight
 
     @classmethod
     def load(cls, paths: Path | Sequence[Path] | None = None, device: str = "auto") -> Translator:
@@ -154,7 +142,7 @@ class Translator:
         batch_tokens: int = 4096,
         progress: Callable[[int], None] | None = None,
     ) -> list[Translation]:
-        """`steer` and `rules` are the weights of the lexicon and of the embedded grammar, `unknown` says what becomes
+        """`steer` and `rules` are the weights of the lexicon and of `rule_system`, `unknown` says what becomes
         of each <unk>. A `tag` stands before every source; `mend` says whether rough text is mended. With `sampling`,
         `nbest` translations are drawn instead of searched for. `progress`, when given, is told how many more lines are
         done, batch by batch."""
@@ -207,7 +195,11 @@ class Translator:
         model = self.bundle.model
         if steer:
             model = Steered(model, self._table, self.reading, steer)
-        return Guided(model, rules_in_ids(self.tokenizer), rules) if rules else model
+        if not rules:
+            return model
+        if self.rule_system is None:
+            raise InputError(f"rules is {rules:g}, but this translator has no rule system; set translator.rule_system")
+        return Guided(model, rules_in_ids(self.rule_system, self.tokenizer), rules)
 
     def _search(
         self, model: Model, parts: list[Part], search: DecodeConfig, sampling: Sampling | None, count: int
@@ -271,22 +263,6 @@ def check_tokenizers(folders: Sequence[Path], bundles: Sequence[Bundle]) -> None
                 f"the models of an ensemble must share one vocabulary, but {folders[0]} and {folder} have different "
                 "ones; train them on the same files with the same [text]"
             )
-
-
-def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Indices, longest first, in groups whose padded size stays within the budget (a lone long one may exceed it).
-
-    >>> list(budgeted([3, 9, 4], budget=12))
-    [[1], [2, 0]]
-    """
-    group: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        if group and (len(group) + 1) * (lengths[group[0]] + 1) > budget:  # + EOS
-            yield group
-            group = []
-        group.append(i)
-    if group:
-        yield group
 
 
 def cut_points(text: str, spans: Sequence[tuple[int, int]], most: int) -> Iterator[tuple[int, int]]:

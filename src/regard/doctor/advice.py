@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from regard.doctor.clock import Time
 from regard.doctor.machine import Machine
 from regard.doctor.predict import Corpus, Prediction, gib
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.text.vocabulary import BYTES
 
 MANY_EPOCHS = 200

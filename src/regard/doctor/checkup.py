@@ -15,7 +15,7 @@ from regard.doctor.predict import predict
 from regard.doctor.prepare import prepared
 from regard.doctor.rehearse import rehearse
 from regard.doctor.report import Report
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 
 SAMPLE = 20_000  # pairs that languages and alignment are judged on
 KILLED = (

@@ -14,7 +14,7 @@ from typing import Any
 
 from regard.doctor.clock import Time
 from regard.doctor.rehearse import Rehearsal
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 
 
 @dataclass(frozen=True)

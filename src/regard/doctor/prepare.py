@@ -22,7 +22,7 @@ from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.splits import Splits, find_splits
 from regard.doctor.clock import now, since
 from regard.doctor.predict import Corpus
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES
 from regard.training.log import counting

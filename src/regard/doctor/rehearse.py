@@ -28,20 +28,22 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from regard.batch import Batch
-from regard.bundle import Bundle
+from regard.batch import Batch, budgeted
+from regard.bundle.bundle import Bundle
 from regard.decode.beam import DecodeConfig
-from regard.decode.translate import budgeted, pick_device
+from regard.device import pick_device
 from regard.doctor.clock import Time, now, since, timed
 from regard.doctor.punctual import Punctual
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.training.cost import Cost, peak_bytes
+from regard.training.dry_run import foresee, untouched
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.feed import Ready, feed
 from regard.training.folder import RunFolder
+from regard.training.job import Job
 from regard.training.log import RunLog
-from regard.training.loop import Job, describe_bundle, save
-from regard.training.memory import foresee, in_parts, untouched
+from regard.training.loop import describe_bundle, save
+from regard.training.memory import in_parts
 from regard.training.optim import set_rate
 from regard.training.profile import fill
 from regard.training.regularise import forward_passes

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from regard.bundle import Bundle
+    from regard.bundle.bundle import Bundle
     from regard.decode.translate import Translator
     from regard.explain.front import Explanation
 

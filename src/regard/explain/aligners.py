@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from regard.baselines import hmm, ibm
-from regard.bundle import Bundle, make_model
+from regard.align import hmm, ibm
+from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import (
     Link,
@@ -36,6 +36,7 @@ from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, beyond_tag,
 from regard.explain.capture import Capture, capture
 from regard.explain.look import attention_links
 from regard.explain.norms import norm_links
+from regard.models.table import make_model
 from regard.models.transformer import Transformer
 from regard.text.words import WordsOf
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.batch import EOS, pack, pad_sources
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
 from regard.decode.greedy import greedy

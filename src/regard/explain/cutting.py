@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from torch import Tensor, nn
 
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.capture import Kind

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.batch import pack
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View

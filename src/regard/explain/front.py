@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.alignment import Trust

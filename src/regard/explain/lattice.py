@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.config import build
 from regard.decode.beam import Considered, DecodeConfig, Record, beam_search
 from regard.decode.hypothesis import Hypothesis

@@ -12,8 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.batch import Batch, pack
-from regard.decode.translate import budgeted
+from regard.batch import Batch, budgeted, pack
 from regard.models.base import Model
 
 Ids = Sequence[int]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.decode.reading import joined_reading, reading_of
 from regard.explain.alignment import Link, Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.attention import View, WordAttention

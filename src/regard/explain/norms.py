@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import pack
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.explain.alignment import Link, hard_links
 from regard.explain.attention import ROW_MEANINGS, View, beyond_tag, word_attention
 from regard.models.transformer import DecoderLayer, Transformer

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import pack
-from regard.bundle import Bundle
+from regard.bundle.bundle import Bundle
 from regard.errors import InputError, RegardError
 from regard.explain.capture import no_attention
 from regard.explain.grid import BOS as BOS_LABEL

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from regard.bundle import unique_tensors
+from regard.bundle.bundle import unique_tensors
 from regard.models.base import Model
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 
 Weights = dict[str, Tensor]
 

@@ -21,7 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from regard.bundle import unique_tensors
+from regard.bundle.bundle import unique_tensors
 from regard.errors import BundleError, RunError
 from regard.files import sync_folder, write_atomically
 from regard.models.base import Model

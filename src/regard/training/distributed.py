@@ -32,11 +32,12 @@ from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.batch import Batch
-from regard.bundle import Bundle, make_model, unique_tensors
-from regard.decode.translate import pick_device
+from regard.bundle.bundle import Bundle, unique_tensors
+from regard.device import pick_device
 from regard.errors import InputError, RecipeError, RegardError, RunError
 from regard.models.base import Model
-from regard.train_config import TrainConfig
+from regard.models.table import make_model
+from regard.recipe.train import TrainConfig
 
 if TYPE_CHECKING:
     from torch.distributed.fsdp import FSDPModule

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.batch import pack
-from regard.bundle import Bundle
+from regard.batch import budgeted, pack
+from regard.bundle.bundle import Bundle
 from regard.decode.beam import DecodeConfig
-from regard.decode.translate import Translator, budgeted
+from regard.decode.translate import Translator
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll
 

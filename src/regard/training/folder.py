@@ -16,7 +16,7 @@ from typing import Any
 
 from regard.errors import RunError
 from regard.files import write_atomically
-from regard.recipe import Recipe, read_tables, recipe_from_tables
+from regard.recipe.recipe import Recipe, read_tables, recipe_from_tables
 from regard.text.tokenizer import Tokenizer
 
 LOCK = ".lock"

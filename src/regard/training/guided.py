@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.baselines import hmm
+from regard.align import hmm
 from regard.batch import Batch, PackedBatch
 from regard.data.batching import Encoded
 from regard.data.encode import EncodedCorpus
@@ -35,10 +35,10 @@ from regard.decode.reading import cross_layers, default_layer
 from regard.errors import RecipeError
 from regard.files import write_atomically
 from regard.models.base import Model
+from regard.recipe.train import TrainConfig
 from regard.text.pieces import piece_spans
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import subword_shares, word_spans
-from regard.train_config import TrainConfig
 
 FORMAT = 1  # of the kept links, and of how they are found
 Link = tuple[int, int]

@@ -16,49 +16,26 @@ from dataclasses import InitVar, dataclass, field
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from regard.bundle import Bundle
-from regard.data.batching import Batches
-from regard.data.rows import RowBatches
+from regard.bundle.bundle import Bundle
 from regard.decode.beam import DecodeConfig
 from regard.errors import RunError
-from regard.recipe import Recipe
-from regard.training.average import Average
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
 from regard.training.cost import Cost, peak_bytes
-from regard.training.distributed import World, whole_bundle
+from regard.training.distributed import whole_bundle
+from regard.training.dry_run import foresee
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.feed import feed
-from regard.training.folder import RunFolder, StopRequest
-from regard.training.guided import Guide
+from regard.training.folder import StopRequest
+from regard.training.job import Job
 from regard.training.log import RunLog
-from regard.training.memory import foresee
 from regard.training.optim import set_rate
 from regard.training.regularise import forward_passes
 from regard.training.schedule import learning_rate
 from regard.training.update import Update
 
 Ending = Literal["finished", "no improvement", "out of time", "out of operations", "interrupted"]
-
-
-@dataclass
-class Job:
-    """All the parts of a run, put together by `run.py`."""
-
-    recipe: Recipe
-    folder: RunFolder
-    bundle: Bundle
-    batches: Batches | RowBatches
-    dev: HeldOut | None
-    optimizer: torch.optim.Optimizer
-    average: Average
-    progress: Progress
-    data: str  # fingerprint
-    autocast: torch.autocast
-    world: World  # the processes that train together
-    objective: nn.Module  # the model as they train it
-    guide: Guide | None = None  # the aligner's links, where a head learns them
 
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:

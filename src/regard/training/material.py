@@ -14,7 +14,7 @@ from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.mixture import Mixture
 from regard.data.rows import RowBatches
 from regard.data.splits import Corpus, Splits
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress
 from regard.training.distributed import ALONE, World

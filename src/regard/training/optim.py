@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from regard.models.base import Model
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.muon import Muon
 
 

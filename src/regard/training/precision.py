@@ -9,16 +9,14 @@ has nothing to gain and stays with float32.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import torch
 
 from regard.training.cost import Cost
-from regard.training.memory import in_parts, untouched
+from regard.training.dry_run import untouched
+from regard.training.job import Job
+from regard.training.memory import in_parts
 from regard.training.update import Update
-
-if TYPE_CHECKING:
-    from regard.training.loop import Job
 
 POSITIONS = 2048  # of the part of a batch that is tried, both sides together
 LEAST_FLOPS = 1e10  # of a batch: one that takes less has nothing to gain, and the choice should not hang on chance

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.training.cost import Cost, peak_bytes
 from regard.training.feed import Ready, feed
 from regard.training.folder import RunFolder

@@ -33,7 +33,7 @@ from torch import Tensor, nn
 
 from regard.batch import BOS, EOS, Batch
 from regard.models.base import Model
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 from regard.training.cost import FORWARD_AND_BACKWARD
 from regard.training.loss import CHUNK, smoothed_nll
 

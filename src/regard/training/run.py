@@ -14,13 +14,14 @@ import torch
 from rich.console import Console
 
 import regard
-from regard.bundle import Bundle, load_weights, make_model
+from regard.bundle.bundle import Bundle, load_weights
 from regard.config import differences
 from regard.data.splits import Splits, find_splits
 from regard.errors import RecipeError, RunError
 from regard.metrics.bleu import BleuScore
 from regard.models.base import Model, RowModel
-from regard.recipe import Recipe, recipe_from_tables, with_settings
+from regard.models.table import make_model
+from regard.recipe.recipe import Recipe, recipe_from_tables, with_settings
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
 from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
@@ -29,8 +30,9 @@ from regard.training.distributed import ALONE, World, joined, my_device, objecti
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.guided import check_guided
+from regard.training.job import Job
 from regard.training.log import RunLog
-from regard.training.loop import Ending, Job, train_loop
+from regard.training.loop import Ending, train_loop
 from regard.training.material import Material, learn_text, read_material
 from regard.training.optim import make_optimizer
 from regard.training.precision import settle_precision

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from regard.train_config import TrainConfig
+from regard.recipe.train import TrainConfig
 
 
 def warm(step: int, warmup: int) -> float:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle import Bundle, find_bundle, weights_file
+from regard.bundle.bundle import Bundle, find_bundle, weights_file
 from regard.config import differences
 from regard.errors import RecipeError
 from regard.layers.lora import adapt
 from regard.models.base import Model
-from regard.recipe import Recipe
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 
 # Keys of [model] and [text] that may change after training has begun.

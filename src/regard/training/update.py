@@ -5,7 +5,6 @@ losses and norms are tensors, and whoever wants numbers reads them later.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,14 +15,12 @@ from regard.training.capture import Captured
 from regard.training.distributed import learn_together, whole
 from regard.training.feed import Ready
 from regard.training.guided import guided_loss
+from regard.training.job import Job
 from regard.training.loss import projected_nll, smoothed_nll_fused
 from regard.training.memory import learn_within_memory
 from regard.training.regularise import predictions, r_drop_fused, with_own_words
 from regard.training.reward import reward_loss
 from regard.training.schedule import sampling_chance
-
-if TYPE_CHECKING:
-    from regard.training.loop import Job
 
 
 class Update:

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from maps import HARD, hard
-from regard.explain.render.colour import DARK, INK, PAPER
-from regard.explain.render.drawing import Drawing, Words
 from regard.explain.render.heat import heat
 from regard.explain.render.html import page
 from regard.explain.render.ribbons import ribbons
-from regard.explain.render.svg import svg
-from regard.explain.render.text import width
+from regard.report.colour import DARK, INK, PAPER
+from regard.report.drawing import Drawing, Words
+from regard.report.svg import svg
+from regard.report.text import width
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no browser here")

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from regard.explain.render.colour import (
+from regard.report.colour import (
     APART,
     BEST,
     DARK,

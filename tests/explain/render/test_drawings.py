@@ -14,11 +14,11 @@ from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs
 from regard.explain.attention import View
 from regard.explain.render.arcs_drawing import arcs_drawing
-from regard.explain.render.drawing import Box, Curve, Drawing, Point, Tiles, Words, gathered, mirrored, moved
 from regard.explain.render.heat import column_labels, heat
 from regard.explain.render.ribbons import LEAST, ribbons
 from regard.explain.render.sheet_drawing import sheet_drawing
 from regard.explain.sheet import Sheet, Thumbnail
+from regard.report.drawing import Box, Curve, Drawing, Point, Tiles, Words, gathered, mirrored, moved
 
 MANY = settings(max_examples=60, deadline=None)
 

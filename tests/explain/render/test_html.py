@@ -10,7 +10,7 @@ from maps import HARD, hard
 from regard.explain.render.heat import heat
 from regard.explain.render.html import LONGEST, page
 from regard.explain.render.ribbons import ribbons
-from regard.explain.render.text import width
+from regard.report.text import width
 
 
 class Read(HTMLParser):

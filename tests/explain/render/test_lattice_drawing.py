@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.lattice import Entry, Lattice, Node, lattice
-from regard.explain.render.drawing import Words
 from regard.explain.render.lattice_dot import lattice_dot
 from regard.explain.render.lattice_drawing import lattice_drawing
 from regard.explain.render.lattice_text import lattice_text
-from regard.explain.render.svg import svg
+from regard.report.drawing import Words
+from regard.report.svg import svg
 
 SOURCE = "The dog sees the cat."
 

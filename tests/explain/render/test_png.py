@@ -10,10 +10,10 @@ from PIL import Image, features
 
 from maps import sample
 from regard.errors import InputError
-from regard.explain.render.colour import on_scale
-from regard.explain.render.drawing import Box, Curve, Drawing, Tiles, Words
 from regard.explain.render.heat import heat
-from regard.explain.render.png import ZOOM, _font, png
+from regard.report.colour import on_scale
+from regard.report.drawing import Box, Curve, Drawing, Tiles, Words
+from regard.report.png import ZOOM, _font, png
 
 
 def pixels(drawing: Drawing) -> Image.Image:

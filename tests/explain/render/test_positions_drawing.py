@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from regard.explain.positions import positions
-from regard.explain.render.positions_drawing import positions_drawing
-from regard.explain.render.positions_text import positions_text
-from regard.explain.render.svg import svg
+from regard.course.positions.drawing import positions_drawing
+from regard.course.positions.positions import positions
+from regard.course.positions.text import positions_text
+from regard.report.svg import svg
 
 
 @pytest.mark.parametrize(("width", "length"), [(128, 64), (2, 4), (64, 200)])

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maps import HARD, WORD, hard, sample
-from regard.explain.render.drawing import Box, Curve, Drawing, Tiles, Words
 from regard.explain.render.heat import heat
-from regard.explain.render.svg import svg
+from regard.report.drawing import Box, Curve, Drawing, Tiles, Words
+from regard.report.svg import svg
 
 NAME = "{http://www.w3.org/2000/svg}"
 
@@ -49,7 +49,7 @@ def test_nothing_acts() -> None:
 
 
 def test_the_same_map_gives_the_same_bytes_in_another_process() -> None:
-    code = "import maps; from regard.explain.render.heat import heat; from regard.explain.render.svg import svg;"
+    code = "import maps; from regard.explain.render.heat import heat; from regard.report.svg import svg;"
     code += "import sys; sys.stdout.buffer.write(svg(heat(maps.hard('words'))).encode())"
     outs = {
         subprocess.run(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maps import WORD
-from regard.explain.render.text import LINE, cut, letters_of, printable, runs_left, width, wrap
+from regard.report.text import LINE, cut, letters_of, printable, runs_left, width, wrap
 
 ANY = st.text(max_size=60)
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from regard.explain.arcs import Arcs
 from regard.explain.attention import View
-from regard.explain.render.colour import FAINT, apart
-from regard.explain.render.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Point, Words, framed, mirrored
-from regard.explain.render.text import LINE, cut, printable, runs_left, width
+from regard.report.colour import FAINT, apart
+from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Point, Words, framed, mirrored
+from regard.report.text import LINE, cut, printable, runs_left, width
 
 LONGEST = 16.0  # em of a word
 PITCH, SQUARE, GAP = 20.0, 10.0, 8.0

@@ -1,4 +1,4 @@
-"""Evidence and labs in every form: tables for a terminal, figures for a page, numbers for a program."""
+"""Evidence in every form: tables for a terminal, figures for a page, numbers for a program."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.explain.alignment import NOT_EVALUATED
-from regard.explain.cutting import Head, Importance
+from regard.explain.cutting import Importance
 from regard.explain.evidence import Evidence
 from regard.explain.grid import Grid
-from regard.explain.lab import Cut, Lab, Outcome
 from regard.explain.render.figure import Figure
 from regard.explain.render.heat import heat
-from regard.explain.render.text import printable
+from regard.report.text import printable
 
 BLANKED = {
     "mean": "each source word's subwords are read as the mean of all embeddings; the others keep their places",
@@ -31,17 +30,17 @@ def evidence_figure(found: Evidence, cuts: list[dict[str, Any]] | None = None) -
     data = evidence_data(found) | ({"cuts": cuts} if cuts else {})
     parts: list[RenderableType] = [
         Text(title),
-        evidence_table(found),
+        evidencerich_table(found),
         *(Text(line, style="dim") for line in notes(found)),
     ]
     if cuts:
-        parts += [Text(""), cuts_table(cuts)]
+        parts += [Text(""), cutsrich_table(cuts)]
     return Figure(title, Group(*parts), data, tuple(heat(grid) for grid in grids), grids, pictured=False)
 
 
-def evidence_table(found: Evidence) -> Table:
+def evidencerich_table(found: Evidence) -> Table:
     """A row for each target word: what it relied on most, what it looked at most, and ρ."""
-    table = _table(
+    table = rich_table(
         "target word", "log p", "lost most without", "Δ log p", "looked most at", "weight", "ρ", "grad×input"
     )
     rho = (
@@ -142,18 +141,18 @@ def evidence_data(found: Evidence) -> dict[str, Any]:
     }
 
 
-def cuts_table(cuts: list[dict[str, Any]]) -> Table:
-    table = _table("cut", "Δ log p", "the new output")
+def cutsrich_table(cuts: list[dict[str, Any]]) -> Table:
+    table = rich_table("cut", "Δ log p", "the new output")
     for one in cuts:
         table.add_row(one["heads"], f"{one['drop']:.2f}", printable(one["output"]))
     return table
 
 
-# ------------------------------------------------------------------------------------------------ heads and labs
+# ------------------------------------------------------------------------------------------------ heads
 
 
 def importance_parts(found: Importance) -> Group:
-    table = _table("head", "nats per token lost when it is cut")
+    table = rich_table("head", "nats per token lost when it is cut")
     for head, drop in found.drops.items():
         table.add_row(str(head), f"{drop:.4f}")
     spread = _spread(list(found.random_drops))
@@ -174,67 +173,11 @@ def importance_data(found: Importance) -> dict[str, Any]:
     }
 
 
-def lab_parts(lab: Lab, most: int = 8) -> Group:
-    pronoun = lab.kind == "pronoun"
-    what, other = ("the noun it means", "the other noun") if pronoun else ("the deciding word", "another word")
-    cuts = _table("heads cut", "pairs right", "sentences right", "P(right)", "log P(right)/P(wrong)", "log p elsewhere")
-    cuts.add_row("none", *_outcome(lab.plain))
-    chosen = [("costliest", lab.by_effect), (f"leaning most to {what}", lab.by_gaze)]
-    chosen += [("most at the deciding word", lab.by_deciding)] if pronoun else []  # else they are the same word
-    for name, one in chosen:
-        cuts.add_row(f"{name}: {_heads(one.heads)}", *_outcome(one.outcome))
-    cuts.add_row(f"random, mean of {len(lab.random)}", *_outcome(_mean(lab.random)))
-    apart = lab.apart()
-    if apart:
-        cuts.add_row(f"random, {len(apart)} of them without a costliest head", *_outcome(_mean(apart)))
-    worst = min(cut.outcome.pairs_right for cut in lab.random)
-    better = sum(cut.outcome.pairs_right > lab.by_effect.outcome.pairs_right for cut in lab.random)
-    effects = " · ".join(f"{head} {drop:+.2f}" for head, drop in list(lab.effects.items())[:most])
-    return Group(
-        Text(f"{lab.kind} lab: heads chosen on {lab.chosen_on} pairs of dev, measured on {lab.measured_on} others"),
-        cuts,
-        Text(f"random draws: {worst:.1%} of pairs right at worst; {better} of {len(lab.random)} beat the costliest"),
-        Text("log p elsewhere: nats per token of the rest of the reference, which shows whether a cut hurts that, too"),
-        Text(""),
-        Text(f"what the word in question looks at: the {min(most, len(lab.gazes))} heads that lean most to {what}"),
-        _gazes(lab, what, other, most),
-        Text(f"margin lost when one head is cut, on dev: {effects}"),
-    )
-
-
-def _gazes(lab: Lab, what: str, other: str, most: int) -> Table:
-    pronoun = lab.kind == "pronoun"
-    table = _table("head", what, other, *(["deciding word"] if pronoun else []), "itself", "margin lost by its cut")
-    for gaze in lab.gazes[:most]:
-        shares = (gaze.means, gaze.others, *([gaze.decides] if pronoun else []), gaze.itself)
-        table.add_row(str(gaze.head), *(f"{share:.3f}" for share in shares), f"{lab.effects[gaze.head]:+.2f}")
-    return table
-
-
-def _outcome(of: Outcome) -> list[str]:
-    return [
-        f"{of.pairs_right:.1%}",
-        f"{of.sentences_right:.1%}",
-        f"{of.p_right:.3f}",
-        f"{of.margin:+.2f}",
-        f"{of.elsewhere:.3f}",
-    ]
-
-
-def _mean(cuts: tuple[Cut, ...]) -> Outcome:
-    rows = np.array([list(vars(cut.outcome).values()) for cut in cuts])
-    return Outcome(*(float(x) for x in rows.mean(axis=0)))
-
-
-def _heads(heads: tuple[Head, ...]) -> str:
-    return " ".join(map(str, heads))
-
-
 def _spread(values: list[float]) -> str:
     return f"{np.mean(values):.3f} on the mean, {min(values):.3f} … {max(values):.3f}"
 
 
-def _table(*names: str) -> Table:
+def rich_table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(names):
         table.add_column(name, justify="left" if i == 0 or name == "the new output" else "right", overflow="fold")

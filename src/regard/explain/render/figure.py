@@ -17,16 +17,16 @@ from regard.errors import InputError
 from regard.explain.arcs import Arcs
 from regard.explain.grid import Grid
 from regard.explain.render.arcs_drawing import arcs_drawing
-from regard.explain.render.drawing import Drawing, gathered
 from regard.explain.render.heat import heat
 from regard.explain.render.html import page
 from regard.explain.render.json import arcs_data, dumps, grid_data, sheet_data
-from regard.explain.render.png import png
 from regard.explain.render.ribbons import ribbons
-from regard.explain.render.svg import svg
 from regard.explain.render.terminal import HeatMap, render
 from regard.explain.sheet import Sheet
 from regard.files import write_atomically
+from regard.report.drawing import Drawing, gathered
+from regard.report.png import png
+from regard.report.svg import svg
 
 SUFFIXES = (".svg", ".html", ".json", ".png", ".txt")
 TEXT_WIDTH = 160  # columns of a text file; a wider map becomes arrows

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from regard.explain.grid import Grid
-from regard.explain.render.colour import WARNING, on_scale
-from regard.explain.render.drawing import SIZE, Box, Drawing, Item, Words, framed, mirrored, scale
-from regard.explain.render.text import LINE, cut, printable, runs_left, width
+from regard.report.colour import WARNING, on_scale
+from regard.report.drawing import SIZE, Box, Drawing, Item, Words, framed, mirrored, scale
+from regard.report.text import LINE, cut, printable, runs_left, width
 
 LONGEST = 11.0  # em of a label; longer words are cut
 GAP = 6.0  # between a label and the map, and between labels

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from html import escape
 
 from regard.explain.grid import Grid
-from regard.explain.render.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules, ink_on, on_scale
-from regard.explain.render.drawing import Drawing
-from regard.explain.render.svg import svg
-from regard.explain.render.text import cut, letters_of, printable, runs_left, width
+from regard.report.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules, ink_on, on_scale
+from regard.report.drawing import Drawing
+from regard.report.svg import svg
+from regard.report.text import cut, letters_of, printable, runs_left, width
 
 FLAT = 3.0  # em; wider column labels stand upright
 LONGEST = 14.0  # em of a column label; a longer one is cut, and said in full on hovering

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.explain.lattice import START, Lattice, Node
-from regard.explain.render.text import printable
+from regard.report.text import printable
 
 STYLES = {
     "best": 'color="#0072b2", penwidth=2.5',

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from regard.errors import InputError
 from regard.explain.lattice import START, Lattice, Node
-from regard.explain.render.colour import BEST, FAINT, FRAME, GONE, INK, KEPT, apart
-from regard.explain.render.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Point, Words, framed
-from regard.explain.render.text import LINE, cut, printable, width
+from regard.report.colour import BEST, FAINT, FRAME, GONE, INK, KEPT, apart
+from regard.report.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Point, Words, framed
+from regard.report.text import LINE, cut, printable, width
 
 WIDEST_BEAM, MOST_NODES = 10, 900
 HIGH, PITCH, GAP, PAD = 34.0, 42.0, 36.0, 7.0  # of a box, from one to the next, between columns, around a label

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len, set_cell_size
 
 from regard.explain.lattice import START, Lattice
-from regard.explain.render.text import printable
+from regard.report.text import printable
 
 MARKS = {"kept": "│", "finished": "■", "cut off": "■"}  # all others are given up
 LABEL = 14  # cells of a piece

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regard.explain.grid import Grid
-from regard.explain.render.colour import INK, WARNING, apart
-from regard.explain.render.drawing import Curve, Drawing, Item, Words, framed
-from regard.explain.render.text import LINE, cut, printable, runs_left, width
+from regard.report.colour import INK, WARNING, apart
+from regard.report.drawing import Curve, Drawing, Item, Words, framed
+from regard.report.text import LINE, cut, printable, runs_left, width
 
 PAGE = 776.0  # what both lines may fill, if their letters are not to become small
 LARGE, SMALLEST = 18.0, 12.0  # of letters

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from regard.explain.render.colour import FAINT, WARNING
-from regard.explain.render.drawing import SMALL, Drawing, Item, Tiles, Words, framed, scale
-from regard.explain.render.text import LINE, runs_left
 from regard.explain.sheet import Sheet, Thumbnail
+from regard.report.colour import FAINT, WARNING
+from regard.report.drawing import SMALL, Drawing, Item, Tiles, Words, framed, scale
+from regard.report.text import LINE, runs_left
 
 LEAST, MOST, PAGE = 118.0, 190.0, 800.0  # the side of a small map, and what all of a layer may fill
 GAP = 14.0

@@ -7,9 +7,9 @@ from itertools import groupby
 import numpy as np
 from rich.cells import cell_len, set_cell_size
 
-from regard.explain.render.text import printable
 from regard.explain.step import StepNumbers
 from regard.explain.terms import Array, Term
+from regard.report.text import printable
 
 SHOWN = 4  # numbers of a vector
 NAME, LABEL = 9, 16  # columns of a term's name and of a piece

@@ -21,8 +21,8 @@ from rich.style import Style
 from rich.text import Text
 
 from regard.explain.grid import Grid
-from regard.explain.render.colour import on_scale
-from regard.explain.render.text import letters_of
+from regard.report.colour import on_scale
+from regard.report.text import letters_of
 
 BAR_CELLS = 8
 LABEL_CELLS = 16  # longer words are cut

@@ -15,7 +15,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from regard.metrics.buckets import BucketTable, FrequencyTable
 from regard.metrics.differences import Differences, DifferentLine, Spans
-from regard.metrics.show.page import page, table
+from regard.report.page import page, table
 
 WIDTH = 100
 NAME_CELLS = 24  # longer names of systems and tags are cut

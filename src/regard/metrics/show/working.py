@@ -16,8 +16,8 @@ from html import escape
 from rich.cells import cell_len, set_cell_size
 
 from regard.metrics.counted import Order, Table, fraction
-from regard.metrics.show.page import page, table
 from regard.metrics.working import Lit, Shown, Working
+from regard.report.page import page, table
 
 TABLES = {"all": "", "lost": ", most credit lost first", "gained": ", most credit gained first"}
 LINES = {"asked": "Text", "lowest": "Lines with the lowest scores", "highest": "Lines with the highest scores"}

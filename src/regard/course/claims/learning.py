@@ -1,0 +1,161 @@
+"""Where the experiments' models learn: one small corpus, one recipe, and runs that go on where they were interrupted.
+
+A run is `regard train`'s own, so it resumes exactly. What is measured on a trained model is kept beside it. Models that
+several experiments need are trained once.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from regard.bundle.bundle import Bundle, find_bundle
+from regard.course.claims.kept import Kept
+from regard.course.claims.variants import VARIANTS
+from regard.course.grammar import Example, Split, generate, write_corpus
+from regard.data.corpus import DataConfig
+from regard.decode.beam import DecodeConfig
+from regard.decode.translate import Translator
+from regard.metrics.bleu import bleu
+from regard.models.table import ARCHITECTURES
+from regard.recipe.recipe import Recipe
+from regard.recipe.train import TrainConfig
+from regard.text.tokenizer import TextConfig
+from regard.training.checkpoint import CURRENT, PREVIOUS
+from regard.training.evaluate import HeldOut, token_loss
+from regard.training.run import resume, train
+
+SEEDS = (1, 2, 3)
+LONGEST = 128  # tokens
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """A model that is to learn: what it is, and what is taken away from it."""
+
+    name: str
+    architecture: str = "transformer"
+    variant: str = "whole"
+    heads: int | None = None
+    updates: int = 1  # times the usual number
+
+
+BASE = Pupil("transformer")
+
+
+class School:
+    """The corpus, the models and what was measured, all in one folder."""
+
+    def __init__(self, out: Path, quick: bool = False, tell: Callable[[str], None] = lambda line: None) -> None:
+        self.out, self.quick, self.tell = out, quick, tell
+        self.kept = Kept(out / "parts")
+        self.steps = 40 if quick else 600
+        self.seeds = SEEDS[:1] if quick else SEEDS
+        self._splits: dict[str, Split] | None = None
+
+    @property
+    def splits(self) -> dict[str, Split]:
+        if self._splits is None:
+            self.tell("making the corpus")
+            self._splits = generate(1000 if self.quick else 20_000)
+        return self._splits
+
+    def test(self) -> list[Example]:
+        """Every third test sentence."""
+        return list(self.splits["test"].examples[:: 8 if self.quick else 3])
+
+    def corpus(self) -> Path:
+        folder = self.out / "corpus"
+        if not (folder / "done").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            splits = self.splits
+            write_corpus(folder, splits)
+            small = splits["dev"].examples[-50:]  # enough to see that a run learns
+            for side in ("src", "tgt"):
+                text = "".join(getattr(example, side) + "\n" for example in small)
+                (folder / f"few.{side}").write_text(text, encoding="utf-8")
+            (folder / "done").touch()
+        return folder
+
+    def recipe(self, pupil: Pupil, seed: int) -> Recipe:
+        corpus = self.corpus()
+        _, presets, _ = ARCHITECTURES[pupil.architecture]
+        model = replace(presets["tiny"], dropout=0.0)
+        if pupil.heads is not None:
+            model = replace(model, heads=pupil.heads)
+        data = DataConfig(
+            src=str(corpus / "train.en"),
+            tgt=str(corpus / "train.fr"),
+            dev_src=str(corpus / "few.src"),
+            dev_tgt=str(corpus / "few.tgt"),
+            max_length=LONGEST,
+        )
+        steps = self.steps * pupil.updates
+        learning = TrainConfig(
+            steps=steps, batch_tokens=512, optimizer="muon", learning_rate=4e-3, schedule="cosine",
+            warmup=max(1, steps // 10), eval_every=steps, save_every=max(1, steps // 4), seed=seed, device="cpu",
+        )  # fmt: skip
+        vocabulary = TextConfig(vocab_size=800 if self.quick else 2400)
+        return Recipe(data=data, text=vocabulary, architecture=pupil.architecture, model=model, train=learning)
+
+    @contextmanager
+    def trained(self, pupil: Pupil, seed: int) -> Iterator[Bundle]:
+        """The model, trained now or before; within, it is still what it was in training."""
+        folder = self.out / "runs" / f"{pupil.name.replace(' ', '-')}-{seed}"
+        with VARIANTS[pupil.variant]():
+            self._learn(pupil, seed, folder)
+            yield Bundle.load(find_bundle(folder), "cpu")
+
+    def _learn(self, pupil: Pupil, seed: int, folder: Path) -> None:
+        done = folder.with_name(folder.name + ".done")
+        if done.exists():
+            return
+        quiet = Console(file=io.StringIO())
+        if (folder / CURRENT).exists() or (folder / PREVIOUS).exists():
+            self.tell(f"going on with {pupil.name}, seed {seed}")
+            outcome = resume(folder, console=quiet)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)  # stopped before its first checkpoint: nothing is lost
+            self.tell(f"training {pupil.name}, seed {seed}: {self.steps * pupil.updates} updates")
+            outcome = train(self.recipe(pupil, seed), folder, quiet)
+        if outcome.ending == "interrupted":
+            raise KeyboardInterrupt
+        done.touch()
+
+    def measured(self, pupil: Pupil, seed: int, what: str, measure: Callable[[Bundle], Any]) -> Any:
+        """A measurement of a trained model; what was measured before is read."""
+
+        def make() -> Any:
+            with self.trained(pupil, seed) as bundle:
+                return measure(bundle)
+
+        return self.kept.get(f"{pupil.name}-{seed}-{what}".replace(" ", "-"), make)
+
+    # ── the measurements that several experiments share ─────────────────────────────────────────────────────────────
+
+    def translations(self, pupil: Pupil, seed: int) -> list[str]:
+        """Of the test, greedily."""
+        sources = [example.src for example in self.test()]
+        found: list[str] = self.measured(pupil, seed, "test", lambda bundle: said(bundle, sources))
+        return found
+
+    def bleu(self, pupil: Pupil, seed: int) -> float:
+        return bleu(self.translations(pupil, seed), [example.tgt for example in self.test()]).score
+
+    def loss(self, pupil: Pupil, seed: int) -> float:
+        """Nats per target token of the test under teacher forcing."""
+        pairs = HeldOut([e.src for e in self.test()], [e.tgt for e in self.test()])
+        found: float = self.measured(pupil, seed, "loss", lambda bundle: token_loss(bundle, pairs, LONGEST, 4096))
+        return found
+
+
+def said(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
+    translator = Translator(bundle, DecodeConfig(beam), LONGEST)
+    return [one.text for one in translator.translate(sources)]

@@ -1,0 +1,100 @@
+"""Figures that the notes print, computed again by the package (docs/notes.md says where they stand)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+
+from regard.course.claims.claim import SHOWN, Claim, Finding
+from regard.course.claims.learning import School
+from regard.layers.attention import attend
+from regard.metrics.bleu import Bleu, bleu
+
+ANSWERS = ((0.621, -0.182), (0.524, 0.235), (0.462, 0.156), (0.715, -0.324))  # of exercise 5
+
+
+def compared(printed: Sequence[float], computed: Sequence[float], digits: int, what: str) -> Finding:
+    """Right if the printed figures are the computed ones, rounded as they are."""
+    right = len(printed) == len(computed) and all(
+        abs(p - c) <= 0.5 * 10**-digits + 1e-9 for p, c in zip(printed, computed, strict=False)
+    )
+    told, is_ = _list(printed), _list(computed)
+    verdict = SHOWN if right else f"the notes are wrong: {what} = {is_}, not {told}"
+    return Finding(verdict, f"printed {told}, computed {is_}")
+
+
+def _list(values: Sequence[float]) -> str:
+    return ", ".join(f"{round(value, 3):g}" for value in values)
+
+
+def test_softmax(school: School) -> Finding:
+    q, k, v = torch.tensor([[2.0]]), torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[2.0], [4.0], [6.0]])
+    context, weights = attend(q, k, v)
+    return compared([0.1, 0.3, 0.6, 5.0], [*weights[0].tolist(), context.item()], 1, "softmax(2, 4, 6), context")
+
+
+def test_small_softmax(school: School) -> Finding:
+    weights = torch.tensor([2.0, 1.0, 0.0]).softmax(0).tolist()
+    return compared([0.665, 0.244, 0.091], weights, 3, "softmax(2, 1, 0)")
+
+
+def test_additive(school: School) -> Finding:
+    w1, w2 = torch.tensor([[0.5, -0.3], [0.2, 0.4]]), torch.tensor([[0.1, 0.2], [-0.3, 0.1]])
+    vector = (w1 @ torch.tensor([1.0, 2.0]) + w2 @ torch.tensor([0.5, 1.0])).tanh().tolist()
+    nearest = min(ANSWERS, key=lambda answer: max(abs(a - b) for a, b in zip(answer, vector, strict=True)))
+    found = compared(nearest, vector, 3, "tanh(W₁h + W₂s)")
+    remark = "It is a vector, where an alignment score must be one number: vᵀ tanh(W₁h + W₂s). The notes leave out v."
+    return replace(found, figure=f"{found.figure}; the nearest of the four answers is printed here", remark=remark)
+
+
+def test_bigrams(school: School) -> Finding:
+    stats = Bleu(tokenize="none", max_order=2).stats(["the the the the the the"], ["the cat is on the mat"])
+    *_, right, _, total = stats.rows[0].tolist()
+    return compared([1, 5], [right, total], 0, "right bigrams, all bigrams")
+
+
+def test_trigrams(school: School) -> Finding:
+    score = bleu(["The cat is on mat"], ["The cat is on the mat"], tokenize="none", max_order=3)
+    found = [score.correct[2], score.total[2], score.score / 100]
+    return compared([1, 3, 0.51], found, 2, "right trigrams, all trigrams, BLEU")
+
+
+CLAIMS = (
+    Claim(
+        "notes-softmax",
+        "“I love NLP”: scores 2, 4, 6 become weights 0.1, 0.3, 0.6 and a context of 5.0.",
+        "softmax(QKᵀ / √d_k) V with the notes' own numbers, d_k = 1.",
+        "The printed figures to the digits printed.",
+        test_softmax,
+    ),
+    Claim(
+        "notes-softmax-exercise",
+        "softmax(2, 1, 0) = 0.665, 0.244, 0.091.",
+        "The softmax.",
+        "The printed figures to the digits printed.",
+        test_small_softmax,
+    ),
+    Claim(
+        "notes-additive",
+        "Exercise 5: the additive score tanh(W₁h + W₂s) is one of four given answers.",
+        "The formula with the exercise's numbers.",
+        "One of the printed answers.",
+        test_additive,
+    ),
+    Claim(
+        "notes-bigrams",
+        "“the the the the the the” has 1 of 5 bigrams right against “the cat is on the mat”.",
+        "Clipped counts by the package's BLEU, which equals sacreBLEU.",
+        "The printed counts.",
+        test_bigrams,
+    ),
+    Claim(
+        "notes-trigrams",
+        "“The cat is on mat” has 1 of 3 trigrams right against “The cat is on the mat”, and BLEU 0.51 for N = 3.",
+        "Clipped counts and BLEU by the package.",
+        "The printed figures to the digits printed.",
+        test_trigrams,
+    ),
+)

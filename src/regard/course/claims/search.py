@@ -1,0 +1,123 @@
+"""Beam search against greedy search, and all positions at once against one after the other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from regard.batch import pack
+from regard.bundle.bundle import Bundle
+from regard.course.claims.claim import Claim, Finding, judge, over_seeds
+from regard.course.claims.learning import BASE, LONGEST, School
+from regard.decode.beam import DecodeConfig
+from regard.decode.translate import Translator
+from regard.metrics.bleu import bleu
+from regard.models.base import Model
+
+BEAM = 4
+LENGTHS = (8, 16, 32, 64)
+
+
+def test_beam(school: School) -> Finding:
+    examples = school.test()
+    references = [example.tgt for example in examples]
+
+    def search(bundle: Bundle) -> list[dict[str, Any]]:
+        found = []
+        for beam in (1, BEAM):
+            translator, began = Translator(bundle, DecodeConfig(beam), LONGEST), time.process_time()
+            said = translator.translate([example.src for example in examples])
+            found.append(
+                {
+                    "bleu": bleu([one.text for one in said], references).score,
+                    "log_prob": sum(one.log_prob for one in said) / len(said),
+                    "seconds": time.process_time() - began,
+                    "log_probs": [one.log_prob for one in said],
+                }
+            )
+        return found
+
+    rows, gains, worse = [], [], []
+    for seed in school.seeds:
+        greedy, wide = school.measured(BASE, seed, "beam", search)
+        for name, one in (("greedy", greedy), (f"beam {BEAM}", wide)):
+            rows.append([name, str(seed), f"{one['bleu']:.2f}", f"{one['log_prob']:.3f}", f"{one['seconds']:.1f}"])
+        gains.append((wide["bleu"] - greedy["bleu"], wide["log_prob"] - greedy["log_prob"]))
+        worse.append(sum(b < a - 1e-4 for a, b in zip(greedy["log_probs"], wide["log_probs"], strict=True)))
+    passed = all(score >= 0.3 and log_prob > 0 for score, log_prob in gains)
+    scores, log_probs = zip(*gains, strict=True)
+    figure = f"BLEU {over_seeds(scores, '{:+.2f}')}, log p {over_seeds(log_probs, '{:+.3f}')} a sentence"
+    remark = (
+        f"In {', '.join(map(str, worse))} of {len(examples)} sentences the beam's output is less probable than the "
+        "greedy one: it ranks by log p divided by a power of the length."
+    )
+    return Finding(judge(passed), figure, ["search", "seed", "BLEU", "log p a sentence", "CPU seconds"], rows, remark)
+
+
+@torch.inference_mode()
+def seconds(model: Model, length: int, rows: int = 16) -> tuple[float, float]:
+    """The least of a few tries, of all positions at once and of one step after another, over the same tokens."""
+    torch.manual_seed(length)
+    tokens = torch.randint(3, model.target_size, (rows, length)).tolist()
+    batch = pack(tokens, tokens).pad()
+
+    def stepwise() -> None:
+        state = model.start(model.encode(batch.src, batch.src_mask))
+        for token in batch.tgt_in.unbind(1):
+            state = model.step(token, state).state
+
+    return _least(lambda: model(batch)), _least(stepwise)
+
+
+def _least(work: Callable[[], Any], tries: int = 5) -> float:
+    work()
+    taken = []
+    for _ in range(tries):
+        began = time.process_time()
+        work()
+        taken.append(time.process_time() - began)
+    return min(taken)
+
+
+def test_parallel(school: School) -> Finding:
+    from regard.models.table import ARCHITECTURES
+
+    rows, at = [], {}
+    for name in ("transformer", "rnn-attention"):
+        torch.manual_seed(1)
+        _, presets, make = ARCHITECTURES[name]
+        model = make(presets["tiny"], 2400, 2400, True).eval()
+        for length in LENGTHS:
+            together, apart = seconds(model, length)
+            at[name, length] = apart / together
+            rows.append([name, str(length), f"{together * 1000:.1f}", f"{apart * 1000:.1f}", f"{apart / together:.1f}"])
+    ratios = [at["transformer", length] for length in LENGTHS]
+    passed = ratios[-1] >= 2 and ratios[-1] > ratios[0]
+    figure = "; ".join(f"{length} tokens: {at['transformer', length]:.1f} times as long" for length in LENGTHS)
+    remark = (
+        "CPU seconds, the least of five tries. On one core nothing runs at the same time: what is saved is the cost of "
+        "many small products."
+    )
+    header = ["model", "tokens", "at once, ms", "step by step, ms", "factor"]
+    return Finding(judge(passed), f"step by step takes, for {figure}", header, rows, remark)
+
+
+CLAIMS = (
+    Claim(
+        "beam",
+        "Beam search finds better translations than greedy search.",
+        f"The trained Transformers, beam 1 and beam {BEAM} on the same test.",
+        "At least 0.3 BLEU more and a higher mean log p, with every seed.",
+        test_beam,
+    ),
+    Claim(
+        "parallel",
+        "Teacher forcing computes all positions of a Transformer at once, which is faster than step by step.",
+        "A pass over 16 sentences of 8 to 64 tokens, all positions at once and step by step with kept keys and values.",
+        "At 64 tokens at least twice as fast at once, and more so than at 8.",
+        test_parallel,
+    ),
+)

@@ -1,0 +1,1 @@
+"""What a layer costs as sentences grow: counted, timed and fitted."""

@@ -1,0 +1,225 @@
+"""What a layer costs, how much of it must wait, and how far a signal travels: the claim beside the measurement.
+
+Vaswani et al. 2017, table 1 (n positions, d wide, kernel k, neighbourhood r):
+
+    layer                        cost        sequential operations   longest path
+    self-attention               n² · d      1                       1
+    recurrent                    n · d²      n                       n
+    convolution                  k · n · d²  1                       log_k n
+    restricted self-attention    r · n · d   1                       n / r
+
+The notes print the first two rows under the paper's whole caption. Where the table is imprecise is said beside the
+result (`show_complexity.py`).
+
+    B sentences (one, where time is measured)   n positions   D = d width   w = (r − 1) / 2 positions seen on each side
+
+Cost is measured as time, FLOPs and memory while n or d grows (`fit.py`). The other two columns are read off the layer:
+
+    sequential operations   the longest chain of matrix products, each waiting for the one before, in autograd's graph
+    longest path            how often the layer must be applied until the last position's output depends on the first
+                            position's input. It does when the gradient (in double precision, random weights) is not
+                            zero. A recurrent layer is applied as a Jacobi iteration: one step of the recurrence
+                            at every position at once.
+
+It measures forward passes of one layer; no training, no decoding, no fused attention kernel.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.course.complexity.fit import Function, Growth, Sweep, growth, memory_kept, rising, sweep
+from regard.course.complexity.layers import (
+    Convolution,
+    DilatedConvolution,
+    Layer,
+    ProjectedSelfAttention,
+    Recurrence,
+    RestrictedSelfAttention,
+    SelfAttention,
+)
+
+SMALL = 0.1  # inputs: x·x/√d stays small, or some weights would be denormal numbers, a hundred times slower
+STRUCTURE_WIDTH = 4  # what depends on what does not depend on d
+MATRIX_PRODUCTS = {"Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Addmv", "Convolution"}  # as autograd names them
+
+
+# ------------------------------------------------------------------------------------------------ claims
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of the table; the exponents are those of its cost, None where it names no single one."""
+
+    cost: str
+    n: int | None
+    d: int | None
+    sequential: str
+    path: str
+
+
+CLAIMS = {
+    "self-attention": Claim("n²·d", 2, 1, "1", "1"),
+    "self-attention, projected": Claim("n²·d + n·d²", None, None, "1", "1"),
+    "recurrent": Claim("n·d²", 1, 2, "n", "n"),
+    "convolution": Claim("k·n·d²", 1, 2, "1", "log_k n"),
+    "restricted self-attention": Claim("r·n·d", 1, 1, "1", "n/r"),
+}
+
+
+# ------------------------------------------------------------------------------------------------ structure
+
+
+def path_length(layer: Layer, length: int) -> int:
+    """The fewest hops after which the end depends on the beginning; what is reached once stays reached."""
+    hops = 1
+    while not depends(layer, length, hops):
+        hops *= 2
+        assert hops < 4 * length, "no layer here needs more than one hop a position"
+    return bisect_left(range(hops + 1), True, lo=hops // 2 + 1, hi=hops, key=lambda some: depends(layer, length, some))
+
+
+def depends(layer: Layer, length: int, hops: int) -> bool:
+    """Whether the gradient of the last position's output by the first position's input is not zero."""
+    x = torch.randn(1, length, STRUCTURE_WIDTH, dtype=torch.double, requires_grad=True)
+    current = x
+    for depth in range(hops):
+        current = layer.hop(x, current, depth)
+    (gradient,) = torch.autograd.grad(current[:, -1].sum(), x)
+    return bool(gradient[:, 0].any())
+
+
+def sequential_operations(layer: Layer, length: int) -> int:
+    """Matrix products on the longest chain of one forward pass, from autograd's graph."""
+    x = torch.randn(1, length, STRUCTURE_WIDTH, dtype=torch.double, requires_grad=True)
+    end: Any = layer(x).grad_fn
+    longest: dict[Any, int] = {None: 0}
+    waiting = [end]
+    while waiting:  # a walk by hand: the graph of a recurrence is deeper than Python may recurse
+        node = waiting[-1]
+        before = [parent for parent, _ in node.next_functions]
+        missing = [parent for parent in before if parent not in longest]
+        if missing:
+            waiting += missing
+            continue
+        waiting.pop()
+        own = node.name().removesuffix("Backward0") in MATRIX_PRODUCTS
+        longest[node] = own + max((longest[parent] for parent in before), default=0)
+    return longest[end]
+
+
+# ------------------------------------------------------------------------------------------------ the whole table
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How large and how often. Sizes not given grow from `first` until a call takes `limit` seconds."""
+
+    lengths: Sequence[int] | None = None  # with `width` fixed
+    widths: Sequence[int] | None = None  # with `length` fixed
+    width: int = 128
+    length: int = 64
+    first: tuple[int, int] = (256, 128)  # n and d
+    most: tuple[int, int] = (32768, 8192)
+    limit: float = 0.05
+    repeats: int = 11
+    kernel: int = 3
+    window: int = 17
+    structure: Sequence[int] = (8, 16, 32, 64, 128, 256)
+    is_quick: bool = False
+
+    def quick(self) -> Plan:
+        """A few seconds: enough to see how it works, too small for the exponents of time."""
+        smaller = replace(self, width=32, length=64, first=(64, 32), most=(512, 256), limit=0.01, repeats=3)
+        return replace(smaller, structure=(8, 16, 32, 64), is_quick=True)
+
+    def on(self, device: torch.device) -> Plan:
+        """An accelerator needs larger sizes: it does small ones sooner than it can be told of them."""
+        return self if device.type == "cpu" else replace(self, most=(2**20, 8192), limit=0.01)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is claimed of one layer and what was measured."""
+
+    layer: str
+    claim: Claim
+    over_n: Sweep
+    over_d: Sweep
+    sequential: Growth
+    paths: dict[str, Growth]  # by how the layers are stacked
+
+
+@dataclass(frozen=True)
+class Report:
+    """The table and how it came about."""
+
+    device: str
+    threads: int
+    torch: str
+    kernel: int
+    window: int
+    quick: bool
+    rows: list[Row]
+
+
+def builders(plan: Plan) -> dict[str, Callable[[int], Layer]]:
+    """Each layer by its width."""
+    return {
+        "self-attention": lambda _: SelfAttention(),
+        "self-attention, projected": ProjectedSelfAttention,
+        "recurrent": Recurrence,
+        "convolution": lambda width: Convolution(width, plan.kernel),
+        "restricted self-attention": lambda _: RestrictedSelfAttention(plan.window),
+    }
+
+
+def measure(plan: Plan, device: torch.device, say: Callable[[str], object] = lambda _: None) -> Report:
+    """The whole table; `say` hears what comes next."""
+    rows = []
+    with torch.random.fork_rng(devices=[]), memory_kept():
+        torch.manual_seed(1)
+        for name, build in builders(plan).items():
+            say(f"{name}: time and memory against n")
+            over_n = _over(plan, "n", build, device)
+            say(f"{name}: time and memory against d")
+            over_d = _over(plan, "d", build, device)
+            say(f"{name}: sequential operations and paths")
+            rows.append(Row(name, CLAIMS[name], over_n, over_d, *_structure(plan, name, build)))
+    called = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+    threads = torch.get_num_threads()
+    return Report(called, threads, torch.__version__, plan.kernel, plan.window, plan.is_quick, rows)
+
+
+@torch.no_grad()
+def _over(plan: Plan, axis: str, build: Callable[[int], Layer], device: torch.device) -> Sweep:
+    which = "nd".index(axis)
+    given = (plan.lengths, plan.widths)[which]
+    fixed = (plan.width, plan.length)[which]
+
+    def make(size: int) -> tuple[Function, Tensor]:
+        length, width = (size, fixed) if axis == "n" else (fixed, size)
+        return build(width).to(device), SMALL * torch.randn(1, length, width, device=device)
+
+    limit = math.inf if given else plan.limit
+    return sweep(axis, fixed, given or rising(plan.first[which], plan.most[which]), make, plan.repeats, limit)
+
+
+def _structure(plan: Plan, name: str, build: Callable[[int], Layer]) -> tuple[Growth, dict[str, Growth]]:
+    layer = build(STRUCTURE_WIDTH).double()
+    stacks: dict[str, Layer] = {"": layer}
+    if name == "convolution":
+        stacks = {"plain": layer, "dilated": DilatedConvolution(STRUCTURE_WIDTH, plan.kernel).double()}
+    lengths = plan.structure
+    chain = growth(lengths, [sequential_operations(layer, n) for n in lengths], plan.kernel)
+    return chain, {
+        kind: growth(lengths, [path_length(stacked, n) for n in lengths], plan.kernel)
+        for kind, stacked in stacks.items()
+    }

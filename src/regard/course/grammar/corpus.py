@@ -1,0 +1,260 @@
+"""The corpus: sentences drawn from the grammar, sorted into splits that share no sentence.
+
+Some combinations of words (an adjective with a noun, a subject with a verb, a verb with an object) are withheld by a
+fixed rule: no train, dev or test sentence contains one, and every sentence of the compositional split does. All its
+word forms occur in train; only their combination is new.
+
+Equal seeds give equal bytes on every machine: one `random.Random`, no sets iterated, no hash().
+"""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate
+
+from regard.course.grammar import ambiguous, joining, objects, pronouns, questions, simple
+from regard.course.grammar.tokens import Draft, Pair, Tok, alignment, join, realise_english, realise_french
+from regard.errors import InputError
+
+DEFAULT_SIZE = 40_000
+SMALLEST = 1_000
+LARGEST = 1_000_000
+SHORTEST, LONGEST = 3, 50  # words
+_RESERVE = 2_000
+_PATIENCE = 20_000  # draws in a row that bring nothing new
+
+# The sentences the notes explain attention by. They are inside the language of the grammar and in none of its splits.
+NOTES_EXAMPLES: tuple[tuple[str, str], ...] = (
+    ("The cat is on the mat.", "Le chat est sur le tapis."),
+    ("The cat sat on the mat.", "Le chat s'est assis sur le tapis."),
+    (
+        "The animal didn't cross the street because it was too tired.",
+        "L'animal n'a pas traversé la rue parce qu'il était trop fatigué.",
+    ),
+    (
+        "The animal didn't cross the street because it was too wide.",
+        "L'animal n'a pas traversé la rue parce qu'elle était trop large.",
+    ),
+    ("The bank approved the loan.", "La banque a approuvé le prêt."),
+    ("Marie saw the bank of the river.", "Marie a vu la rive de la rivière."),
+    ("The poor do not have any money.", "Les pauvres n'ont pas d'argent."),
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    src: str
+    tgt: str
+    alignment: tuple[tuple[int, int], ...]  # (source word, target word) by regard.text.words.split_words, from 0
+    tags: tuple[str, ...]  # the phenomena in it, sorted
+
+
+@dataclass(frozen=True)
+class MinimalPair:
+    """Two lines of a split that differ in one English word (or the phrase that decides) and in one French word."""
+
+    kind: str  # "pronoun" | "polysemy"
+    first: int
+    second: int
+    first_word: str  # must be in the translation of the first line and not in that of the second
+    second_word: str
+
+
+@dataclass(frozen=True)
+class Split:
+    name: str
+    examples: tuple[Example, ...]
+    pairs: tuple[MinimalPair, ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An example with what the sorting into splits must know."""
+
+    example: Example
+    withheld: bool  # it holds a withheld combination
+    forms: frozenset[str]  # its word forms, both languages
+    longest: int  # words of its longer side, punctuation counted
+
+
+# construction: final mark and how many in a thousand
+_MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = (
+    (simple.acting, ".", 150),
+    (simple.moving, ".", 60),
+    (simple.going, ".", 35),
+    (simple.being, ".", 55),
+    (simple.being_somewhere, ".", 35),
+    (simple.sitting, ".", 20),
+    (simple.putting, ".", 20),
+    (objects.giving, ".", 50),
+    (objects.seeing_them, ".", 45),
+    (objects.having_it, ".", 25),
+    (simple.feeling, ".", 20),
+    (simple.grouping, ".", 15),
+    (simple.existing, ".", 30),
+    (simple.comparing, ".", 20),
+    (questions.asking, "?", 40),
+    (questions.asking_where, "?", 30),
+    (joining.describing, ".", 60),
+    (objects.together, ".", 35),
+    (objects.owning, ".", 35),
+    (joining.because, ".", 35),
+    (joining.when_or_while, ".", 40),
+    (joining.saying, ".", 30),
+    (joining.chaining, ".", 25),
+    (joining.long_chain, ".", 190),
+    (pronouns.sentence, ".", 220),
+)
+_POLYSEMY_WEIGHT = 340
+_CONSTRUCTIONS = tuple(m[:2] for m in _MIX)
+_CUMULATIVE = tuple(accumulate(m[2] for m in _MIX))
+_POLYSEMY_SHARE = _POLYSEMY_WEIGHT / (_CUMULATIVE[-1] + _POLYSEMY_WEIGHT)
+_WITHHELD_ONE_IN = 30
+
+
+@cache
+def withheld(combination: tuple[str, str, str]) -> bool:
+    """Is this combination kept for the compositional split? Fixed for all seeds, and the same on every machine."""
+    return zlib.crc32("|".join(combination).encode()) % _WITHHELD_ONE_IN == 0
+
+
+def finish(d: Draft, pair: Pair, mark: str) -> Drawn:
+    """Word borders, capital letter, final mark, alignment, tags."""
+    key = (d.key(),)
+    en = realise_english([*pair.en, Tok(mark, key)])
+    fr = realise_french([*pair.fr, Tok(mark, key)])
+    src, tgt = join(en, attached=".,?"), join(fr, attached=".,")
+    if "'" in tgt:
+        d.tags.add("elision")
+    if any(len(t.keys) > 1 and t.text in ("du", "des", "au", "aux") for t in fr):
+        d.tags.add("contraction")
+    example = Example(src, tgt, alignment(en, fr), tuple(sorted(d.tags)))
+    forms = frozenset([t.text.casefold() for t in en] + [t.text.casefold() for t in fr])
+    return Drawn(example, any(withheld(c) for c in d.combinations), forms, max(len(en), len(fr)))
+
+
+def compose(rng: random.Random) -> tuple[Draft, Pair, str]:
+    """A sentence of any construction, with its final mark."""
+    if rng.random() < _POLYSEMY_SHARE:
+        return *ambiguous.sentence(rng), "."
+    make, mark = rng.choices(_CONSTRUCTIONS, cum_weights=_CUMULATIVE)[0]
+    d = Draft(rng)
+    return d, make(d), mark
+
+
+def draw(rng: random.Random) -> Drawn:
+    """One sentence pair of any construction."""
+    return finish(*compose(rng))
+
+
+class _Sorter:
+    """Hands out sentences that nobody has had before."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(f"regard-{seed}")
+        self.taken = {text.casefold() for pair in NOTES_EXAMPLES for text in pair}
+
+    def free(self, *examples: Example) -> bool:
+        texts = [t.casefold() for e in examples for t in (e.src, e.tgt)]
+        return len(set(texts)) == len(texts) and not any(t in self.taken for t in texts)
+
+    def take(self, *examples: Example) -> None:
+        self.taken.update(t.casefold() for e in examples for t in (e.src, e.tgt))
+
+
+def _minimal_pairs(sorter: _Sorter, count: int, wanted: bool, known: frozenset[str] | None) -> _Listing:
+    """`count` pairs of each kind; `wanted` says whether both sentences must hold a withheld combination, or neither."""
+    listing = _Listing([], [])
+    for kind, make in (("pronoun", pronouns.minimal_pair), ("polysemy", ambiguous.minimal_pair)):
+        made = 0
+        for _ in range(400 * count):
+            if made == count:
+                break
+            (d1, p1, w1), (d2, p2, w2) = make(sorter.rng)
+            one, two = finish(d1, p1, "."), finish(d2, p2, ".")
+            a, b = one.example, two.example
+            if (one.withheld, two.withheld) != (wanted, wanted) or not sorter.free(a, b):
+                continue
+            if known is not None and not (one.forms | two.forms) <= known:
+                continue
+            sorter.take(a, b)
+            start = len(listing.examples)
+            listing.examples += [a, b]
+            listing.pairs.append(MinimalPair(kind, start, start + 1, w1.lower(), w2.lower()))
+            made += 1
+    return listing
+
+
+@dataclass
+class _Listing:
+    examples: list[Example]
+    pairs: list[MinimalPair]
+
+    def split(self, name: str) -> Split:
+        return Split(name, tuple(self.examples), tuple(self.pairs))
+
+
+def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
+    """The four splits, "train" with `size` pairs. dev and test depend on the seed alone.
+
+    >>> sorted(generate(1000)), len(generate(1000)["train"].examples)
+    (['compositional', 'dev', 'test', 'train'], 1000)
+    """
+    if not SMALLEST <= size <= LARGEST:
+        raise InputError(
+            f"the corpus has from {SMALLEST:,} to {LARGEST:,} training pairs, but {size:,} were asked for; "
+            f"the usual number: --size {DEFAULT_SIZE}"
+        )
+    sorter = _Sorter(seed)
+    scale = min(1.0, size / 5000)
+    listings = {}
+    for name, lines, pairs in (("test", 1000, 100), ("dev", 500, 40)):
+        listings[name] = _minimal_pairs(sorter, int(pairs * scale), False, None)
+        _fill(sorter, listings[name].examples, int(lines * scale))
+    reserve: list[Drawn] = []  # met on the way to train: sentences with a withheld combination
+    train: list[Example] = []
+    known = _fill(sorter, train, size, reserve)
+    compositional = _minimal_pairs(sorter, int(40 * scale), True, known)
+    for drawn in reserve:
+        if len(compositional.examples) >= int(500 * scale):
+            break
+        if sorter.free(drawn.example) and drawn.forms <= known:
+            sorter.take(drawn.example)
+            compositional.examples.append(drawn.example)
+    return {
+        "train": Split("train", tuple(train), ()),
+        "dev": listings["dev"].split("dev"),
+        "test": listings["test"].split("test"),
+        "compositional": compositional.split("compositional"),
+    }
+
+
+def _fill(sorter: _Sorter, examples: list[Example], size: int, reserve: list[Drawn] | None = None) -> frozenset[str]:
+    """Draws until there are `size` examples and returns their word forms; withheld combinations go to the reserve."""
+    forms: set[str] = set()
+    in_vain = 0
+    while len(examples) < size:
+        d, pair, mark = compose(sorter.rng)
+        in_vain += 1
+        if in_vain > _PATIENCE:
+            raise InputError(f"The grammar gave {len(examples)} distinct pairs, fewer than {size}: ask for fewer")
+        full = reserve is None or len(reserve) >= _RESERVE
+        if full and any(withheld(c) for c in d.combinations):
+            continue
+        drawn = finish(d, pair, mark)
+        fits = drawn.longest <= LONGEST and drawn.example.src.count(" ") >= SHORTEST - 1
+        if not fits or not sorter.free(drawn.example):
+            continue
+        if drawn.withheld:
+            assert reserve is not None
+            reserve.append(drawn)
+            continue
+        sorter.take(drawn.example)
+        examples.append(drawn.example)
+        forms |= drawn.forms
+        in_vain = 0
+    return frozenset(forms)

@@ -1,0 +1,267 @@
+"""Noun phrases in both languages at once: determiners, adjectives, possessors, pronouns, names, places.
+
+A `Phrase` is what a clause needs to know of a subject or an object: its words, and its gender, number and person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from regard.course.grammar import adjectives, nouns
+from regard.course.grammar.adjectives import Adjective
+from regard.course.grammar.nouns import Noun
+from regard.course.grammar.tokens import Draft, Pair, Tok
+
+
+@dataclass(slots=True)
+class Phrase:
+    en: list[Tok]
+    fr: list[Tok]
+    feminine: bool
+    plural: bool
+    person: int = 3
+    name: str = ""  # the lemma that combinations are counted by; empty for pronouns and names
+    kind: str = ""  # "" noun, "name", "pronoun"
+    noun: Noun | None = None
+    possessive: str = ""  # which possessive refers back to it
+
+    @property
+    def fr_person(self) -> int:
+        """0..5 as in french.conjugate."""
+        return self.person - 1 + (3 if self.plural else 0)
+
+    @property
+    def agrees_plural(self) -> bool:
+        """vous is one polite person here: vous êtes fatigué."""
+        return self.plural and self.person != 2
+
+    @property
+    def is_person(self) -> bool:
+        return self.noun is None or "person" in self.noun.kinds
+
+
+# English: French masculine, feminine, plural, and the masculine-looking form a feminine takes before a vowel
+POSSESSIVES: dict[str, tuple[str, str, str]] = {
+    "my": ("mon", "ma", "mes"),
+    "your": ("votre", "votre", "vos"),
+    "his": ("son", "sa", "ses"),
+    "her": ("son", "sa", "ses"),
+    "its": ("son", "sa", "ses"),
+    "our": ("notre", "notre", "nos"),
+    "their": ("leur", "leur", "leurs"),
+}
+PLURAL_ONLY = {"many": "beaucoup de", "several": "plusieurs", "two": "deux", "three": "trois"}
+
+# subject pronoun: French, feminine, plural, person, possessive
+SUBJECTS: dict[str, tuple[str, bool, bool, int, str]] = {
+    "I": ("je", False, False, 1, "my"),
+    "you": ("vous", False, True, 2, "your"),
+    "he": ("il", False, False, 3, "his"),
+    "she": ("elle", True, False, 3, "her"),
+    "we": ("nous", False, True, 1, "our"),
+    "they": ("ils", False, True, 3, "their"),
+}
+# object pronoun: direct clitic, indirect clitic, feminine, plural
+OBJECTS: dict[str, tuple[str, str, bool, bool]] = {
+    "me": ("me", "me", False, False),
+    "him": ("le", "lui", False, False),
+    "her": ("la", "lui", True, False),
+    "us": ("nous", "nous", False, True),
+    "you": ("vous", "vous", False, False),
+    "them": ("les", "leur", False, True),
+}
+
+
+def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> Pair:
+    """The determiner `word`. `bare_de`: a plural "some" before a French adjective is de (de belles fleurs)."""
+    key = (d.key(),)
+    fem = noun.feminine
+    if word in ("the", "all"):
+        fr = [Tok("les" if plural else "la" if fem else "le", key, article=True)]
+        return Pair([Tok("the", key)] if word == "the" else [], fr)
+    if word == "a":
+        return Pair([Tok("a", key)], [Tok("une" if fem else "un", key)])
+    if word == "some":
+        if plural:
+            return Pair([Tok("some", key)], [Tok("de" if bare_de else "des", key)])
+        return Pair([Tok("some", key)], [Tok("de", key), Tok("la" if fem else "le", key, article=True)])
+    if word in ("any", "not a"):  # under a negation: pas de
+        return Pair([Tok("any" if word == "any" else "a", key)], [Tok("de", key)])
+    if word == "this":
+        if plural:
+            return Pair([Tok("these", key)], [Tok("ces", key)])
+        return Pair([Tok("this", key)], [Tok("cette", key) if fem else Tok("ce", key, "cet")])
+    if word == "every":
+        return Pair([Tok("every", key)], [Tok("chaque", key)])
+    if word in PLURAL_ONLY:
+        return Pair([Tok(word, key)], [Tok(w, key) for w in PLURAL_ONLY[word].split()])
+    one, feminine, many = POSSESSIVES[word]
+    if plural:
+        return Pair([Tok(word, key)], [Tok(many, key)])
+    return Pair([Tok(word, key)], [Tok(feminine, key, one) if fem else Tok(one, key)])
+
+
+def adjective(
+    d: Draft, adj: Adjective, feminine: bool, plural: bool, noun_name: str, before_noun: bool = False
+) -> Pair:
+    """An adjective that agrees; notes the combination with its noun. Only before a noun is beau also bel."""
+    key = (d.key(),)
+    if noun_name:
+        d.combinations.append(("adjective-noun", adj.en, noun_name))
+    form = adj.form(feminine, plural)
+    before_vowel = adj.fr_before_vowel if before_noun and not feminine and not plural else ""
+    if " " in form:
+        return Pair([Tok(adj.en, key)], [Tok(w, key) for w in form.split()])
+    return Pair([Tok(adj.en, key)], [Tok(form, key, before_vowel)])
+
+
+def noun_phrase(
+    d: Draft,
+    noun: Noun,
+    det: str = "the",
+    plural: bool = False,
+    adj: Adjective | None = None,
+) -> Phrase:
+    """Determiner, adjective and noun in the order of each language."""
+    key = (d.key(),)
+    head_en = [Tok(w, key) for w in (noun.en_plural if plural else noun.en).split()]
+    head_fr = [Tok(w, key) for w in (noun.fr_plural if plural else noun.fr).split()]
+    opening = determiner(d, det, noun, plural, adj is not None and adj.before)
+    if adj is None:
+        en, fr = opening.en + head_en, opening.fr + head_fr
+    else:
+        d.tags.update(("agreement", "adjective-order"))
+        quality = adjective(d, adj, noun.feminine, plural, noun.en, before_noun=adj.before)
+        en = opening.en + quality.en + head_en
+        fr = opening.fr + (quality.fr + head_fr if adj.before else head_fr + quality.fr)
+    return Phrase(en, fr, noun.feminine, plural, 3, noun.en, "", noun, _refer_back(noun, plural))
+
+
+def _refer_back(noun: Noun, plural: bool) -> str:
+    if plural:
+        return "their"
+    if "person" in noun.kinds:
+        return "her" if noun.feminine else "his"
+    return "its"
+
+
+def name(d: Draft, word: str) -> Phrase:
+    key = (d.key(),)
+    feminine = nouns.NAMES[word]
+    possessive = "her" if feminine else "his"
+    return Phrase([Tok(word, key)], [Tok(word, key)], feminine, False, 3, "", "name", None, possessive)
+
+
+def subject_pronoun(d: Draft, word: str) -> Phrase:
+    key = (d.key(),)
+    fr, feminine, plural, person, possessive = SUBJECTS[word]
+    d.tags.add("pronoun-subject")
+    return Phrase([Tok(word, key)], [Tok(fr, key)], feminine, plural, person, "", "pronoun", None, possessive)
+
+
+def referring(d: Draft, to: Phrase) -> Phrase:
+    """The subject pronoun that refers back to a phrase: he, she, it, they; il, elle, ils, elles."""
+    key = (d.key(),)
+    if to.person != 3:
+        en = {1: "we" if to.plural else "I", 2: "you"}[to.person]
+    elif to.plural:
+        en = "they"
+    elif to.is_person:
+        en = "she" if to.feminine else "he"
+    else:
+        en = "it"
+    fr = {1: "nous" if to.plural else "je", 2: "vous"}.get(to.person) or ("elle" if to.feminine else "il")
+    if to.person == 3 and to.plural:
+        fr += "s"
+    return Phrase([Tok(en, key)], [Tok(fr, key)], to.feminine, to.plural, to.person, "", "pronoun", None, to.possessive)
+
+
+def object_pronoun(d: Draft, word: str, indirect: bool = False) -> Phrase:
+    key = (d.key(),)
+    direct_fr, indirect_fr, feminine, plural = OBJECTS[word]
+    d.tags.add("clitic")
+    fr = [Tok(indirect_fr if indirect else direct_fr, key)]
+    return Phrase([Tok(word, key)], fr, feminine, plural, 3, "", "pronoun")
+
+
+def referring_object(d: Draft, to: Phrase) -> Phrase:
+    """The object pronoun that refers back to a phrase: it, them, him, her; le, la, les."""
+    key = (d.key(),)
+    d.tags.add("clitic")
+    if to.plural:
+        en, fr = "them", "les"
+    elif to.is_person:
+        en, fr = ("her", "la") if to.feminine else ("him", "le")
+    else:
+        en, fr = "it", "la" if to.feminine else "le"
+    return Phrase([Tok(en, key)], [Tok(fr, key)], to.feminine, to.plural, 3, "", "pronoun")
+
+
+def possessed(d: Draft, noun: Noun, owner: Phrase, genitive: bool, plural: bool = False) -> Phrase:
+    """ "the dog's leg" or "the leg of the dog": in French always la patte du chien. The owner is singular."""
+    head, de, key_the = (d.key(),), (d.key(),), (d.key(),)
+    d.tags.add("genitive")
+    en_noun = Tok(noun.en_plural if plural else noun.en, head)
+    the_fr = Tok("les" if plural else "la" if noun.feminine else "le", key_the, article=True)
+    fr = [the_fr, *(Tok(w, head) for w in (noun.fr_plural if plural else noun.fr).split()), Tok("de", de), *owner.fr]
+    if genitive:
+        last = owner.en[-1]
+        en = [*owner.en[:-1], Tok(last.text + "'s", last.keys + de), en_noun]
+    else:
+        en = [Tok("the", key_the), en_noun, Tok("of", de), *owner.en]
+    return Phrase(en, fr, noun.feminine, plural, 3, noun.en, "", noun, _refer_back(noun, plural))
+
+
+def coordinated(d: Draft, first: Phrase, second: Phrase) -> Phrase:
+    key = (d.key(),)
+    d.tags.add("coordination")
+    return Phrase(
+        [*first.en, Tok("and", key), *second.en],
+        [*first.fr, Tok("et", key), *second.fr],
+        first.feminine and second.feminine,
+        True,
+        possessive="their",
+        noun=first.noun,
+    )
+
+
+# preposition: French, and the kinds of noun that can follow it
+PREPOSITIONS: dict[str, tuple[str, str]] = {
+    "in": ("dans", "in"),
+    "on": ("sur", "on"),
+    "near": ("près de", "building tree river lake bridge door window gate"),
+    "behind": ("derrière", "building tree wall hedge door sofa"),
+    "in front of": ("devant", "building door mirror gate"),
+    "next to": ("à côté de", "building tree bench river door window"),
+}
+
+
+def place(d: Draft, preposition: str = "") -> Pair:
+    """in the garden, near the church: a definite place, sometimes of a kind of adjective."""
+    word = preposition or d.rng.choice(("in", "in", "in", "on", "near", "behind", "in front of", "next to"))
+    fr, kinds = PREPOSITIONS[word]
+    phrase = noun_phrase(d, d.rng.choice(nouns.select(kinds)))
+    return after_preposition(d, word, fr, phrase)
+
+
+def after_preposition(d: Draft, en: str, fr: str, phrase: Phrase) -> Pair:
+    link = d.words(en, fr)
+    return Pair(link.en + phrase.en, link.fr + phrase.fr)
+
+
+@cache
+def fitting(noun: Noun) -> tuple[Adjective, ...]:
+    """The adjectives that can describe this noun, in table order."""
+    found = []
+    for adj in adjectives.ADJECTIVES:
+        allowed = frozenset(adj.kinds.split())
+        if noun.en in allowed or noun.is_a(allowed):
+            found.append(adj)
+    return tuple(found)
+
+
+@cache
+def predicable(noun: Noun) -> tuple[Adjective, ...]:
+    """Those that can follow be; a thing that is new is neuf there, not nouveau, so we leave it out."""
+    return tuple(adj for adj in fitting(noun) if adj.en != "new")

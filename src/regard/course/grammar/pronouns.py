@@ -1,0 +1,203 @@
+"""The pronoun that depends on sense: "The animal didn't cross the street because it was too tired / too wide".
+
+French must choose il or elle, and only the adjective tells which noun is meant. A `Scene` holds a verb with the
+qualities that only its subject can have and those that only its object can have. Grammatical gender differs in both
+directions: a masculine subject with a feminine object as often as the other way round.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from regard.course.grammar import adjectives, nouns, phrases, verbs
+from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, Predicate, clause
+from regard.course.grammar.nouns import Noun
+from regard.course.grammar.phrases import Phrase
+from regard.course.grammar.tokens import Draft, Pair, Tok
+
+
+@dataclass(frozen=True)
+class Scene:
+    verb: verbs.Verb
+    subjects: tuple[Noun, ...]
+    of_subject: tuple[str, ...]
+    objects: tuple[tuple[Noun, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sentence but for its adjective."""
+
+    scene: Scene
+    subject: Noun
+    object: Noun
+    of_object: tuple[str, ...]
+    form: int
+
+    @property
+    def decided_by_sense(self) -> bool:
+        return self.subject.feminine != self.object.feminine
+
+
+def _scene(verb: verbs.Verb, subjects: str, of_subject: str, objects: dict[str, str]) -> Scene:
+    listed: dict[str, list[str]] = {}
+    for quality, kinds in objects.items():
+        for noun in nouns.select(kinds):
+            listed.setdefault(noun.en, []).append(quality)
+    things = tuple((nouns.BY_NAME[name], tuple(qualities)) for name, qualities in listed.items())
+    return Scene(verb, nouns.select(subjects), tuple(of_subject.split()), things)
+
+
+_ANIMAL = "tired sick lazy weak shy nervous frightened clumsy"
+_FIT = verbs.parse("fit_in/fit entrer+dans =state : portable > container")
+_JUMP = verbs.parse("jump_over/jumped sauter+par-dessus : animal > barrier")
+SCENES: tuple[Scene, ...] = (
+    _scene(
+        verbs.BY_NAME["cross"],
+        "animal",
+        _ANIMAL,
+        {
+            "wide": "street road avenue square river lake stream valley field desert",
+            "narrow": "bridge path tunnel",
+            "deep": "river lake stream valley",
+            "slippery": "street road bridge path avenue",
+            "muddy": "field path",
+            "crowded": "square avenue",
+            "dark": "forest tunnel",
+            "long": "bridge tunnel",
+        },
+    ),
+    _scene(
+        verbs.BY_NAME["cross"],
+        "wheels",
+        "heavy slow",
+        {
+            "narrow": "bridge path tunnel street",
+            "deep": "river stream",
+            "slippery": "bridge road path",
+            "muddy": "field path",
+            "steep": "path",
+        },
+    ),
+    _scene(
+        verbs.BY_NAME["climb"], "animal", _ANIMAL, {"high": "climb", "steep": "steep", "slippery": "rock cliff wall"}
+    ),
+    _scene(
+        _JUMP,
+        "horse mare dog goat donkey cow tiger panther gazelle wolf fox lion cat",
+        _ANIMAL,
+        {"high": "barrier", "wide": "stream hedge"},
+    ),
+    _scene(
+        verbs.BY_NAME["eat"],
+        "animal",
+        _ANIMAL,
+        {
+            "salty": "cheese meat ham rice soup omelette",
+            "spicy": "soup pizza salad rice omelette",
+            "dry": "bread cake cookie meat",
+            "hard": "bread cheese cookie carrot",
+            "bitter": "chocolate lemon",
+            "sweet": "cake pie jam honey chocolate",
+        },
+    ),
+    _scene(
+        verbs.BY_NAME["drink"],
+        "animal",
+        _ANIMAL,
+        {"bitter": "coffee tea beer", "sweet": "juice milk wine tea", "salty": "water"},
+    ),
+    _scene(verbs.BY_NAME["carry"], "strong robot", "tired weak lazy sick", {"heavy": "container stone"}),
+    _scene(
+        verbs.BY_NAME["enter"],
+        "animal",
+        "shy nervous frightened tired lazy",
+        {
+            "dark": "cave barn cellar tunnel forest garage",
+            "noisy": "factory restaurant stadium kitchen",
+            "crowded": "store station theater restaurant stadium",
+        },
+    ),
+    _scene(verbs.BY_NAME["solve"], "thinker", "slow", {"difficult": "solved", "complicated": "solved"}),
+    _scene(
+        _FIT,
+        "guitar violin doll ball vase cake painting hat book umbrella lamp radio blanket coat dress pillow pizza",
+        "big wide",
+        {"small": "container", "narrow": "container"},
+    ),
+)
+
+# (tense, modal, tense of the reason)
+_FORMS = ((PAST, "", PAST), (PAST, "", PAST), (PRESENT, "", PRESENT), (FUTURE, "", PRESENT), (PAST, "can", PAST))
+_UNCONTRACTED = len(_FORMS)  # form numbers from here on write "did not"
+
+
+def draw(rng: random.Random) -> Case:
+    scene = rng.choice(SCENES)
+    subject = rng.choice(scene.subjects)
+    thing, qualities = rng.choice(scene.objects)
+    if subject.feminine == thing.feminine and rng.random() < 0.75:  # mostly the cases that sense must decide
+        return draw(rng)
+    return Case(scene, subject, thing, qualities, rng.randrange(2 * len(_FORMS)))
+
+
+def write(d: Draft, case: Case, quality: str, of_subject: bool) -> Pair:
+    """The ANIMAL didn't CROSS the STREET because it was too QUALITY."""
+    d.tags.update(("pronoun", "subordinate", "agreement"))
+    tense, modal, reason_tense = _FORMS[case.form % len(_FORMS)]
+    if case.scene.verb is _FIT:
+        modal = ""
+        tense = PRESENT if tense == FUTURE else tense
+        reason_tense = tense
+    who = phrases.noun_phrase(d, case.subject)
+    what = phrases.noun_phrase(d, case.object)
+    p = Predicate(case.scene.verb, tense, "not", modal, obj=what, contracted=case.form < _UNCONTRACTED)
+    main = clause(d, who, p)
+    meant = who if of_subject else what
+    back = phrases.referring(d, meant)
+    said = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
+    too, because = d.words("too", "trop"), d.words("because", "parce que")
+    reason = clause(d, back, Predicate(verbs.BE, reason_tense, complement=Pair(too.en + said.en, too.fr + said.fr)))
+    return Pair(main.en + because.en + reason.en, main.fr + because.fr + reason.fr)
+
+
+def sentence(d: Draft) -> Pair:
+    """One sentence of the kind, about either noun."""
+    case = draw(d.rng)
+    if d.chance(0.18):
+        return so_that(d, case)
+    of_subject = d.chance(0.5)
+    return write(d, case, d.rng.choice(case.scene.of_subject if of_subject else case.of_object), of_subject)
+
+
+def so_that(d: Draft, case: Case) -> Pair:
+    """The street was so wide that the animal didn't cross it. The cat was so tired that it didn't cross the street."""
+    d.tags.update(("pronoun", "subordinate", "agreement"))
+    of_subject = d.chance(0.5) or bool(case.scene.verb.preposition)
+    quality = d.rng.choice(case.scene.of_subject if of_subject else case.of_object)
+    who, what = phrases.noun_phrase(d, case.subject), phrases.noun_phrase(d, case.object)
+    meant = who if of_subject else what
+    said = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
+    so, that = (d.key(),), (d.key(),)
+    complement = Pair([Tok("so", so), *said.en], [Tok("si", so), *said.fr])
+    state = clause(d, meant, Predicate(verbs.BE, PAST, complement=complement))
+    actor: Phrase = phrases.referring(d, who) if of_subject else who
+    acted_on = what if of_subject else phrases.referring_object(d, what)
+    d.combinations.append(("subject-verb", who.name, case.scene.verb.name))
+    d.combinations.append(("verb-object", case.scene.verb.name, what.name))
+    result = clause(d, actor, Predicate(case.scene.verb, PAST, "not", obj=acted_on))
+    return Pair([*state.en, Tok("that", that), *result.en], [*state.fr, Tok("que", that), *result.fr])
+
+
+def minimal_pair(rng: random.Random) -> tuple[tuple[Draft, Pair, str], tuple[Draft, Pair, str]]:
+    """The same sentence with an adjective of the subject and one of the object: il and elle, or elle and il."""
+    case = draw(rng)
+    while not case.decided_by_sense:
+        case = draw(rng)
+    first, second = Draft(rng), Draft(rng)
+    of_subject, of_object = rng.choice(case.scene.of_subject), rng.choice(case.of_object)
+    return (
+        (first, write(first, case, of_subject, True), "elle" if case.subject.feminine else "il"),
+        (second, write(second, case, of_object, False), "elle" if case.object.feminine else "il"),
+    )

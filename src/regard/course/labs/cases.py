@@ -1,0 +1,147 @@
+"""The sentences of a lab: all minimal pairs of the embedded corpus, with the places where a choice shows.
+
+    The animal didn't cross the street because it was too tired.   → … parce qu'il …     because of *animal*
+    The animal didn't cross the street because it was too wide.    → … parce qu'elle …   because of *street*
+
+A pair's two sentences share all but the words that decide (*tired*, *wide*). The wrong translation of a sentence is its
+own one up to the choice, then the other sentence's choice: for a pronoun "il" or "elle" alone, for a noun of two senses
+all of its phrase ("le clou", "l'ongle"), so that what is compared is French both times. Nothing is measured here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from regard.course.grammar import DEFAULT_SIZE, Example, generate
+from regard.errors import InputError
+from regard.text.words import split_words, word_spans
+
+LabKind = Literal["pronoun", "polysemy"]
+LABS: tuple[LabKind, ...] = get_args(LabKind)
+_HELPERS = (
+    "did",
+    "does",
+    "do",
+    "will",
+    "can",
+    "could",
+    "didn't",
+    "doesn't",
+    "don't",
+    "won't",
+    "can't",
+    "cannot",
+    "couldn't",
+)
+_DETERMINERS = ("le", "la", "l'", "les", "un", "une", "des", "du", "au", "aux", "d'", "ce", "cet", "cette", "ces")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sentence of a pair. Words are counted by `text.words`, from 0."""
+
+    source: str
+    target: str
+    word: str  # what must be in its translation, in small letters …
+    other: str  # … and what must not
+    before: str  # its translation up to the choice
+    right: str  # the choice
+    wrong: str  # and the other sentence's
+    asks: int  # the source word with two readings: "it", "nail"
+    asked: int  # the target word that shows the reading: "il", "clou"
+    means: tuple[int, ...]  # source words: what "it" is, or what decides the sense
+    others: tuple[int, ...]  # source words to hold them against: the other noun, or all other words
+    decides: tuple[int, ...]  # source words in which the two sentences differ
+    links: tuple[tuple[int, int], ...]  # gold alignment
+
+
+@dataclass(frozen=True)
+class CasePair:
+    first: Case
+    second: Case
+    split: str
+
+
+def all_pairs(
+    kind: LabKind, limit: int | None = None, size: int = DEFAULT_SIZE
+) -> tuple[list[CasePair], list[CasePair]]:
+    """The pairs of dev, to choose heads on, and those of test and compositional, to measure on. `size` is that of the
+    corpus whose training text no pair may be in; `limit`, if given, is the most of either."""
+    if kind not in LABS:
+        raise InputError(f'there is no lab "{kind}"; there are {" and ".join(LABS)}')
+    splits = generate(size)
+    found: dict[str, list[CasePair]] = {}
+    for name in ("dev", "test", "compositional"):
+        split = splits[name]
+        some = [p for p in split.pairs if p.kind == kind]
+        found[name] = [
+            CasePair(
+                make_case(kind, split.examples[p.first], split.examples[p.second], p.first_word, p.second_word, True),
+                make_case(kind, split.examples[p.second], split.examples[p.first], p.second_word, p.first_word, False),
+                name,
+            )
+            for p in some
+        ]
+    chosen, measured = found["dev"], found["test"] + found["compositional"]
+    return chosen[:limit], measured[:limit]
+
+
+def make_case(kind: LabKind, own: Example, partner: Example, word: str, other: str, of_subject: bool) -> Case:
+    source, target = [w.lower() for w in split_words(own.src)], [w.lower() for w in split_words(own.tgt)]
+    partner_words = [w.lower() for w in split_words(partner.src)]
+    decides = differing(source, partner_words)
+    asked = _last(target, word)
+    means: tuple[int, ...]
+    others: tuple[int, ...]
+    if kind == "pronoun":
+        asks = source.index("it", source.index("because"))
+        subject = next(i for i, w in enumerate(source) if w in _HELPERS) - 1
+        thing = source.index("because") - 1
+        means, others = ((subject,), (thing,)) if of_subject else ((thing,), (subject,))
+        start, partner_start = asked, _last([w.lower() for w in split_words(partner.tgt)], other)
+    else:
+        asks = next(i for i, j in own.alignment if j == asked and i not in decides)
+        means = decides
+        others = tuple(i for i, w in enumerate(source) if i not in (*decides, asks) and w.isalpha())
+        start = phrase_start(target, asked)
+        partner_target = [w.lower() for w in split_words(partner.tgt)]
+        partner_start = phrase_start(partner_target, _last(partner_target, other))
+    before, right = _cut(own.tgt, start, asked)
+    _, wrong = _cut(partner.tgt, partner_start, _last([w.lower() for w in split_words(partner.tgt)], other))
+    return Case(own.src, own.tgt, word, other, before, right, wrong, asks, asked, means, others, decides, own.alignment)
+
+
+def differing(words: Sequence[str], others: Sequence[str]) -> tuple[int, ...]:
+    """Places of the words that are not the same in the other sentence: what is left between both ends they share.
+
+    >>> differing("the nail of the wall was old".split(), "the nail of the queen was old".split())
+    (4,)
+    """
+    shared = min(len(words), len(others))
+    start = next((i for i in range(shared) if words[i] != others[i]), shared)
+    end = next((i for i in range(shared - start) if words[-1 - i] != others[-1 - i]), shared - start)
+    return tuple(range(start, len(words) - end))
+
+
+def phrase_start(words: Sequence[str], noun: int) -> int:
+    """Where the phrase of a noun begins: at its determiner, with the "de" or "à" before it, which may melt with it.
+
+    >>> phrase_start("il cherche de l' ongle".split(), 4), phrase_start("il cherche le vieux clou".split(), 4)
+    (2, 2)
+    """
+    for start in range(noun - 1, max(-1, noun - 4), -1):
+        if words[start] in _DETERMINERS:
+            return start - 1 if start and words[start - 1] in ("de", "à") else start
+    return noun
+
+
+def _cut(text: str, first: int, last: int) -> tuple[str, str]:
+    """A text before its word `first`, and from there to the end of its word `last`."""
+    spans = word_spans(text)
+    return text[: spans[first][0]], text[spans[first][0] : spans[last][1]]
+
+
+def _last(words: Sequence[str], word: str) -> int:
+    return len(words) - 1 - list(reversed(words)).index(word)

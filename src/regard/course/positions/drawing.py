@@ -1,0 +1,132 @@
+"""Positions laid out: the sinusoids as a map, binary counting under it, products against distance, the five figures.
+
+map and bits   positions from left to right, numbers of the vector downwards, the fastest first in both
+chart          the mean product of two places so far apart; of learned ones also the span from least to most
+table          the notes' requirements against the ways to tell a place
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.course.positions.positions import Positions
+from regard.course.positions.schemes import bound
+from regard.report.colour import FAINT, FINE, INK, WARNING, apart
+from regard.report.drawing import SMALL, Box, Curve, Drawing, Item, Point, Tiles, Words, framed, moved
+from regard.report.text import LINE, wrap
+
+LEFT, WIDE = 62.0, 620.0  # of the maps and the chart
+MAP_HIGH, BIT_HIGH, CHART_HIGH = 256.0, 14.0, 190.0
+HOLDS, FAILS = FINE, WARNING
+COLUMN, FIRST = 96.0, 228.0  # of the table
+PITCH = LINE * SMALL
+SHORT = {
+    1: "unique for each position",
+    2: "distances the same in sentences of other lengths",
+    3: "goes on for longer sentences, bounded",
+    4: "deterministic",
+    5: "not too large",
+}
+
+
+def positions_drawing(found: Positions) -> Drawing:
+    parts = [_map(found), _bits(found), _chart(found), _table(found)]
+    items: list[Item] = []
+    y = 0.0
+    for drawn, high in parts:
+        items += moved(drawn, 0.0, y)
+        y += high + 14
+    total = max(LEFT + WIDE + 10, FIRST + COLUMN * len(found.requirements[0].cells))
+    title = f"Positions: sinusoids of width {found.width}, {found.length} places"
+    caption = f"word vectors of {found.words_from} · learned: drawn, or the model's own table"
+    return framed(Drawing(total, y, tuple(items), title, caption))
+
+
+def _map(found: Positions) -> tuple[list[Item], float]:
+    levels = np.rint((found.map.T + 1) * 5).astype(np.int64)  # (D, L) in 0 … 10
+    items = _heading("Sinusoids: dark is −1, light is 1; places from left to right, the fastest numbers at the top")
+    half = MAP_HIGH / 2
+    for start, name, y in ((0, "sines", 20.0), (1, "cosines", 28.0 + half)):
+        rows = levels[start::2]
+        items.append(_tiles(rows, y, half / len(rows), name))
+        items.append(Words(LEFT - 6, y + half / 2, name, "right", SMALL, FAINT))
+        for at, number in ((y + 6, start), (y + half - 6, found.width - 2 + start)):
+            items.append(Words(LEFT - 6, at, str(number), "right", SMALL, FAINT))
+    return items + _ticks(found.length, 28 + MAP_HIGH), 28 + MAP_HIGH + 18
+
+
+def _bits(found: Positions) -> tuple[list[Item], float]:
+    count = found.bits.shape[1]
+    items = _heading("Binary counting: the first bit changes at every place, each next one half as often")
+    items.append(_tiles(found.bits.T * 10, 20, BIT_HIGH, "bits"))
+    for bit in range(count):
+        items.append(Words(LEFT - 6, 20 + (bit + 0.5) * BIT_HIGH, f"bit {bit}", "right", SMALL, FAINT))
+    return items, 20 + count * BIT_HIGH
+
+
+def _tiles(levels: NDArray[np.int64], y: float, high: float, note: str) -> Tiles:
+    rows = tuple(tuple(row) for row in levels.tolist())
+    return Tiles(LEFT, y, WIDE / levels.shape[1], high, rows, note)
+
+
+def _ticks(length: int, y: float) -> list[Item]:
+    places = range(0, length, max(1, length // 8))
+    return [Words(LEFT + (place + 0.5) * WIDE / length, y + 9, str(place), "middle", SMALL, FAINT) for place in places]
+
+
+def _heading(text: str) -> list[Item]:
+    return [Words(LEFT, 8, text, size=SMALL)]
+
+
+def _chart(found: Positions) -> tuple[list[Item], float]:
+    """Products by distance, 1 at distance 0."""
+    bottom = min(-0.2, *(float(one.least.min()) for one in found.products))
+    above = 20 + PITCH * len(found.products) + 10
+
+    def place(distance: int, value: float) -> Point:
+        x, y = LEFT + (distance + 0.5) * WIDE / found.length, above + (1 - value) / (1 - bottom) * CHART_HIGH
+        return round(x, 1), round(y, 1)
+
+    items = _heading("Product of two places against their distance, as a share of that at distance 0")
+    for number, one in enumerate(found.products):
+        y = 20 + (number + 0.5) * PITCH
+        name = f"{one.name}: products at one distance differ by {bound(one.deviation)}"
+        items += [Box(LEFT, y - 5, 10, 10, apart(number)), Words(LEFT + 14, y, name, size=SMALL, fill=FAINT)]
+    for value in (1.0, 0.5, 0.0):
+        start, end = place(0, value), place(found.length - 1, value)
+        items.append(Curve((start, start, end, end), FAINT, 0.5, 0.5))
+        items.append(Words(LEFT - 6, start[1], f"{value:g}", "right", SMALL, FAINT))
+    learned = found.products[-1]
+    for distance in range(1, found.length):
+        x, top = place(distance, float(learned.most[distance]))
+        low = place(distance, float(learned.least[distance]))[1]
+        items.append(Box(x - 1.5, top, 3, max(low - top, 0.5), apart(len(found.products) - 1), 0.3))
+    for number, one in enumerate(found.products[:-1]):  # the span says all of learned ones
+        points = [place(distance, float(value)) for distance, value in enumerate(one.mean)]
+        items += [Curve((a, a, b, b), apart(number), 1.6) for a, b in pairwise(points)]
+    return items + _ticks(found.length, above + CHART_HIGH), above + CHART_HIGH + 18
+
+
+def _table(found: Positions) -> tuple[list[Item], float]:
+    schemes = list(found.requirements[0].cells)
+    items: list[Item] = [Words(0, 8, "The notes' five requirements", size=SMALL)]
+    items += [
+        Words(FIRST + (i + 0.5) * COLUMN, 8, name, "middle", SMALL, INK, name == "sinusoid")
+        for i, name in enumerate(schemes)
+    ]
+    y = 24.0
+    for one in found.requirements:
+        lines = wrap(f"{one.number} {SHORT[one.number]} ({one.measured})", (FIRST - 8) / SMALL)
+        items += [Words(0, y + (i + 0.5) * PITCH, line, size=SMALL, fill=FAINT) for i, line in enumerate(lines)]
+        for i, name in enumerate(schemes):
+            cell = one.cells[name]
+            middle, colour = FIRST + (i + 0.5) * COLUMN, HOLDS if cell.holds else FAILS
+            said = wrap(f"{'yes' if cell.holds else 'no'}, {cell.figure}", (COLUMN - 6) / SMALL)
+            items += [
+                Words(middle, y + (j + 0.5) * PITCH, line, "middle", SMALL, colour) for j, line in enumerate(said)
+            ]
+        y += len(lines) * PITCH + 6
+    return items, y

@@ -1,0 +1,242 @@
+"""The notes' five requirements of a position encoding, each checked by a number, for each way to tell a place.
+
+For sinusoids PE(p)·PE(p + k) = Σ_i cos(k ω_i): it depends on the distance alone. What follows from that and what does
+not is measured here. The ways themselves are in `position_schemes.py`. Whether a trained model makes use of any of this
+is not asked here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from regard.course.positions.schemes import (
+    Array,
+    Products,
+    Scheme,
+    bound,
+    cosine_sum,
+    distance_between,
+    make_schemes,
+    pair_distances,
+    products_of,
+    rises,
+    sinusoid,
+    turned,
+)
+from regard.errors import InputError
+from regard.layers.positions import sinusoids
+from regard.models.base import Model
+from regard.models.transformer import Transformer
+
+FAR = 100_000  # positions beyond any sentence, to see what happens there
+LARGEST = 1.0  # a place must have a shorter vector than a word
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one requirement comes to for one scheme."""
+
+    holds: bool
+    figure: str
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One of the notes' five, in their words."""
+
+    number: int
+    words: str
+    measured: str  # what the figure is
+    cells: dict[str, Cell]  # by scheme
+    finding: str  # of sinusoids: where it holds, and where it does not
+
+
+@dataclass(frozen=True)
+class Positions:
+    width: int
+    length: int
+    head_size: int
+    map: Array  # (L, D) sinusoids
+    bits: NDArray[np.int64]  # (L, bits), the fastest first
+    products: tuple[Products, ...]  # of sinusoids, rotary, learned
+    requirements: tuple[Requirement, ...]
+    words_from: str  # whose words the vectors are compared with
+
+
+def positions(
+    width: int = 128,
+    length: int = 64,
+    head_size: int = 32,
+    word: tuple[float, str] | None = None,
+    learned: Array | None = None,
+) -> Positions:
+    """`word` is the mean length of a word's vector and whose it is; without it, that of a fresh model."""
+    if width < 2 or width % 2:
+        raise InputError(f"--width must be an even number from 2 on, but is {width}; try 128")
+    if not 4 <= length <= 1024:
+        raise InputError(f"--length must be from 4 to 1024, but is {length}; try 64")
+    if head_size < 2 or head_size % 2:
+        raise InputError(f"the head size must be an even number from 2 on, but is {head_size}")
+    schemes = make_schemes(width, length, learned)
+    norm, whose = word or (math.sqrt(width), "a fresh model, √D times its embeddings")
+    places = np.arange(length)
+    products = (
+        products_of("sinusoid", schemes["sinusoid"].vectors(places, length)),
+        products_of(f"rotary, heads of {head_size}", turned(places, head_size)),
+        products_of("learned", schemes["learned"].vectors(places, length)),
+    )
+    found = (
+        unique(schemes, width, length),
+        consistent(schemes, width, length),
+        generalises(schemes, length),
+        deterministic(schemes, length),
+        small(schemes, length, norm, whose, width),
+    )
+    bits = schemes["binary"].vectors(places, length).astype(np.int64)
+    return Positions(width, length, head_size, sinusoid(places, width), bits, products, found, whose)
+
+
+# ------------------------------------------------------------------------------------------------ the five
+
+
+def unique(schemes: dict[str, Scheme], width: int, length: int) -> Requirement:
+    places = np.arange(length)
+    cells = {}
+    for name, scheme in schemes.items():
+        gaps = pair_distances(scheme.vectors(places, length))
+        least = float(gaps[~np.eye(length, dtype=bool)].min())
+        cells[name] = Cell(least > 1e-9, f"{least:.3g}")
+    far = np.arange(1, FAR)
+    distances = distance_between(far, width)
+    nearest = int(far[distances.argmin()])
+    narrow = distance_between(far, 2)
+    twin = int(far[narrow.argmin()])
+    bf16 = torch.from_numpy(sinusoid(np.arange(FAR // 10), width)).bfloat16().float().numpy()
+    distinct = len(np.unique(bf16, axis=0))
+    sound = distances.min() > 0.01 and distinct == FAR // 10
+    finding = (
+        f"{'holds' if sound else 'holds in exact numbers only'}: of {FAR:,} positions the nearest two are {nearest:,} "
+        f"apart and differ by {distances.min():.3g}; rounded to bfloat16, {distinct:,} of the first {FAR // 10:,} stay "
+        f"different. Many frequencies make it so: with width 2, positions {twin} apart differ by {narrow.min():.1g}"
+    )
+    words = "unique encoding for each time-step"
+    return Requirement(1, words, f"smallest distance of two among {length}", cells, finding)
+
+
+def consistent(schemes: dict[str, Scheme], width: int, length: int) -> Requirement:
+    places = np.arange(length // 2)
+    cells = {}
+    for name, scheme in schemes.items():
+        short, long = (pair_distances(scheme.vectors(places, n)) for n in (length // 2, length))
+        change, next_to = float(np.abs(short - long).max()), np.diag(long, 1)
+        span = f"{next_to.min():.3g}" + (f"–{next_to.max():.3g}" if np.ptp(next_to) > 1e-6 else "")
+        cells[name] = Cell(change <= 1e-9, f"{change:.3g} · {span}")
+    vectors = sinusoid(np.arange(length), width)
+    expected = cosine_sum(np.abs(np.subtract.outer(np.arange(length), np.arange(length))).ravel(), width)
+    double = float(np.abs((vectors @ vectors.T).ravel() - expected).max())
+    single = sinusoids(torch.arange(length), width).double().numpy()
+    float32 = float(np.abs((single @ single.T).ravel() - expected).max())
+    curve = cosine_sum(np.arange(length), width) / (width / 2)
+    up = rises(curve)
+    later = rises(cosine_sum(np.arange(FAR), width))
+    first = f"it first rises at distance {up[0]}" if len(up) else f"up to {length} it only falls"
+    if not len(up) and len(later):
+        first += f", and first rises at {later[0]:,}"
+    finding = (
+        "holds, and more: PE(p)·PE(p + k) = Σ cos(kω) depends on the distance alone, "
+        f"with differences {bound(double)} in double precision and {bound(float32)} in the model's. "
+        f"It is no measure of distance, though: {first} ({len(up)} of {length - 1} steps go up), and at distance "
+        f"{length - 1} it is {curve[-1]:.2f} of its start. And k and −k give the same: before and after look alike"
+    )
+    words = "distance between any two time-steps consistent across sentences with different lengths"
+    measured = f"change of a distance between sentences of {length // 2} and {length} · distance of neighbours"
+    return Requirement(2, words, measured, cells, finding)
+
+
+def generalises(schemes: dict[str, Scheme], length: int) -> Requirement:
+    later = np.array([2 * length - 1, 100 * length])
+    cells = {}
+    for name, scheme in schemes.items():
+        if scheme.table is not None and scheme.table <= later[0]:
+            cells[name] = Cell(False, f"none from {scheme.table} on")
+            continue
+        largest = float(np.abs(scheme.vectors(later, length)).max())
+        cells[name] = Cell(largest <= 1 + 1e-9, f"{largest:,.0f}")
+    sinusoids_of = schemes["sinusoid"].vectors
+    seen, unseen = sinusoids_of(np.arange(length), length), sinusoids_of(np.arange(length, 2 * length), length)
+    gaps = np.sqrt(np.maximum(((unseen[:, None] - seen[None]) ** 2).sum(axis=-1), 0))  # (L, L)
+    neighbours = float(np.linalg.norm(seen[1] - seen[0]))
+    furthest = float(gaps.min(axis=1).max())
+    finding = (
+        "holds for the encoding: every position has a vector, with numbers in −1 … 1. Nothing follows for a model: "
+        f"of the positions {length} to {2 * length - 1} it has seen none, and they lie up to {furthest:.2g} from the "
+        f"nearest it has seen, where neighbours are {neighbours:.2g} apart"
+    )
+    words = "generalize to longer sentences without any efforts; values bounded"
+    return Requirement(3, words, f"largest number up to position {100 * length:,}", cells, finding)
+
+
+def deterministic(schemes: dict[str, Scheme], length: int) -> Requirement:
+    places = np.arange(length)
+    cells = {}
+    for name, scheme in schemes.items():
+        once, again = scheme.makings or (scheme.vectors(places, length), scheme.vectors(places, length))
+        change = float(np.abs(once - again).max())
+        cells[name] = Cell(change == 0, f"{change:.3g}")
+    finding = "holds: a formula without chance. A learned table depends on the run that learnt it"
+    words = "deterministic: every position has its own identifier independent of the sequence"
+    return Requirement(4, words, "largest difference of two makings", cells, finding)
+
+
+def small(schemes: dict[str, Scheme], length: int, norm: float, whose: str, width: int) -> Requirement:
+    places = np.arange(length)
+    cells = {}
+    for name, scheme in schemes.items():
+        ratio = float(np.linalg.norm(scheme.vectors(places, length), axis=1).max()) / norm
+        cells[name] = Cell(ratio < LARGEST - 1e-9, f"{ratio:.3g}")
+    sinusoid_norm = math.sqrt(width / 2)
+    finding = (
+        f"{'holds' if sinusoid_norm < norm else 'does not hold'}: each vector has length √(D/2) = {sinusoid_norm:.3g}, "
+        f"a word {norm:.3g} ({whose}). It is the √D that does it: without that factor a place would be "
+        f"{sinusoid_norm / (norm / math.sqrt(width)):.2g} times as long as a word"
+    )
+    words = "not too large (otherwise, we may lose semantics)"
+    return Requirement(5, words, "longest vector, a word's being 1", cells, finding)
+
+
+# ------------------------------------------------------------------------------------------------ in and out
+
+
+def positions_of(model: Model, length: int = 64) -> Positions:
+    """With a model's own width, heads, words and, where it has one, its learned table."""
+    if not isinstance(model, Transformer):
+        raise InputError(
+            "only Transformers tell places by vectors, but this model is of the class "
+            f"{type(model).__name__}; leave --model out, or name a Transformer"
+        )
+    config = model.config
+    words = model.source_embedding.weight.detach().cpu().double() * math.sqrt(config.width)
+    learned = model.source_positions.weight.detach().cpu().double().numpy() if config.positions == "learned" else None
+    if learned is not None and len(learned) < length:
+        raise InputError(f"this model has {len(learned)} learned positions; --length must not be more, but is {length}")
+    word = (float(words.norm(dim=1).mean()), "the model's, √D times its embeddings")
+    return positions(config.width, length, config.width // config.heads, word, learned)
+
+
+def as_dict(found: Positions) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "width": found.width,
+        "length": found.length,
+        "head_size": found.head_size,
+        "requirements": [asdict(requirement) for requirement in found.requirements],
+        "products": [{**asdict(one), "deviation": one.deviation} for one in found.products],
+        "sinusoids": found.map,
+        "binary": found.bits,
+    }

@@ -1,0 +1,1 @@
+"""Translation by rules: the embedded grammar, read backwards. The upper bound on the embedded corpus."""

@@ -1,0 +1,428 @@
+"""The embedded grammar turned round: English is read into the grammar's own structures, which then say it in French.
+
+The grammar (`regard.course.grammar`) only writes. This reader takes an English sentence apart by recursive descent,
+with backtracking: noun phrases, verb group, objects, tails, clauses. What it finds it hands to the grammar as the very
+Phrase and Predicate that the grammar makes itself; `clause` then writes both languages. The reader knows no conjugation
+and no agreement, English or French: a verb group is recognised because the grammar writes that verb so in some tense.
+Of French it has the small words that join clauses, compare, and say that there is something. A reading counts only if
+the English it writes is the English that was given, to the letter.
+
+An ambiguous word needs one of the contexts that its entry lists; a pronoun refers to the subject or the object before
+it, as the grammar's scenes decide. A sentence outside the grammar gives None.
+
+On the embedded corpus this is the ceiling, and by construction: the references come from the same grammar. That it
+agrees with them says nothing on whether they are good French. On other text it is of no use. It has learnt nothing and
+looks no sentence up.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from regard.course.grammar import clauses as grammar
+from regard.course.grammar import nouns, phrases, pronouns, verbs
+from regard.course.grammar.clauses import FUTURE, PRESENT, Predicate
+from regard.course.grammar.corpus import finish
+from regard.course.grammar.phrases import Phrase
+from regard.course.grammar.tokens import Draft, Pair, Tok, joined
+from regard.course.grammar.verbs import BE, Verb
+from regard.course.rules.words import (
+    ADJECTIVES,
+    ASKING,
+    COMPARATIVES,
+    DEGREES,
+    DETERMINERS,
+    FEELINGS,
+    GROUPS,
+    JOINTS,
+    MANNER,
+    NOUNS,
+    PLACES,
+    SENSES,
+    TIMES,
+    TOWARDS,
+    VERB_FORMS,
+    WEATHER,
+    Setting,
+    Words,
+    sense_of_bare,
+    sensible,
+    verb_groups,
+)
+from regard.text.words import split_words
+
+T = TypeVar("T")
+Read = Iterator[tuple[T, Words]]  # each way to read something, with the words that are left
+
+_MOST_READINGS = 50  # tried for one sentence
+_LONGEST_GROUP = 7  # words of a verb group: did not want to wake up, is no longer …
+
+# ------------------------------------------------------------------------------------------------ reader
+
+
+class Clause(NamedTuple):
+    pair: Pair
+    subject: Phrase
+    predicate: Predicate
+
+    def meant(self, quality: str) -> list[Phrase]:
+        """Which of its phrases a later "it" can be, of which that quality is said."""
+        who, what = self.subject, self.predicate.obj
+        for scene in pronouns.SCENES:
+            qualities = dict(scene.objects)
+            if scene.verb is self.predicate.verb and what is not None and what.noun in qualities:
+                if who.noun in scene.subjects and quality in scene.of_subject:
+                    return [who]
+                if quality in qualities[what.noun]:
+                    return [what]
+        return [who] if what is None else [who, what]
+
+
+class Reader:
+    """Reads one sentence. Each method yields the ways to read the beginning of `words`, the longest first."""
+
+    def __init__(self) -> None:
+        self.d = Draft(random.Random(0))  # nothing is drawn from it
+        self.chains: dict[Words, Pair | None] = {}
+
+    # ---------------------------------------------------------------- noun phrases
+
+    def core(self, words: Words, negated: bool = False, bare: bool = False) -> Read[Phrase]:
+        """A name, or determiner, adjective, noun, with an owner before or behind it. `bare`: also "cheese", "cats"."""
+        first = words[0].removesuffix("'s") if words else ""
+        if first in nouns.NAMES:
+            owner = phrases.name(self.d, first)
+            yield from self._owned(owner, words[1:]) if first != words[0] else [(owner, words[1:])]
+        if first in DETERMINERS:
+            det = DETERMINERS[first]
+            yield from self._headed("not a" if negated and det == "a" else det, words[1:])
+        elif bare:
+            yield from self._headed("all", words)
+        if words[:1] == ("the",) and words[1:2] and words[1] in GROUPS:
+            the, key = (self.d.key(),), (self.d.key(),)
+            fr = [Tok("les", the, article=True), Tok(GROUPS[words[1]], key)]
+            yield Phrase([Tok("the", the), Tok(words[1], key)], fr, False, True, kind="group"), words[2:]
+
+    def _headed(self, det: str, words: Words) -> Read[Phrase]:
+        described = [(ADJECTIVES[words[0]], words[1:])] if words and words[0] in ADJECTIVES else []
+        for adj, rest in [*described, (None, words)]:
+            form = rest[0].removesuffix("'s") if rest else ""
+            for noun, plural in NOUNS.get(form, ()):
+                phrase = phrases.noun_phrase(self.d, noun, det, plural, adj)
+                if form != rest[0]:
+                    yield from self._owned(phrase, rest[1:])
+                    continue
+                if det == "the" and adj is None and rest[1:2] == ("of",):
+                    for owner, left in self.core(rest[2:]):
+                        if noun not in SENSES or owner.name in SENSES[noun].of:
+                            yield phrases.possessed(self.d, noun, owner, False, plural), left
+                if noun not in SENSES or adj is None or adj.en in SENSES[noun].adj:
+                    yield phrase, rest[1:]
+
+    def _owned(self, owner: Phrase, words: Words) -> Read[Phrase]:
+        for noun, plural in NOUNS.get(words[0], ()) if words else ():
+            if noun not in SENSES or owner.name in SENSES[noun].of:
+                yield phrases.possessed(self.d, noun, owner, True, plural), words[1:]
+
+    def phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Read[Phrase]:
+        """A noun phrase, perhaps joined with another, perhaps with a relative clause."""
+        for one, rest in self.core(words, negated, bare):
+            if rest[:1] == ("and",):
+                for two, left in self.core(rest[1:]):
+                    sense = sense_of_bare(one)
+                    if sense is None or two.name in sense.beside:
+                        yield phrases.coordinated(self.d, one, two), left
+            if rest[:1] in (("who",), ("that",)):
+                yield from self._relative(one, rest)
+            yield one, rest
+
+    def _relative(self, phrase: Phrase, words: Words) -> Read[Phrase]:
+        key = (self.d.key(),)
+        silent = replace(phrase, en=[], fr=[])
+        for p, rest in self.predicate(silent, words[1:]):
+            yield self._with(phrase, words[0], "qui", key, grammar.clause(self.d, silent, p)), rest
+        if words[0] == "that":
+            for who, after in self.subject(words[1:]):
+                for p, rest in self.predicate(who, after, gap=phrase):
+                    yield self._with(phrase, "that", "que", key, grammar.clause(self.d, who, p)), rest
+
+    def _with(self, phrase: Phrase, en: str, fr: str, key: tuple[int, ...], inner: Pair) -> Phrase:
+        return replace(phrase, en=[*phrase.en, Tok(en, key), *inner.en], fr=[*phrase.fr, Tok(fr, key), *inner.fr])
+
+    def subject(self, words: Words, refer: Sequence[Phrase] = ()) -> Read[Phrase]:
+        for phrase in refer:
+            back = phrases.referring(self.d, phrase)
+            if words[:1] == (back.en[0].text,):
+                yield back, words[1:]
+        if words and words[0] in phrases.SUBJECTS:
+            yield phrases.subject_pronoun(self.d, words[0]), words[1:]
+        yield from self.phrase(words)
+
+    def thing(self, words: Words, p: Predicate, refer: Sequence[Phrase] = ()) -> Read[Phrase]:
+        """A direct object."""
+        for phrase in refer:
+            back = phrases.referring_object(self.d, phrase)
+            if words[:1] == (back.en[0].text,):
+                yield back, words[1:]
+        if words and words[0] in phrases.OBJECTS:
+            yield phrases.object_pronoun(self.d, words[0]), words[1:]
+        yield from self.phrase(words, bool(p.negation), bare=p.verb.base in ("love", "hate"))
+
+    # ---------------------------------------------------------------- verbs
+
+    def predicate(
+        self, who: Phrase, words: Words, refer: Sequence[Phrase] = (), gap: Phrase | None = None, question: bool = False
+    ) -> Read[Predicate]:
+        """All after the subject. With a `gap` the object is missing: it is what the clause is relative to."""
+        window = words[:_LONGEST_GROUP]
+        for verb in dict.fromkeys([BE, *(v for word in window for v in VERB_FORMS.get(word, ()))]):
+            groups = verb_groups(verb, who.plural, who.person, question)
+            for length in range(len(window), 0, -1):
+                setting = groups.get(words[:length])
+                rest = words[length:]
+                if setting is None or (verb.particle and rest[:1] != (verb.particle,)):
+                    continue
+                for p, left in self._said(who, verb, setting, rest[1:] if verb.particle else rest, refer, gap):
+                    for tail, end in self.tails(left, TOWARDS if verb in verbs.MOTION else {}):
+                        if not _needs_tail(p) or tail:
+                            yield replace(p, tail=tail), end
+
+    def _said(
+        self, who: Phrase, verb: Verb, s: Setting, words: Words, refer: Sequence[Phrase], gap: Phrase | None
+    ) -> Read[Predicate]:
+        """Verb, object, recipient and complement; no tail yet."""
+        adverb = self.d.words(*s.adverb) if s.adverb else None
+        p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
+        if verb is BE:
+            for (said, quality, means), rest in self._being(who, words):
+                if sensible(who, p, quality):
+                    yield replace(p, verb=means, complement=said), rest
+        elif verb in verbs.THINKING:
+            for inner, rest in self.clause(words[1:]) if words[:1] == ("that",) else ():
+                yield replace(p, complement=joined(self.d.words("that", "que"), inner.pair)), rest
+        elif verb in verbs.GIVING and gap is None:
+            yield from self._giving(p, words)
+        else:
+            for full, rest in self._doing(p, words, refer, gap):
+                if sensible(who, full):
+                    yield full, rest
+
+    def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Read[Predicate]:
+        """With an object where the verb has one."""
+        if gap is not None:
+            if p.verb.objects and not p.verb.preposition:
+                yield replace(p, gap=gap if gap.noun is not None else None), words
+        elif not p.verb.objects or p.verb in (*verbs.MOTION, verbs.SIT):
+            yield p, words
+        else:
+            yield from ((replace(p, obj=obj), rest) for obj, rest in self.thing(words, p, refer))
+
+    def _giving(self, p: Predicate, words: Words) -> Read[Predicate]:
+        if words and words[0] in phrases.OBJECTS:
+            taker = phrases.object_pronoun(self.d, words[0], indirect=True)
+            for obj, rest in self.phrase(words[1:], bool(p.negation)):
+                yield replace(p, obj=obj, recipient=taker, recipient_first=True), rest
+        for obj, rest in self.thing(words, p):
+            if rest[:1] == ("to",) and rest[1:]:
+                if rest[1] in phrases.OBJECTS:
+                    taker = phrases.object_pronoun(self.d, rest[1], indirect=True)
+                    yield replace(p, obj=obj, recipient=taker), rest[2:]
+                for taker, left in self.core(rest[1:]):
+                    yield replace(p, obj=obj, recipient=taker), left
+
+    def _being(self, who: Phrase, words: Words) -> Read[tuple[Pair | None, str, Verb]]:
+        """What follows be: the words, the adjective in them, and the verb that French has for be."""
+        degree = words[0] if words and words[0] in DEGREES else ""
+        rest = words[1:] if degree else words
+        opening = self.d.words(degree, DEGREES[degree]) if degree else Pair([], [])
+        living = who.noun is None or who.noun.is_a(frozenset({"person", "animal"}))
+        if rest and rest[0] in FEELINGS and living:
+            yield (joined(opening, self.d.words(rest[0], FEELINGS[rest[0]])), "", verbs.HAVE_AS_BE), rest[1:]
+        elif rest and rest[0] in ADJECTIVES:
+            yield (joined(opening, self._agreeing(who, rest[0])), rest[0], BE), rest[1:]
+        if words[:1] == ("as",) and words[1:2] and words[1] in ADJECTIVES and words[2:3] == ("as",):
+            same = self.d.words("as", "aussi")
+            yield from self._compared(joined(same, self._agreeing(who, words[1])), "as", words[3:])
+        for length in (1, 2):
+            adj = COMPARATIVES.get(words[:length])
+            if adj is not None and words[length : length + 1] == ("than",):
+                more = Pair([Tok(w) for w in words[:length]], [Tok("plus"), *self._agreeing(who, adj.en).fr])
+                yield from self._compared(more, "than", words[length + 1 :])
+        yield (None, "", BE), words  # somewhere: the place is in the tail
+
+    def _agreeing(self, who: Phrase, adjective: str) -> Pair:
+        return phrases.adjective(self.d, ADJECTIVES[adjective], who.feminine, who.agrees_plural, who.name)
+
+    def _compared(self, said: Pair, than: str, words: Words) -> Read[tuple[Pair | None, str, Verb]]:
+        for other, rest in self.core(words):
+            yield (joined(said, self.d.words(than, "que"), Pair(other.en, other.fr)), "", BE), rest
+
+    def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Read[list[Pair]]:
+        """Places, manners and times, in any number."""
+        for one, rest in self._tail(words, PLACES | towards):
+            for more, left in self.tails(rest, towards):
+                yield [one, *more], left
+        yield [], words
+
+    def _tail(self, words: Words, places: dict[Words, tuple[str, str]]) -> Read[Pair]:
+        for length in (3, 2, 1):
+            head, rest = words[:length], words[length:]
+            fixed = TIMES.get(head) or MANNER.get(head)
+            if fixed:
+                yield self.d.words(*fixed), rest
+            if head in places:
+                for where, left in self.core(rest):
+                    yield phrases.after_preposition(self.d, *places[head], where), left
+
+    # ---------------------------------------------------------------- clauses
+
+    def clause(self, words: Words, refer: Sequence[Phrase] = (), future: bool = False) -> Read[Clause]:
+        """`future`: after "when", where a French future answers to an English present."""
+        for who, after in self.subject(words, refer):
+            for p, rest in self.predicate(who, after, refer):
+                if future and p.tense == PRESENT:
+                    p.fr_tense = FUTURE
+                yield Clause(grammar.clause(self.d, who, p), who, p), rest
+
+    def sentence(self, words: Words) -> Iterator[Pair]:
+        """Whole statements."""
+        for length in (1, 2, 3):
+            if words[:length] in TIMES and words[length : length + 1] == (",",):
+                time = self.d.words(*TIMES[words[:length]])
+                yield from (joined(time, self.d.words(",", ","), s) for s in self.sentence(words[length + 1 :]))
+        if words[:1] in (("when",), ("if",)):
+            opening = self.d.words(words[0], {"when": "quand", "if": "si"}[words[0]])
+            for condition, rest in self.clause(words[1:], future=words[0] == "when"):
+                for result, left in self.clause(rest[1:]) if rest[:1] == (",",) else ():
+                    if not left:
+                        yield joined(opening, condition.pair, self.d.words(",", ","), result.pair)
+        if words[:1] == ("there",):
+            yield from self._there_is(words[1:])
+        for main, rest in self.clause(words):
+            if not rest:
+                yield main.pair
+            else:
+                yield from (joined(main.pair, more) for more in self._joined(main, rest))
+        chain = self._chain(words)
+        if chain is not None:
+            yield chain
+
+    def _joined(self, main: Clause, words: Words) -> Iterator[Pair]:
+        """What can follow a first clause that it refers back to."""
+        link, after = words[0], words[1:]
+        if link == "because":
+            yield from self._because(main, after)
+        elif link == "that" and main.predicate.verb is BE:  # so wide that the animal didn't cross it
+            yield from self._ended(self.d.words("that", "que"), self.clause(after, refer=[main.subject]))
+        elif link in ("while", "when", "if"):
+            fr = {"while": "pendant que", "when": "quand", "if": "si"}[link]
+            yield from self._ended(self.d.words(link, fr), self.clause(after, future=link == "when"))
+        elif words[:2] == (",", "so"):
+            both = joined(self.d.words(",", ","), self.d.words("so", "donc"))
+            yield from self._ended(both, self.clause(words[2:], refer=[main.subject]))
+        elif link == "and" and main.predicate.obj is not None:
+            yield from self._and_then(main, main.predicate.obj, after)
+
+    def _because(self, main: Clause, words: Words) -> Iterator[Pair]:
+        link = self.d.words("because", "parce que")
+        if words in WEATHER:
+            yield joined(link, self.d.words(*WEATHER[words]))
+        for meant in main.meant(words[-1]) if words else ():
+            yield from self._ended(link, self.clause(words, refer=[meant]))
+
+    def _and_then(self, main: Clause, obj: Phrase, words: Words) -> Iterator[Pair]:
+        """… bought the letter and read it; … and she read it."""
+        link, who = self.d.words("and", "et"), main.subject
+        for back, rest in self.subject(words, refer=[who]):
+            for p, left in self.predicate(back, rest, refer=[obj]):
+                if not left and back.kind == "pronoun":
+                    yield joined(link, grammar.clause(self.d, back, p))
+        silent = Phrase([], [], who.feminine, who.plural, who.person)
+        later = main.predicate.tense == FUTURE
+        for p, left in self.predicate(silent, ("will", *words) if later else words, refer=[obj]):
+            if not left:
+                then = grammar.clause(self.d, silent, p)
+                yield joined(link, Pair(then.en[1:], then.fr) if later else then)
+
+    def _ended(self, link: Pair, found: Read[Clause]) -> Iterator[Pair]:
+        yield from (joined(link, clause.pair) for clause, rest in found if not rest)
+
+    def _chain(self, words: Words) -> Pair | None:
+        """Clauses in a row up to the end: the first way that works, remembered, so that long chains stay quick."""
+        if words not in self.chains:
+            self.chains[words] = next(self._chained(words), None)
+        return self.chains[words]
+
+    def _chained(self, words: Words) -> Iterator[Pair]:
+        for one, rest in self.clause(words):
+            if not rest:
+                yield one.pair
+            elif rest[0] in JOINTS:
+                more = self._chain(rest[1:])
+                if more is not None:
+                    yield joined(one.pair, self.d.words(rest[0], JOINTS[rest[0]]), more)
+
+    def _there_is(self, words: Words) -> Iterator[Pair]:
+        form = words[0].removesuffix("n't") if words else ""
+        if form not in ("is", "are", "was", "were"):
+            return
+        negated = form != words[0]
+        finite = "avait" if form in ("was", "were") else "a"
+        fr = ["il", "ne", "y", finite, "pas"] if negated else ["il", "y", finite]
+        opening = Pair([Tok("there"), Tok(words[0])], [Tok(w) for w in fr])
+        for what, rest in self.core(words[1:], negated):
+            for where, left in self.tails(rest, {}):
+                if where and not left:
+                    yield joined(opening, Pair(what.en, what.fr), *where)
+
+    def question(self, words: Words) -> Iterator[Pair]:
+        """Whole questions."""
+        if words[:1] == ("who",):
+            asked = self.d.words("who", "qui")
+            who = Phrase(asked.en, asked.fr, False, False)
+            yield from (grammar.clause(self.d, who, p) for p, rest in self.predicate(who, words[1:]) if not rest)
+            return
+        wh = self.d.words(words[0], ASKING[words[0]]) if words and words[0] in ASKING else None
+        after = words[1:] if wh else words
+        gap = Phrase([], [], False, False) if words[:1] == ("what",) else None
+        for subject, rest in self.subject(after[1:]):
+            for p, left in self.predicate(subject, (*after[:1], *rest), gap=gap, question=True):
+                if not left:
+                    yield grammar.question(self.d, subject, p, wh)
+
+
+def _needs_tail(p: Predicate) -> bool:
+    """He is …, he put it …, he sat …, he went …: one waits for the place."""
+    return (p.verb is BE and p.complement is None) or p.verb in (verbs.PUT, verbs.SIT)
+
+
+# ------------------------------------------------------------------------------------------------ translating
+
+
+def translate(line: str) -> str | None:
+    """
+    >>> translate("The animal didn't cross the street because it was too wide.")
+    "L'animal n'a pas traversé la rue parce qu'elle était trop large."
+    >>> translate("Colourless green ideas sleep furiously.") is None
+    True
+    """
+    words = split_words(line)
+    if len(words) < 2 or words[-1] not in (".", "?"):
+        return None
+    if words[0].removesuffix("'s") not in nouns.NAMES and words[0] != "I":
+        words[0] = words[0].lower()
+    reader, mark = Reader(), words[-1]
+    readings = (reader.question if mark == "?" else reader.sentence)(tuple(words[:-1]))
+    for pair in islice(readings, _MOST_READINGS):
+        written = finish(reader.d, pair, mark).example
+        if written.src == line:
+            return written.tgt
+    return None
+
+
+def translate_all(lines: Iterable[str]) -> list[str | None]:
+    return [translate(line) for line in lines]

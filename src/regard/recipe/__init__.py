@@ -1,0 +1,1 @@
+"""Every key of a training run, from TOML or from flags."""

@@ -1,0 +1,182 @@
+"""A picture before it is written: boxes, words and curves at their places, in pixels from the upper left corner.
+
+What is laid out once is written by `svg.py` and by `png.py` from the same list. Every piece of text knows the area it
+may cover (`Words.corners`), so that a test can see that no two overlap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from regard.report.colour import FAINT, INK, on_scale
+from regard.report.text import LINE, printable, width, wrap
+
+Anchor = Literal["left", "middle", "right"]
+Point = tuple[float, float]
+SIZE, SMALL = 12.0, 10.5  # of letters
+MARGIN = 12.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """A filled rectangle; `note` is what a viewer shows on hovering over it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    opacity: float = 1.0
+    note: str = ""
+    round: float = 0.0  # radius of its corners
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """A small map without labels, its weights in tenths: [row][column], 0 … 10."""
+
+    x: float
+    y: float
+    cell_width: float
+    cell_height: float
+    levels: tuple[tuple[int, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """One line of text. (x, y) is where its left, middle or right lies, half way up; `turn` turns it around there."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor = "left"
+    size: float = SIZE
+    fill: str = INK
+    bold: bool = False
+    turn: float = 0.0  # degrees, clockwise
+    note: str = ""
+
+    def corners(self) -> tuple[Point, Point, Point, Point]:
+        """The area that the text may cover, in any usual font."""
+        wide, high = width(self.text) * self.size, LINE * self.size
+        left = {"left": 0.0, "middle": -wide / 2, "right": -wide}[self.anchor]
+        cos, sin = math.cos(math.radians(self.turn)), math.sin(math.radians(self.turn))
+
+        def turned(x: float, y: float) -> Point:
+            return self.x + x * cos - y * sin, self.y + x * sin + y * cos
+
+        up, down = -high / 2, high / 2
+        return turned(left, up), turned(left + wide, up), turned(left + wide, down), turned(left, down)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A cubic Bézier curve from the first point to the last."""
+
+    points: tuple[Point, Point, Point, Point]
+    stroke: str
+    width: float = 1.0
+    opacity: float = 1.0
+    note: str = ""
+
+
+Item = Box | Tiles | Words | Curve
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A whole picture, or a part of one. `title` and `caption` are said to who cannot see it."""
+
+    width: float
+    height: float
+    items: tuple[Item, ...]
+    title: str
+    caption: str = ""
+
+    @property
+    def words(self) -> list[Words]:
+        return [item for item in self.items if isinstance(item, Words)]
+
+
+# ------------------------------------------------------------------------------------------------ moving
+
+
+def moved(items: Iterable[Item], right: float, down: float) -> list[Item]:
+    return [_at(item, lambda x, y: (x + right, y + down)) for item in items]
+
+
+def mirrored(items: Iterable[Item], total: float) -> list[Item]:
+    """For what runs from right to left: left becomes right in a picture of that width; text stays readable."""
+    return [_mirrored(item, total) for item in items]
+
+
+def _mirrored(item: Item, total: float) -> Item:
+    if isinstance(item, Words):
+        other: dict[Anchor, Anchor] = {"left": "right", "right": "left", "middle": "middle"}
+        return replace(item, x=total - item.x, anchor=other[item.anchor], turn=-item.turn)
+    if isinstance(item, Box):
+        return replace(item, x=total - item.x - item.width)
+    if isinstance(item, Tiles):
+        wide = item.cell_width * max(map(len, item.levels), default=0)
+        return replace(item, x=total - item.x - wide, levels=tuple(row[::-1] for row in item.levels))
+    return _at(item, lambda x, y: (total - x, y))
+
+
+def _at(item: Item, place: Callable[[float, float], Point]) -> Item:
+    if isinstance(item, Curve):
+        first, second, third, fourth = (place(x, y) for x, y in item.points)
+        return replace(item, points=(first, second, third, fourth))
+    x, y = place(item.x, item.y)
+    return replace(item, x=x, y=y)
+
+
+# ------------------------------------------------------------------------------------------------ what all have
+
+
+def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0, 0.0)) -> Drawing:
+    """A picture with its title above it, the legend and the caption below, and a margin around."""
+    total = max(body.width, legend_size[0], 300.0)
+    above = _lines(body.title, total, SIZE, INK, bold=True, lines=3)
+    below = _lines(body.caption, total, SMALL, FAINT)
+    items: list[Item] = moved(above, MARGIN, MARGIN)
+    y: float = math.ceil(MARGIN + len(above) * LINE * SIZE + (8 if above else 0))  # whole pixels: edges stay sharp
+    items += moved(body.items, MARGIN, y)
+    y += body.height + 8
+    items += moved(legend, MARGIN, y)
+    y += legend_size[1] + (6 if legend else 0)
+    items += moved(below, MARGIN, y)
+    y += len(below) * LINE * SMALL
+    return Drawing(total + 2 * MARGIN, y + MARGIN, tuple(items), body.title, body.caption)
+
+
+def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
+    """Several pictures as one: side by side where they fit on a page, else one under the other."""
+    items: list[Item] = []
+    x, top, bottom, wide = 0.0, 0.0, 0.0, 0.0
+    for drawing in drawings:
+        if x and x + drawing.width > page:
+            x, top = 0.0, bottom
+        items += moved(drawing.items, x, top)
+        x += drawing.width
+        wide, bottom = max(wide, x), max(bottom, top + drawing.height)
+    said = [" · ".join(dict.fromkeys(getattr(d, name) for d in drawings)) for name in ("title", "caption")]
+    return Drawing(wide, bottom, tuple(items), *said)
+
+
+def scale() -> tuple[list[Item], Point]:
+    """The legend of a heat map, and its size."""
+    steps: list[Item] = [Box(16 + 12 * i, 0, 12, 12, on_scale(i / 10).hex) for i in range(11)]
+    ends = [Words(0, 6, "0", size=SMALL, fill=FAINT), Words(16 + 12 * 11 + 6, 6, "1", size=SMALL, fill=FAINT)]
+    return [*steps, *ends], (170.0, 14.0)
+
+
+def _lines(
+    text: str, total: float, size: float, fill: str, bold: bool = False, lines: int | None = None
+) -> list[Words]:
+    room = total / size / (1.1 if bold else 1.0)  # bold letters are wider
+    found = wrap(printable(text), room, lines)
+    return [Words(0, (i + 0.5) * LINE * size, line, size=size, fill=fill, bold=bold) for i, line in enumerate(found)]

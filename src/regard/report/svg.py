@@ -1,0 +1,120 @@
+"""A drawing as SVG, written directly: text stays text, shaped by whoever shows it, in any script.
+
+The same drawing gives the same bytes: decimals are fixed, and there is no time, no id and no script. Everything that
+comes from outside is escaped. Text from right to left says so (`direction`), and `unicode-bidi` keeps it to itself.
+Where the viewer asks for dark pages, paper and letters change their colours, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from regard.report.colour import INK, PAPER, dark_rules, on_scale
+from regard.report.drawing import Box, Curve, Drawing, Item, Tiles, Words
+from regard.report.text import printable, runs_left
+
+FONTS = "system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif"
+NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
+BASELINE = 0.35  # em from half way up a letter down to its foot
+
+
+def svg(drawing: Drawing, inline: bool = False) -> str:
+    """The whole file, or what stands in an HTML page, where CSS may colour the paper (.paper) and the ink (.ink)."""
+    wide, high = _number(drawing.width), _number(drawing.height)
+    named = _said(drawing.title) or "attention"
+    about = f"<desc>{_said(drawing.caption)}</desc>" if drawing.caption else ""
+    head = (
+        f'<svg{"" if inline else NAMESPACE} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
+        f'role="img" font-family="{FONTS}">'
+    )
+    paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{PAPER}"/>'
+    drawn = "\n".join([paper, *map(_item, drawing.items)])
+    dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}</style>"
+    return f"{head}\n<title>{named}</title>{about}{dark}\n{drawn}\n</svg>\n"
+
+
+def _item(item: Item) -> str:
+    if isinstance(item, Box):
+        return _box(item)
+    if isinstance(item, Words):
+        return _words(item)
+    return _tiles(item) if isinstance(item, Tiles) else _curve(item)
+
+
+def _box(box: Box) -> str:
+    place = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(box.height)}"'
+    corners = f' rx="{_number(box.round)}"' if box.round else ""
+    return _noted("rect", f'{place}{corners} fill="{box.fill}"{_opacity(box.opacity)}', box.note)
+
+
+def _words(words: Words) -> str:
+    """`text-anchor` counts from where the text begins, so it turns around with the direction."""
+    left = runs_left(words.text)
+    begins = {"left": "end" if left else "start", "middle": "middle", "right": "start" if left else "end"}
+    looks = f'text-anchor="{begins[words.anchor]}" font-size="{_number(words.size)}"'
+    looks += f' class="ink" fill="{words.fill}"' if words.fill == INK else f' fill="{words.fill}"'
+    looks += ' font-weight="bold"' if words.bold else ""
+    looks += ' direction="rtl" unicode-bidi="embed"' if left else ""
+    foot = words.size * BASELINE
+    if words.turn:
+        turn = f"translate({_number(words.x)} {_number(words.y)}) rotate({_number(words.turn)})"
+        place = f'y="{_number(foot)}" transform="{turn}"'
+    else:
+        place = f'x="{_number(words.x)}" y="{_number(words.y + foot)}"'
+    title = f"<title>{_said(words.note)}</title>" if words.note else ""
+    spaces = "" if words.text == " ".join(words.text.split()) else ' xml:space="preserve"'
+    return f"<text {place} {looks}{spaces}>{title}{_said(words.text)}</text>"
+
+
+def _tiles(tiles: Tiles) -> str:
+    """One path for each colour, in units of cells: a sheet of many maps stays small."""
+    paths = []
+    for level in sorted({level for row in tiles.levels for level in row}):
+        steps = [
+            f"M{x} {y}h{stop - x}v1h{x - stop}z" for y, row in enumerate(tiles.levels) for x, stop in _runs(row, level)
+        ]
+        paths.append(f'<path fill="{on_scale(level / 10).hex}" d="{"".join(steps)}"/>')
+    place = f"translate({_number(tiles.x)} {_number(tiles.y)})"
+    zoom = f"scale({tiles.cell_width:.4f} {tiles.cell_height:.4f})"
+    title = f"<title>{_said(tiles.note)}</title>" if tiles.note else ""
+    return f'<g transform="{place} {zoom}" shape-rendering="crispEdges">{title}{"".join(paths)}</g>'
+
+
+def _runs(row: tuple[int, ...], level: int) -> list[tuple[int, int]]:
+    """
+    >>> _runs((1, 0, 0, 1, 0), 0)
+    [(1, 3), (4, 5)]
+    """
+    runs: list[tuple[int, int]] = []
+    for x, found in enumerate(row):
+        if found == level:
+            joined = runs and runs[-1][1] == x
+            runs[-1:] = [(runs[-1][0], x + 1)] if joined else [*runs[-1:], (x, x + 1)]
+    return runs
+
+
+def _curve(curve: Curve) -> str:
+    first, *others = (f"{_number(x)} {_number(y)}" for x, y in curve.points)
+    shape = f'd="M{first}C{" ".join(others)}" fill="none" stroke="{curve.stroke}" stroke-width="{_number(curve.width)}"'
+    return _noted("path", f"{shape}{_opacity(curve.opacity)}", curve.note)
+
+
+def _noted(tag: str, attributes: str, note: str) -> str:
+    return f"<{tag} {attributes}><title>{_said(note)}</title></{tag}>" if note else f"<{tag} {attributes}/>"
+
+
+def _opacity(value: float) -> str:
+    return "" if value >= 1 else f' opacity="{value:.2f}"'
+
+
+def _said(text: str) -> str:
+    return escape(printable(text))
+
+
+def _number(value: float) -> str:
+    """
+    >>> _number(12.0), _number(0.349), _number(-0.001)
+    ('12', '0.35', '0')
+    """
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
