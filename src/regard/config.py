@@ -139,7 +139,7 @@ def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, An
     return found
 
 
-def require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str, parameter: str | tuple[str, ...] = ()) -> None:
     """One line in a `__post_init__`: an impossible value is a RecipeError."""
     if not condition:
-        raise RecipeError(message)
+        raise RecipeError(message, parameter=parameter)

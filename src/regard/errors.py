@@ -6,7 +6,21 @@ code 2; no traceback reaches a user. An `assert` elsewhere in the package is for
 
 
 class RegardError(Exception):
-    """Something the user can mend. Its text is the whole message."""
+    """Something the user can mend. Its text is the whole message, in terms of the Python interface.
+
+    `parameter` names the parameters or recipe keys that the message is about, where the message does not start with
+    "NAME must" and contains no "section.key". The command line then adds their flags.
+
+    >>> raise InputError("a lexicon is learnt from two files, but one was given", parameter=("src", "tgt"))
+    Traceback (most recent call last):
+    regard.errors.InputError: a lexicon is learnt from two files, but one was given
+    """
+
+    parameters: tuple[str, ...]
+
+    def __init__(self, message: str = "", *, parameter: str | tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.parameters = (parameter,) if isinstance(parameter, str) else parameter
 
 
 class InputError(RegardError):

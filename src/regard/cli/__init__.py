@@ -97,7 +97,9 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
         _run(words or ["--help"])
         sys.exit(0)
     except RegardError as problem:
-        _leave(str(problem))
+        from regard.cli.flags import with_flags
+
+        _leave(with_flags(problem, typer.main.get_command(app), words))
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:  # the reader of a pipe left; what it did not want is not an error

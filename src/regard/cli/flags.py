@@ -1,0 +1,56 @@
+"""Flags of commands: which command the words name, and the flags that a library error is about.
+
+The library speaks of parameters ("beam must be 1 to 64") and of recipe keys ("train.warmup must be …"). The command
+line knows both as flags of the command that was typed, and adds them to the message: "(--beam)", "(--warmup)".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from regard.errors import RegardError
+
+SECTION_KEY = re.compile(r"\b(?:data|text|model|train|reward|decode)\.([a-z]\w*)(?![\w.])")
+SUBJECT = re.compile(r"([a-z]\w*) must ")
+
+
+def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
+    """The message of an error with the flags of the typed command that it is about."""
+    text = str(problem)
+    subject = SUBJECT.match(text)
+    names = [*problem.parameters, *([subject[1]] if subject else []), *SECTION_KEY.findall(text)]
+    command = command_of(app, words)
+    flags = [flag for name in names if (flag := flag_of(command, name.rpartition(".")[2]))]
+    missing = [flag for flag in dict.fromkeys(flags) if not re.search(rf"{flag}(?![\w-])", text)]
+    return f"{text} ({', '.join(missing)})" if missing else text
+
+
+def command_of(app: Any, words: Sequence[str]) -> Any:
+    """The command that the first words name: `explain attention …` is the command `attention` of `explain`."""
+    command = app
+    for word in words:
+        if (inner := getattr(command, "commands", {}).get(word)) is None:
+            break
+        command = inner
+    return command
+
+
+def flag_of(command: Any, name: str) -> str | None:
+    """The flag of a parameter or of a recipe key, if the command has one for it."""
+    for parameter in command.params:
+        if parameter.name == name and parameter.param_type_name == "option":
+            return str(max(parameter.opts, key=len))
+    if not takes_recipe_keys(command):
+        return None
+    from regard.models.table import ARCHITECTURES
+    from regard.recipe.recipe import known_keys
+
+    tables = [{"model": {"architecture": architecture}} for architecture in ARCHITECTURES]
+    known = {key for some in tables for keys in known_keys(some).values() for key in keys}
+    return f"--{name.replace('_', '-')}" if name in known else None
+
+
+def takes_recipe_keys(command: Any) -> bool:
+    return bool(command.context_settings.get("ignore_unknown_options"))
