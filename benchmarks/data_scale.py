@@ -40,9 +40,9 @@ def write_pairs(folder: Path, count: int) -> None:
                 file.write(f"{number} {' '.join(source)}\t{number} {' '.join(reversed(source))}\n")
 
 
-def measure(folder: Path, out: str, packing: str) -> tuple[float, float, float]:
+def measure(folder: Path, out: str, share_rows: str) -> tuple[float, float, float]:
     """(seconds, seconds of the processor, MB at most) of one run."""
-    words = f"--pairs {folder}/train.*.tsv --cache {folder / 'cache'} --out {folder / out} --packing {packing}"
+    words = f"--pairs {folder}/train.*.tsv --cache {folder / 'cache'} --out {folder / out} --share-rows {share_rows}"
     began = time.perf_counter()
     with (folder / "log").open("wb") as log:
         child = subprocess.Popen(

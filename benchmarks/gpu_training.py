@@ -1,4 +1,4 @@
-"""How fast a GPU trains: our packed path against Hugging Face's Marian on the same sentences (needs CUDA).
+"""How fast a GPU trains: our shared rows against Hugging Face's Marian on the same sentences (needs CUDA).
 
     python benchmarks/gpu_training.py --preset base --tokens 65536
 
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.batch import Batch, PackedBatch, Places, pack
+from regard.batch import Batch, FlatBatch, Places, flat_batch
 from regard.data.batching import plan_epoch
 from regard.data.rows import fill_batch
 from regard.models.transformer import PRESETS, Transformer
@@ -42,20 +42,20 @@ def sentences(pairs: int, seed: int = 0) -> tuple[list[np.ndarray], list[np.ndar
     return draw(src), draw(tgt)
 
 
-def row_batches(src: list[np.ndarray], tgt: list[np.ndarray], tokens: int) -> Iterator[PackedBatch]:
+def row_batches(src: list[np.ndarray], tgt: list[np.ndarray], tokens: int) -> Iterator[FlatBatch]:
     lengths = [np.array([len(s) + 1 for s in side]) for side in (src, tgt)]
     at, rows = 0, tokens // LONGEST
     while at < len(src):
         count, laid = fill_batch(lengths[0][at:], lengths[1][at:], rows, LONGEST)
         places = Places(rows, LONGEST, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
-        yield dataclasses.replace(pack(src[at : at + count], tgt[at : at + count]), places=places)
+        yield dataclasses.replace(flat_batch(src[at : at + count], tgt[at : at + count]), places=places)
         at += count
 
 
-def padded_batches(src: list[np.ndarray], tgt: list[np.ndarray], tokens: int) -> Iterator[PackedBatch]:
+def padded_batches(src: list[np.ndarray], tgt: list[np.ndarray], tokens: int) -> Iterator[FlatBatch]:
     lengths = [np.array([len(s) + 1 for s in side]) for side in (src, tgt)]
     for rows in plan_epoch(*lengths, tokens, seed=1, epoch=0):
-        yield pack([src[i] for i in rows], [tgt[i] for i in rows])
+        yield flat_batch([src[i] for i in rows], [tgt[i] for i in rows])
 
 
 def measure(step: Step, batches: list[tuple[Batch, int]], warm: int = 5) -> tuple[float, float]:
@@ -151,17 +151,17 @@ def main() -> None:
     if not torch.cuda.is_available():
         parser.exit(2, "this needs a CUDA device; for a CPU: python benchmarks/cpu_training.py --help\n")
     src, tgt = sentences(int(given.steps * given.tokens / 26))
-    packed = list(row_batches(src, tgt, given.tokens))[: given.steps]
-    real = sum(b.target_tokens for b in packed) / (given.tokens * len(packed))
+    batches = list(row_batches(src, tgt, given.tokens))[: given.steps]
+    real = sum(b.target_tokens for b in batches) / (given.tokens * len(batches))
     began = time.perf_counter()
-    on_gpu = [(b.pad().to("cuda"), b.target_tokens) for b in packed]
+    on_gpu = [(b.pad().to("cuda"), b.target_tokens) for b in batches]
     step, model = ours(given.preset)
     step(*on_gpu[0])
     torch.cuda.synchronize()
     print(f"first step after {time.perf_counter() - began:.1f} s; rows filled {real:.3f}", flush=True)
     rate, seconds = measure(step, on_gpu)
     cost = Cost(model)
-    flops = sum(cost.of(b) for b in packed[5:]) / (len(packed) - 5) / seconds
+    flops = sum(cost.of(b) for b in batches[5:]) / (len(batches) - 5) / seconds
     memory = torch.cuda.max_memory_allocated() / 2**30
     print(f"regard {given.preset} {given.tokens}: {rate:,.0f} target tokens/s, {1000 * seconds:.1f} ms a step, "
           f"{flops / 1e12:.0f} TFLOP/s = {flops / PEAK:.1%} of peak, {memory:.1f} GiB", flush=True)  # fmt: skip
@@ -171,7 +171,7 @@ def main() -> None:
         del step, model, on_gpu
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
-        src, tgt = src[: sum(len(b) for b in packed)], tgt[: sum(len(b) for b in packed)]
+        src, tgt = src[: sum(len(b) for b in batches)], tgt[: sum(len(b) for b in batches)]
         padded = [(b.pad().to("cuda"), b.target_tokens) for b in padded_batches(src, tgt, given.tokens)]
         their_step = theirs(given.preset)
         for how in ("as it comes", "shapes seen before", "without cuDNN's attention"):

@@ -23,7 +23,7 @@ import scoring
 import torch
 from torch import Tensor, nn
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.course.grammar import generate
 from regard.layers.masks import causal_mask
 from regard.layers.positions import sinusoids
@@ -121,7 +121,7 @@ def training(preset: str, tokens: int, size: int) -> Row:
     torch.manual_seed(1)
     length = 15
     rows = torch.randint(3, size, (2, tokens // length, length - 1)).tolist()
-    batch = pack(rows[0], rows[1]).pad()
+    batch = flat_batch(rows[0], rows[1]).pad()
     config = replace(PRESETS[preset], dropout=0.0)  # torch drops in more places; without it the work is the same
     ours, theirs = Transformer(config, size, size, True), TorchTranslator(config, size)
     what = f"training step, {preset}, {tokens:,} tokens, {size:,} pieces"

@@ -36,7 +36,7 @@ RUNGS: dict[str, dict[str, object]] = {
     "width 384": {"width": 384, "heads": 6, "inner": 1536, "steps": 800},
     "4 encoder layers": {"encoder-layers": 4},
     "dropout 0.35": {"dropout": 0.35, "ema-decay": 0.985, "steps": 1100},
-    "a row for each sentence": {"packing": "off"},
+    "a row for each sentence": {"share_rows": "off"},
     "compiled": {"compile": "true"},
 }
 

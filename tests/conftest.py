@@ -15,7 +15,7 @@ import typer.main
 from hypothesis import settings
 
 import regard
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.cli import main
 from regard.decode.translate import Translator
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -114,7 +114,7 @@ def batch() -> Batch:
     def sentence(length: int) -> list[int]:
         return torch.randint(3, 23, (length,), generator=generator).tolist()
 
-    return pack([sentence(n) for n in (5, 2, 7)], [sentence(n) for n in (4, 6, 1)]).pad()
+    return flat_batch([sentence(n) for n in (5, 2, 7)], [sentence(n) for n in (4, 6, 1)]).pad()
 
 
 @pytest.fixture

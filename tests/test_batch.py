@@ -1,4 +1,4 @@
-"""Packed and padded are the same sentences."""
+"""Flat and padded are the same sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.batch import BOS, EOS, PAD, pack, pad_sources
+from regard.batch import BOS, EOS, PAD, flat_batch, pad_sources
 
 sentences = st.lists(st.integers(3, 50), max_size=12)
 
@@ -14,12 +14,12 @@ sentences = st.lists(st.integers(3, 50), max_size=12)
 @given(st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6))
 def test_padding_keeps_every_token(pairs: list[tuple[list[int], list[int]]]) -> None:
     sources, targets = [s for s, _ in pairs], [t for _, t in pairs]
-    packed = pack(sources, targets)
-    batch = packed.pad()
-    assert len(packed) == len(batch) == len(pairs)
-    assert torch.equal(batch.src[batch.src_mask], packed.src)
-    assert torch.equal(batch.tgt_in[batch.tgt_mask], packed.tgt_in)
-    assert torch.equal(batch.tgt_out[batch.tgt_mask], packed.tgt_out)
+    flat = flat_batch(sources, targets)
+    batch = flat.pad()
+    assert len(flat) == len(batch) == len(pairs)
+    assert torch.equal(batch.src[batch.src_mask], flat.src)
+    assert torch.equal(batch.tgt_in[batch.tgt_mask], flat.tgt_in)
+    assert torch.equal(batch.tgt_out[batch.tgt_mask], flat.tgt_out)
     assert batch.target_tokens == sum(len(t) + 1 for t in targets)
     for row, (source, target) in enumerate(pairs):
         assert batch.src[row][batch.src_mask[row]].tolist() == [*source, EOS]
@@ -30,6 +30,6 @@ def test_padding_keeps_every_token(pairs: list[tuple[list[int], list[int]]]) -> 
 
 def test_sources_alone_are_padded_as_in_a_batch() -> None:
     src, mask = pad_sources([[5, 6], [7]])
-    batch = pack([[5, 6], [7]], [[9], [9]]).pad()
+    batch = flat_batch([[5, 6], [7]], [[9], [9]]).pad()
     assert torch.equal(src, batch.src)
     assert torch.equal(mask, batch.src_mask)

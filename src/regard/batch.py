@@ -1,11 +1,11 @@
-"""Several sentence pairs as tensors: packed (flat ids with offsets) or in rows (rectangles with masks).
+"""Several sentence pairs as tensors: flat (ids with offsets) or in rows (rectangles with masks).
 
     B rows   S source positions   T target positions
 
-Usually a row is one sentence pair and padding fills its end. A GPU wants rectangles of one size and little padding:
-there, several pairs may share a row (`Places` says which goes where, `Shared` which token is whose), and attention
-keeps them apart. Every source ends with EOS, so no sentence is ever empty. Every target is stored as its words alone;
-teacher forcing frames it: the decoder reads BOS y1 … yn and must predict y1 … yn EOS.
+A row usually holds one sentence pair, with padding at its end. On a GPU, rectangles of one size with little padding are
+faster: several pairs may share a row (`Places` holds the position of each pair, `Shared` the sentence of each token), and
+attention is masked to a token's own sentence. Every source ends with EOS, so no sentence is empty. Targets are stored
+without BOS and EOS; for teacher forcing the decoder reads BOS y1 … yn and predicts y1 … yn EOS.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PAD, BOS, EOS = 0, 1, 2
 
 @dataclass(frozen=True)
 class Shared:
-    """Rows of several sentences: whose each token is, and where it stands in its sentence."""
+    """Rows of several sentences: the number of each token's sentence, and its position in that sentence."""
 
     src_sentence: Tensor  # (B, S) from 1 on; 0 at padding
     src_position: Tensor  # (B, S) from 0 on
@@ -35,7 +35,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Batch:
-    """The form in rows."""
+    """Sentence pairs in rows, padded."""
 
     src: Tensor  # (B, S) ids, EOS at each end, PAD after it
     src_mask: Tensor  # (B, S) True where there is a token
@@ -81,7 +81,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Places:
-    """Where B pairs stand in `rows` rows of `width` positions: pair i in row `row[i]`, from `src_start[i]` on."""
+    """The positions of B pairs in `rows` rows of `width`: pair i is in row `row[i]`, from `src_start[i]` on."""
 
     rows: int
     width: int
@@ -91,8 +91,8 @@ class Places:
 
 
 @dataclass(frozen=True)
-class PackedBatch:
-    """The packed form: sentence i is `src[src_offsets[i]:src_offsets[i+1]]`."""
+class FlatBatch:
+    """Sentence pairs as flat ids: sentence i is `src[src_offsets[i]:src_offsets[i+1]]`."""
 
     src: Tensor  # (ΣS,) ids, EOS at each end
     src_offsets: Tensor  # (B+1,)
@@ -120,13 +120,13 @@ class PackedBatch:
         shape = (places.rows, places.width)
 
         def lay(offsets: Tensor, start: Tensor, *values: Tensor) -> list[Tensor]:
-            """Each token's values in rows, then whose it is, and where it stands in its sentence."""
+            """Each token's values in rows, then the number of its sentence and its position in that sentence."""
             lengths = offsets.diff()
             inside = torch.arange(int(offsets[-1])) - offsets[:-1].repeat_interleave(lengths)
             to = (places.row * places.width + start).repeat_interleave(lengths) + inside
-            whose = torch.arange(1, len(self) + 1).repeat_interleave(lengths)
+            sentence = torch.arange(1, len(self) + 1).repeat_interleave(lengths)
             return [torch.zeros(shape, dtype=torch.int64).view(-1).index_copy_(0, to, v).view(shape)
-                    for v in (*values, whose, inside)]  # fmt: skip
+                    for v in (*values, sentence, inside)]  # fmt: skip
 
         src, src_sentence, src_position = lay(self.src_offsets, places.src_start, self.src)
         tgt_in, tgt_out, tgt_sentence, tgt_position = lay(self.tgt_offsets, places.tgt_start, self.tgt_in, self.tgt_out)
@@ -134,21 +134,21 @@ class PackedBatch:
         return Batch(src, src_sentence > 0, tgt_in, tgt_out, tgt_sentence > 0, shared)
 
 
-def pack(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> PackedBatch:
-    """Sentences as plain ids, without BOS or EOS, become one packed batch.
+def flat_batch(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> FlatBatch:
+    """Sentences as plain ids, without BOS or EOS, become one flat batch.
 
-    >>> pack([[7, 8]], [[9]]).tgt_in.tolist(), pack([[7, 8]], [[9]]).src.tolist()
+    >>> flat_batch([[7, 8]], [[9]]).tgt_in.tolist(), flat_batch([[7, 8]], [[9]]).src.tolist()
     ([1, 9], [7, 8, 2])
     """
     assert len(sources) == len(targets), "a batch needs as many targets as sources"
     src, src_offsets = _flatten([(*s, EOS) for s in sources])
     tgt_in, tgt_offsets = _flatten([(BOS, *t) for t in targets])
     tgt_out, _ = _flatten([(*t, EOS) for t in targets])
-    return PackedBatch(src, src_offsets, tgt_in, tgt_out, tgt_offsets)
+    return FlatBatch(src, src_offsets, tgt_in, tgt_out, tgt_offsets)
 
 
 def pad_sources(sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Source ids (B, S) with EOS, and their mask: what `encode` takes when there is no target yet."""
+    """Source ids (B, S) with EOS, and their mask: the arguments of `encode` when there is no target yet."""
     return _pad(*_flatten([(*s, EOS) for s in sources]))
 
 

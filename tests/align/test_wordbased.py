@@ -120,7 +120,7 @@ def test_training_twice_gives_the_same_bytes(toy, tmp_path):
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"format": "other"}', b"\x1f\x8bnot packed", b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"format": "other"}', b"\x1f\x8bnot compressed", b"\xff"])
 def test_what_is_no_translator_is_refused_in_one_sentence(tmp_path, content):
     path = tmp_path / "floor.json"
     path.write_bytes(content)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.course.claims import future, heads, printed, scaling
 from regard.course.claims.bottleneck import first_word_gradient
 from regard.course.claims.claim import NOT_SHOWN, SHOWN, Claim, Finding, judge, over_seeds
@@ -35,7 +35,7 @@ def fresh() -> torch.nn.Module:
 
 
 def logits(model: torch.nn.Module, source: list[int], target: list[int]) -> torch.Tensor:
-    found: torch.Tensor = model(pack([source], [target]).pad())[0]
+    found: torch.Tensor = model(flat_batch([source], [target]).pad())[0]
     return found
 
 

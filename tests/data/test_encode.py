@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.batch import PackedBatch, pack
+from regard.batch import FlatBatch, flat_batch
 from regard.data import encode
 from regard.data.corpus import DataConfig, PairFiles
 from regard.data.encode import EncodedCorpus, cache_folder, encode_corpus
@@ -45,7 +45,7 @@ def entries(config: DataConfig) -> list[Path]:
     return sorted(cache_folder(config).iterdir())
 
 
-def same(a: PackedBatch, b: PackedBatch) -> bool:
+def same(a: FlatBatch, b: FlatBatch) -> bool:
     return all(getattr(a, f).equal(getattr(b, f)) for f in ("src", "src_offsets", "tgt_in", "tgt_out", "tgt_offsets"))
 
 
@@ -62,11 +62,11 @@ def test_what_goes_in_comes_out(tmp_path: Path, tokenizer: Tokenizer, config: Da
         corpus.pair(len(PAIRS))
 
 
-def test_gather_is_pack(tmp_path: Path, tokenizer: Tokenizer, config: DataConfig) -> None:
+def test_gather_is_flat_batch(tmp_path: Path, tokenizer: Tokenizer, config: DataConfig) -> None:
     corpus = encode_corpus(table(tmp_path, PAIRS), tokenizer, config)
     for rows in ([0], [59], [3, 1, 3, 59, 0], list(range(60))):
         chosen = [corpus.pair(i) for i in rows]
-        assert same(corpus.gather(rows), pack([s for s, _ in chosen], [t for _, t in chosen]))
+        assert same(corpus.gather(rows), flat_batch([s for s, _ in chosen], [t for _, t in chosen]))
         assert same(corpus.gather(np.array(rows)), corpus.gather(rows))
 
 

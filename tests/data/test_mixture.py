@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from encoded import Fixed
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.data.corpus import DataConfig, PairFiles
 from regard.data.encode import encode_corpus
 from regard.data.mixture import Mixture, pairs_visited, visits_of
@@ -50,7 +50,7 @@ def test_gather_keeps_the_order(rows: list[int]) -> None:
         pair = ([number] * (1 + number % 7), [number] * (1 + number % 5))
         assert (src, tgt) == (len(pair[0]) + 1, len(pair[1]) + 1)
     chosen = [(p[:-1].tolist(), [int(p[0])] * (1 + int(p[0]) % 5)) for p in parts]
-    expected = pack([s for s, _ in chosen], [t for _, t in chosen])
+    expected = flat_batch([s for s, _ in chosen], [t for _, t in chosen])
     for name in ("src", "src_offsets", "tgt_in", "tgt_out", "tgt_offsets"):
         assert getattr(got, name).equal(getattr(expected, name))
 

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.batch import EOS, Batch, pack
+from regard.batch import EOS, Batch, flat_batch
 from regard.course.rules.rules import translate as by_rules
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
@@ -98,7 +98,7 @@ def test_rules_are_followed_to_their_end(model: Model, batch: Batch) -> None:
 @torch.inference_mode()
 def test_who_leaves_the_rules_is_left_alone(model: Model) -> None:
     """The plan is 9 8 7: said are 9 8 7, 9 5 7 and 5 8 7."""
-    batch = pack([[7, 8, 9]] * 3, [[9, 8, 7], [9, 5, 7], [5, 8, 7]]).pad()
+    batch = flat_batch([[7, 8, 9]] * 3, [[9, 8, 7], [9, 5, 7], [5, 8, 7]]).pad()
     guided = Guided(model, lambda source: source[::-1], 0.5)
     bare = model(batch).log_softmax(-1)
     for log_probs in (guided(batch), stepwise(guided, batch)[0]):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import regard
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.decode.token_lexicon import TokenLexicon, learn_lexicon
 from regard.decode.translate import Translator
 from regard.decode.unknown import fill_unknown, filled, makers
@@ -107,7 +107,7 @@ def test_a_tag_before_the_source_is_no_word(namer: Translator) -> None:
     (ids,) = marked.encode_source([text])
     target = [plain.unknown or 0] * 12
     with torch.inference_mode():
-        looked = namer.reading.of(model.attention(pack([ids], [target]).pad()).cross)[0, :12]  # (T, S)
+        looked = namer.reading.of(model.attention(flat_batch([ids], [target]).pad()).cross)[0, :12]  # (T, S)
     (places,) = makers(model, namer.reading, [ids], [target], first=1)
     assert places == looked[:, 1:-1].argmax(dim=1).tolist()
     said = fill_unknown(model, namer.reading, marked, None, [text], [target])[0]

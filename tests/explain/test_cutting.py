@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import variants
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, cut_output, heads_of, importance, parse_head, random_heads
@@ -21,7 +21,7 @@ from support import LINES
 from variants import V, close, stepwise, transformer
 
 SMALL = TransformerConfig(width=16, heads=4, inner=32, encoder_layers=2, decoder_layers=2)
-BATCH = pack([[5, 9, 14, 3], [8, 6]], [[7, 11, 4], [12]]).pad()
+BATCH = flat_batch([[5, 9, 14, 3], [8, 6]], [[7, 11, 4], [12]]).pad()
 HEADS = [Head("encoder", 1, 2), Head("decoder", 0, 0), Head("cross", 1, 3)]
 
 
@@ -130,7 +130,7 @@ def test_importance_finds_the_head_that_matters_and_the_one_that_does_not() -> N
     with torch.inference_mode():  # targets that the model holds for likely, so that a cut can only hurt
         for i, source in enumerate(sources):
             for t in range(5):
-                said[i][t] = int(model(pack([source], [said[i][: t + 1]]).pad())[0, t, 3:].argmax()) + 3
+                said[i][t] = int(model(flat_batch([source], [said[i][: t + 1]]).pad())[0, t, 3:].argmax()) + 3
     pairs = list(zip(sources, said, strict=True))
     found = importance(model, pairs[:6], pairs[6:], count=1, draws=6)
     assert list(found.drops.values()) == sorted(found.drops.values(), reverse=True)

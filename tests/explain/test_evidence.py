@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import variants
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_mean, spearman
@@ -99,7 +99,7 @@ def test_gradient_times_input_is_the_slope_along_the_input(name: str) -> None:
     model = fresh(name).double()
     shares = np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])  # three subwords in two words
     found = gradient_times_input(model, SOURCE, TARGET, OF_WORD, shares, WORDS)
-    batch = pack([SOURCE], [TARGET]).pad()
+    batch = flat_batch([SOURCE], [TARGET]).pad()
     for word in range(WORDS):
         grown = []
         for step in (1e-6, -1e-6):

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import variants
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.decode.translate import Translator
 from regard.errors import InputError, RegardError
 from regard.explain import step
@@ -53,7 +53,7 @@ def made(name: str) -> Model:
 @pytest.mark.parametrize("name", LOOKING)
 def test_every_look_of_every_architecture_is_the_models_own(name: str) -> None:
     model = made(name)
-    maps = model.attention(pack([SOURCE], [TARGET]).pad())
+    maps = model.attention(flat_batch([SOURCE], [TARGET]).pad())
     looks = 0
     for kind in get_args(Kind):
         for layer, weights in enumerate(getattr(maps, kind)):

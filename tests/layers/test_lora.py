@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle, unique_tensors
 from regard.layers.lora import LowRank, adapt, factors, low_rank, merged, updated, updates_between
 from regard.models.rnn import RnnConfig
@@ -17,7 +17,7 @@ from regard.models.transformer import Transformer, TransformerConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
 
 CONFIG = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2, dropout=0.0)
-BATCH = pack([[7, 8, 9], [10, 11]], [[12, 13], [14, 15, 16]]).pad()
+BATCH = flat_batch([[7, 8, 9], [10, 11]], [[12, 13], [14, 15, 16]]).pad()
 
 
 def small(config: TransformerConfig = CONFIG) -> Transformer:

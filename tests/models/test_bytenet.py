@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from regard.batch import PAD, Batch, pack, pad_sources
+from regard.batch import PAD, Batch, flat_batch, pad_sources
 from regard.decode.greedy import greedy
 from regard.errors import RecipeError
 from regard.models.base import Model
@@ -50,7 +50,7 @@ def test_it_equals_a_twin_of_torchs_own_layers() -> None:
     model = ByteNet(SMALL, V, V, True).eval()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    batch = pack([[5, 9, 4]], [[7, 3, 8, 8, 5, 6]]).pad()  # 4 tokens, ⌈4.8⌉ = 5 columns, 7 positions above them
+    batch = flat_batch([[5, 9, 4]], [[7, 3, 8, 8, 5, 6]]).pad()  # 4 tokens, ⌈4.8⌉ = 5 columns, 7 positions above them
     scale = 12**0.5
     x = scale * F.embedding(F.pad(batch.src, (0, 1), value=PAD), model.source_embedding.weight).mT
     for block, dilation in zip(model.encoder, (1, 2, 4, 1), strict=True):
@@ -67,7 +67,7 @@ def test_it_equals_a_twin_of_torchs_own_layers() -> None:
 def test_a_position_reads_its_own_column_alone() -> None:
     torch.manual_seed(2)
     model = ByteNet(SMALL, V, V, True).eval()
-    batch = pack([[5, 9, 4, 7, 3]], [[7, 3, 8, 8]]).pad()  # 6 tokens, ⌈7.2⌉ = 8 columns
+    batch = flat_batch([[5, 9, 4, 7, 3]], [[7, 3, 8, 8]]).pad()  # 6 tokens, ⌈7.2⌉ = 8 columns
     memory = model.encode(batch.src, batch.src_mask)
     assert memory.states.shape == (1, 8, 12)
     changed = replace(memory, states=memory.states.clone())
@@ -85,7 +85,7 @@ def test_it_learns_to_copy_the_neighbour() -> None:
     sentences = [torch.randint(3, V, (int(n),)).tolist() for n in torch.randint(2, 8, (30,))]
     targets = [s[1:] + s[:1] for s in sentences]
     model = ByteNet(ByteNetConfig(width=32, encoder_layers=3, decoder_layers=3, dilations=3, dropout=0.0), V, V, True)
-    batch = pack(sentences, targets).pad()
+    batch = flat_batch(sentences, targets).pad()
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     for _ in range(80):
         loss = F.cross_entropy(model(batch)[batch.tgt_mask], batch.tgt_out[batch.tgt_mask])

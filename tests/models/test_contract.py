@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import variants
-from regard.batch import BOS, PAD, Batch, pack
+from regard.batch import BOS, PAD, Batch, flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import RecipeError
 from regard.models.base import Model
@@ -124,7 +124,7 @@ def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
     for row in range(len(batch)):
         source = batch.src[row][batch.src_mask[row]][:-1].tolist()
         target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
-        alone = pack([source], [target]).pad()
+        alone = flat_batch([source], [target]).pad()
         close(model(alone)[0], together[row][batch.tgt_mask[row]])
 
 
@@ -210,7 +210,7 @@ def test_a_bundle_round_trip_changes_nothing(tmp_path: Path, tokenizer: Tokenize
     assert again.card == {"note": "é"}
     assert again.config == config
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.model.parameters(), strict=True))
-    batch = pack(tokenizer.encode_source(["The cat sleeps."]), tokenizer.encode_target(["Le chat dort."])).pad()
+    batch = flat_batch(tokenizer.encode_source(["The cat sleeps."]), tokenizer.encode_target(["Le chat dort."])).pad()
     with torch.inference_mode():
         assert torch.equal(model(batch), again.model(batch))
 

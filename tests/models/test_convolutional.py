@@ -7,7 +7,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import variants
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.models.base import Model
 from variants import scattered, stepwise
 
@@ -25,7 +25,7 @@ def model(request: pytest.FixtureRequest) -> Model:
 
 @pytest.mark.parametrize(("source", "target"), [(4, 6), (9, 3), (1, 1)])
 def test_the_formula_counts_what_torch_counts(model: Model, source: int, target: int) -> None:
-    batch = pack([[5] * (source - 1)], [[6] * (target - 1)]).pad()
+    batch = flat_batch([[5] * (source - 1)], [[6] * (target - 1)]).pad()
     with FlopCounterMode(display=False) as counter:
         model(batch)
     assert model.flops(source, target) == counter.get_total_flops()

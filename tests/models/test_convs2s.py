@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.errors import RecipeError
 from regard.layers.convolution import Convolution
 from regard.models.base import Model
@@ -62,7 +62,7 @@ def test_it_is_the_papers_equations_position_by_position() -> None:
     model = ConvS2S(SMALL, V, V, True).eval()
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    batch = pack([[5, 9, 4, 4]], [[7, 3, 8]]).pad()
+    batch = flat_batch([[5, 9, 4, 4]], [[7, 3, 8]]).pad()
     words, half = model.source_embedding.weight, math.sqrt(0.5)
     e = [words[w] + model.source_positions.weight[j] for j, w in enumerate(batch.src[0])]
     states = [linear(model.encoder_input, x) for x in e]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.errors import RecipeError
 from regard.layers.recurrent import Recurrent
 from regard.models.deep_att import PRESETS, Column, DeepAtt, DeepAttConfig, feed, reverse
@@ -43,7 +43,7 @@ def twice(model: DeepAtt, source: int, target: int) -> int:
 
 def test_flops_are_what_is_counted(model: DeepAtt) -> None:
     """In double precision, where torch's LSTM on the CPU is made of products the counter can see."""
-    pair = pack([[5, 6, 7, 8]], [[9, 10]]).pad()
+    pair = flat_batch([[5, 6, 7, 8]], [[9, 10]]).pad()
     with FlopCounterMode(display=False) as counter:
         model.double()(pair)
     unseen = 2 * 5 * 3 * model.config.width  # v·tanh(…): a matrix by a vector

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from regard.batch import Batch, pack, pad_sources
+from regard.batch import Batch, flat_batch, pad_sources
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.errors import InputError
@@ -80,7 +80,7 @@ def test_a_beam_scores_what_the_mean_says(pair: list[Model], batch: Batch) -> No
         assert len({h.ids for h in found}) == len(found) == 3
         source = batch.src[row][batch.src_mask[row]][:-1].tolist()
         for hypothesis in found:
-            said = pack([source], [list(hypothesis.ids)]).pad()
+            said = flat_batch([source], [list(hypothesis.ids)]).pad()
             mean = sum(model(said).softmax(-1) for model in pair) / 2  # (1, T, V)
             right = mean.log().gather(-1, said.tgt_out[..., None])[0, : len(hypothesis.log_probs), 0]
             close(torch.tensor(hypothesis.log_probs), right)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.errors import RecipeError
 from regard.layers.recurrent import Carry, Recurrent
 from regard.models.base import Memory
@@ -33,7 +33,7 @@ def model(request: pytest.FixtureRequest) -> GNMT:
 
 def test_flops_are_what_is_counted(model: GNMT) -> None:
     """In double precision, where torch's LSTM on the CPU is made of products the counter can see."""
-    pair = pack([[5, 6, 7, 8]], [[9, 10]]).pad()
+    pair = flat_batch([[5, 6, 7, 8]], [[9, 10]]).pad()
     with FlopCounterMode(display=False) as counter:
         model.double()(pair)
     seen_apart = 2 * pair.tgt_in.shape[1] * pair.src.shape[1] * model.config.width  # v·tanh(…): a matrix by a vector

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.errors import RecipeError
 from regard.models.moe import PRESETS, Moe, MoeConfig
 from regard.training.loss import smoothed_nll_fused
@@ -34,7 +34,7 @@ def test_gradients_in_double_precision() -> None:
     """The whole model as a function of some of its matrices, a router's among them."""
     torch.manual_seed(3)
     model = Moe(MoeConfig(width=4, cells=4, inner=3, experts=3), 7, 7, True).double().eval()
-    batch = pack([[3, 4], [5]], [[6], [3, 5]]).pad()
+    batch = flat_batch([[3, 4], [5]], [[6], [3, 5]]).pad()
     names = ("join.weight", "encoder_experts.router.weight", "decoder_experts.experts.1.contract.weight")
     values = tuple(model.get_parameter(name).detach().clone().requires_grad_() for name in names)
 
@@ -74,7 +74,7 @@ def test_the_formula_is_what_torch_counts(kind: str, source: int, target: int) -
     """In double precision, where an LSTM on a CPU is made of products that the counter sees. It does not see a product
     with a vector, the v of the additive score."""
     model = Moe(KINDS[kind], V, V + 4, False).double().eval()
-    batch = pack([[5] * (source - 1)], [[6] * (target - 1)]).pad()
+    batch = flat_batch([[5] * (source - 1)], [[6] * (target - 1)]).pad()
     with torch.no_grad(), FlopCounterMode(display=False) as counter:
         model(batch)
     unseen = 2 * source * target * model.config.width if model.config.score == "additive" else 0

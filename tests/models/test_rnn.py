@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import EOS, Batch, pack, pad_sources
+from regard.batch import EOS, Batch, flat_batch, pad_sources
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.errors import RecipeError
@@ -81,7 +81,7 @@ def test_the_gpu_computes_the_same(model: Model, batch: Batch) -> None:
 
 @pytest.mark.filterwarnings("ignore:TF32 acceleration")  # torch's word on switching a backend off
 def test_flops_are_those_counted(model: Model) -> None:
-    pair = pack([[5, 6, 7, 8]], [[9, 10]]).pad()  # with EOS and BOS: 5 and 3
+    pair = flat_batch([[5, 6, 7, 8]], [[9, 10]]).pad()  # with EOS and BOS: 5 and 3
     # The counter sees neither the CPU's fused LSTM, which is switched off, nor a matrix times the additive score's v.
     with torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter:
         model(pair)
@@ -107,7 +107,7 @@ def test_it_learns_thirty_sentences_by_heart(kind: str) -> None:
     model = constructor(config, 12, 12, True)
     sources = [torch.randint(3, 12, (3 + i % 4,)).tolist() for i in range(30)]
     targets = [source[::-1] for source in sources]
-    batch = pack(sources, targets).pad()
+    batch = flat_batch(sources, targets).pad()
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     for _ in range(250):
         optimizer.zero_grad()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from regard.batch import PackedBatch, Places, pack
+from regard.batch import FlatBatch, Places, flat_batch
 from regard.data.rows import lay_in_rows
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.training.loss import projected_nll, smoothed_nll
@@ -15,14 +15,14 @@ from regard.training.loss import projected_nll, smoothed_nll
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2, dropout=0.0)
 
 
-def some_pairs() -> PackedBatch:
+def some_pairs() -> FlatBatch:
     generator = torch.Generator().manual_seed(4)
     sizes = torch.randint(1, 15, (20, 2), generator=generator).tolist()
     ids = [[torch.randint(3, 40, (n,), generator=generator).tolist() for n in pair] for pair in sizes]
-    return pack([s for s, _ in ids], [t for _, t in ids])
+    return flat_batch([s for s, _ in ids], [t for _, t in ids])
 
 
-def in_rows(batch: PackedBatch, width: int = 32) -> PackedBatch:
+def in_rows(batch: FlatBatch, width: int = 32) -> FlatBatch:
     laid = lay_in_rows(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), width)
     places = Places(laid.rows + 1, width, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
     assert laid.rows < len(batch) / 1.5

@@ -10,7 +10,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import BOS, PAD, Batch, pack
+from regard.batch import BOS, PAD, Batch, flat_batch
 from regard.errors import RecipeError
 from regard.layers.feedforward import FeedForward
 from regard.layers.moe import MixtureOfExperts
@@ -45,7 +45,7 @@ def close(a: torch.Tensor, b: torch.Tensor) -> None:
 @pytest.mark.parametrize(("source", "target"), [(1, 1), (6, 4), (3, 9)])
 def test_the_formula_is_what_torch_counts(kind: str, source: int, target: int) -> None:
     model = make(kind)
-    batch = pack([[5] * (source - 1)], [[6] * (target - 1)]).pad()
+    batch = flat_batch([[5] * (source - 1)], [[6] * (target - 1)]).pad()
     # The counter does not see into the fused attention of a CPU; the plain kernel is made of products that it sees.
     with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model(batch)
@@ -53,7 +53,7 @@ def test_the_formula_is_what_torch_counts(kind: str, source: int, target: int) -
 
 
 def test_training_costs_three_times_as_much() -> None:
-    model, one = make("pre"), pack([[5, 6, 7]], [[8, 9]]).pad()
+    model, one = make("pre"), flat_batch([[5, 6, 7]], [[8, 9]]).pad()
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model(one).sum().backward()
     assert counter.get_total_flops() == pytest.approx(3 * model.flops(4, 3), rel=0.01)
@@ -106,7 +106,7 @@ def test_neighbours_padding_and_the_future_change_nothing(kind: str, batch: Batc
     for row in range(len(batch)):
         source = batch.src[row][batch.src_mask[row]][:-1].tolist()
         target = batch.tgt_out[row][batch.tgt_mask[row]][:-1].tolist()
-        close(model(pack([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
+        close(model(flat_batch([source], [target]).pad())[0], together[row][batch.tgt_mask[row]])
 
     def wider(rows: torch.Tensor) -> torch.Tensor:
         return torch.cat([rows, torch.full((len(rows), 4), PAD).to(rows.dtype)], dim=1)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.batch import Batch, Places, pack
+from regard.batch import Batch, Places, flat_batch
 from regard.data.rows import lay_in_rows
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.training.capture import Captured
@@ -28,10 +28,10 @@ def batch(seed: int) -> Batch:
     generator = torch.Generator().manual_seed(seed)
     sizes = torch.randint(1, 15, (20, 2), generator=generator).tolist()
     ids = [[torch.randint(3, 40, (n,), generator=generator).tolist() for n in pair] for pair in sizes]
-    packed = pack([s for s, _ in ids], [t for _, t in ids])
-    laid = lay_in_rows(packed.src_offsets.diff().tolist(), packed.tgt_offsets.diff().tolist(), 64)
+    flat = flat_batch([s for s, _ in ids], [t for _, t in ids])
+    laid = lay_in_rows(flat.src_offsets.diff().tolist(), flat.tgt_offsets.diff().tolist(), 64)
     places = Places(8, 64, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
-    return replace(packed, places=places).pad().to("cuda")
+    return replace(flat, places=places).pad().to("cuda")
 
 
 def make(dropout: float) -> tuple[Transformer, list[Tensor]]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import EOS, pack
+from regard.batch import EOS, flat_batch
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
 from regard.models.transformer import Transformer
@@ -45,7 +45,7 @@ def model(request: pytest.FixtureRequest) -> Model:
     ],
 )
 def test_searching_and_learning_are_counted_as_torch_counts_them(model: Model, config: RewardConfig) -> None:
-    pairs = pack([[3, 4, 5, 6]], [[7] * LIMIT])
+    pairs = flat_batch([[3, 4, 5, 6]], [[7] * LIMIT])
     with FlopCounterMode(display=False) as counter:
         found = reward_loss(model, pairs.pad(), config)
         found.loss.backward()

@@ -26,7 +26,7 @@ from support import write_lines
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --max-length 60"
 PACE = "--steps 12 --save-every 6 --eval-every 6 --warmup 5 --log-every 1 --device cpu --learning-rate 0.01"
 PLAIN = "--dropout 0 --batch-tokens 100"  # four batches an epoch: two for each of two processes
-ROWS = "--dropout 0 --packing on --average ema --batch-tokens"
+ROWS = "--dropout 0 --share-rows on --average ema --batch-tokens"
 NOISY = "--dropout 0.2 --average ema --accumulate 2 --batch-tokens 100"
 
 # What torchrun does, without its seconds: processes that know their number, forks of one that has imported everything.
@@ -257,7 +257,9 @@ def test_a_damaged_part_is_named(home: Path, tmp_path: Path) -> None:
 
 def test_positions_for_another_number_of_processes() -> None:
     assert on_processes(Progress(index=9, processes=2), 3) == Progress(index=6, processes=3)
-    assert on_processes(Progress(index=9, processes=2, packed=True), 3) == Progress(index=9, processes=3, packed=True)
+    assert on_processes(Progress(index=9, processes=2, shared_rows=True), 3) == Progress(
+        index=9, processes=3, shared_rows=True
+    )
 
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:

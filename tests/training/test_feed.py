@@ -30,10 +30,10 @@ if __name__ == "__main__":
     train = find_splits(recipe.data).train
     tokenizer = Tokenizer.train(lambda: read_pairs(train[0].files), recipe.text)
     cost = Cost(make_model(recipe.architecture, recipe.model, tokenizer))
-    for packed in (False, True):
+    for shared in (False, True):
 
         def batches():
-            return make_batches(recipe, train, tokenizer, Progress(packed=packed), Console(quiet=True))
+            return make_batches(recipe, train, tokenizer, Progress(shared_rows=shared), Console(quiet=True))
 
         made_here = list(itertools.islice(feed(batches(), cost, torch.device("cpu")), 40))
         made_ahead = list(itertools.islice(ahead(Stream(batches(), cost), pin=False), 40))

@@ -11,7 +11,7 @@ import torch
 
 import regard
 from encoded import Fixed
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import RecipeError
 from regard.recipe.recipe import recipe_from_tables
@@ -54,8 +54,8 @@ def test_a_batch_finds_its_own_links(
     (kept,) = tmp_path.glob("*.links.npz")
     stamp = kept.stat().st_mtime_ns
     for one in (guide, Guide(corpus, tokenizer, tmp_path)):
-        packed = corpus.gather([5, 2, 7])
-        batch = one.on(packed, packed.pad())
+        flat = corpus.gather([5, 2, 7])
+        batch = one.on(flat, flat.pad())
         assert batch.links is not None
         assert batch.links.shape == (3, batch.tgt_out.shape[1], batch.src.shape[1])
         for row, pair in enumerate((5, 2, 7)):
@@ -65,7 +65,7 @@ def test_a_batch_finds_its_own_links(
     kept.write_bytes(b"damaged")
     again = Guide(corpus, tokenizer, tmp_path)
     np.testing.assert_array_equal(again.links, guide.links)
-    strange = pack([[4, 4]], [[4]])
+    strange = flat_batch([[4, 4]], [[4]])
     assert not guide.on(strange, strange.pad()).links.any()  # type: ignore[union-attr]
 
 
@@ -84,8 +84,8 @@ def test_the_head_learns_to_look_there(tmp_path: Path) -> None:
         tokenizer = bundle.tokenizer
         coded = [tokenizer.encode_source([s])[0] for s, _ in LINES], [tokenizer.encode_target([t])[0] for _, t in LINES]
         corpus = Fixed(*coded)
-        packed = corpus.gather(range(len(LINES)))
-        batch = Guide(corpus, tokenizer, tmp_path / "cache").on(packed, packed.pad())
+        flat = corpus.gather(range(len(LINES)))
+        batch = Guide(corpus, tokenizer, tmp_path / "cache").on(flat, flat.pad())
         with torch.inference_mode():
             cross = bundle.model.attention(batch).cross
         losses[weight] = guided_nll(cross[1][:, 0], batch.links).item()  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.training import loss as losses_of
 from regard.training.loss import projected_nll, smoothed_nll, smoothed_nll_fused
@@ -56,7 +56,9 @@ def test_gradients_of_parts_add_up_to_the_whole(batch: Batch) -> None:
         return [p.grad.clone() for p in model.parameters() if p.grad is not None]
 
     rows = [
-        pack([batch.src[i][batch.src_mask[i]][:-1].tolist()], [batch.tgt_out[i][batch.tgt_mask[i]][:-1].tolist()]).pad()
+        flat_batch(
+            [batch.src[i][batch.src_mask[i]][:-1].tolist()], [batch.tgt_out[i][batch.tgt_mask[i]][:-1].tolist()]
+        ).pad()
         for i in range(len(batch))
     ]
     for a, b in zip(gradient([batch]), gradient(rows), strict=True):

@@ -61,9 +61,9 @@ def gradients(update: Update, batches: list[Batch]) -> tuple[Tensor, list[Tensor
     return loss, found
 
 
-@pytest.mark.parametrize("packing", ["off", "on"])
-def test_parts_have_the_gradient_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
-    job = job_in(tmp_path, packing=packing, batch_tokens=256)
+@pytest.mark.parametrize("share_rows", ["off", "on"])
+def test_parts_have_the_gradient_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share_rows: str) -> None:
+    job = job_in(tmp_path, share_rows=share_rows, batch_tokens=256)
     job.bundle.model.double()
     update, batches = Update(job), [next(job.batches).pad() for _ in range(2)]
     loss, wanted = gradients(update, batches)

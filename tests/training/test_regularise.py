@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.batch import BOS, EOS, PAD, Batch, PackedBatch, Places, pack
+from regard.batch import BOS, EOS, PAD, Batch, FlatBatch, Places, flat_batch
 from regard.errors import RecipeError
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
@@ -113,14 +113,14 @@ def test_silenced_words_reach_the_model_as_zeros() -> None:
     tables = [m for m in (model.source_embedding, model.target_embedding) if isinstance(m, nn.Embedding)]
     for table in tables:
         table.register_forward_hook(lambda _, __, vectors: seen.append(vectors))
-    model(pack([[5] * 60] * 4, [[6] * 60] * 4).pad())
+    model(flat_batch([[5] * 60] * 4, [[6] * 60] * 4).pad())
     shares = [(vectors == 0).all(dim=-1).float().mean().item() for vectors in seen]
     assert len(shares) == 2
     assert all(0.35 < share < 0.65 for share in shares)
 
 
 def test_own_words_are_those_of_the_place_before() -> None:
-    batch = pack([[7], [8]], [[11, 12, 13], [14]]).pad()
+    batch = flat_batch([[7], [8]], [[11, 12, 13], [14]]).pad()
     predicted = torch.tensor([[3, 4, EOS, 6], [7, PAD, 9, 9]])
     always = with_own_words(batch, predicted, torch.ones(()))
     assert always.tgt_in.tolist() == [[BOS, 3, 4, 13], [BOS, 7, PAD, PAD]]  # after 4 it would stop: 13 stays
@@ -136,9 +136,9 @@ def test_sentences_that_share_a_row_do_not_read_each_others_words() -> None:
 
 
 def in_one_row(sources: list[list[int]], targets: list[list[int]], width: int) -> Batch:
-    one = pack(sources, targets)
+    one = flat_batch(sources, targets)
     places = Places(1, width, torch.zeros(len(one), dtype=torch.int64), one.src_offsets[:-1], one.tgt_offsets[:-1])
-    return PackedBatch(one.src, one.src_offsets, one.tgt_in, one.tgt_out, one.tgt_offsets, places).pad()
+    return FlatBatch(one.src, one.src_offsets, one.tgt_in, one.tgt_out, one.tgt_offsets, places).pad()
 
 
 def test_r_drop_in_shared_rows_equals_a_row_each() -> None:
@@ -146,7 +146,7 @@ def test_r_drop_in_shared_rows_equals_a_row_each() -> None:
     model = small("transformer").eval()
     sentences = [[5, 6, 7], [8, 9]], [[11, 12], [14, 15, 16]]
     losses = []
-    for batch in (pack(*sentences).pad(), in_one_row(*sentences, 8)):
+    for batch in (flat_batch(*sentences).pad(), in_one_row(*sentences, 8)):
         losses.append(r_drop_fused(model(batch.twice()), batch.tgt_out, batch.tgt_mask, 0.1, 5.0))
     torch.testing.assert_close(losses[0], losses[1])
 
@@ -161,7 +161,7 @@ def test_predictions_need_no_gradient_and_are_the_likeliest(batch: Batch) -> Non
 @pytest.mark.parametrize("sampling_rate", [0.0, 0.5])
 def test_learning_is_counted_as_torch_counts_it(r_drop_weight: float, sampling_rate: float) -> None:
     config = TrainConfig(r_drop=r_drop_weight, sampling_rate=sampling_rate)
-    model, pairs = small("convs2s").train(), pack([[3, 4, 5, 6]], [[7] * 9])
+    model, pairs = small("convs2s").train(), flat_batch([[3, 4, 5, 6]], [[7] * 9])
     batch = pairs.pad()
     with FlopCounterMode(display=False) as counter:
         if config.sampling_rate:

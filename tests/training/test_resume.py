@@ -23,11 +23,11 @@ from support import Call, regard, write_lines
 
 FLAGS = {
     "plain": "--dropout 0.1",
-    "shared rows": "--dropout 0.1 --packing on --batch-tokens 256",
+    "shared rows": "--dropout 0.1 --share-rows on --batch-tokens 256",
     "everything": "--dropout 0.1 --average ema --accumulate 2 --bpe-dropout 0.1 --schedule wsd --decay 5",
     "snapshots": "--average last --average-last 2 --optimizer muon --weight-decay 0.01",
     "regularised": "--dropout 0.1 --r-drop 2 --word-dropout 0.1 --layer-drop 0.2 --optimizer adafactor",
-    "regularised rows": "--packing on --batch-tokens 256 --word-dropout 0.1 --layer-drop 0.2 --r-drop 2 "
+    "regularised rows": "--share-rows on --batch-tokens 256 --word-dropout 0.1 --layer-drop 0.2 --r-drop 2 "
     "--sampling-rate 0.5 --schedule linear --embedding-rate 0.5",
     "guided": "--dropout 0.1 --guided-weight 0.5 --sampling-rate 0.3",
     "a mixture": "{folder}/more.toml --tags <bt> --recase 0.3 --join-pairs 0.3 --typos 0.2 --drop-words 0.1",
@@ -179,8 +179,8 @@ def test_a_changed_recipe_needs_override(run: Path, call: Call) -> None:
 def test_what_cannot_change_is_refused_even_with_override(run: Path) -> None:
     with pytest.raises(RunError, match=r"model.width cannot change within a run"):
         resume(run, [("width", "32"), ("steps", "30")], override=True)
-    with pytest.raises(RunError, match=r"train.packing cannot change within a run"):
-        resume(run, [("packing", "on"), ("steps", "30")], override=True)
+    with pytest.raises(RunError, match=r"train.share_rows cannot change within a run"):
+        resume(run, [("share_rows", "on"), ("steps", "30")], override=True)
 
 
 def test_changed_data_is_noticed(run: Path, finished: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from regard.batch import EOS, Batch, pack
+from regard.batch import EOS, Batch, flat_batch
 from regard.decode.greedy import greedy
 from regard.decode.sampling import sample
 from regard.metrics.bleu import sentence_bleu
@@ -48,7 +48,7 @@ def fixed(seed: int = 1) -> torch.Generator:
 
 @pytest.fixture
 def pairs() -> Batch:
-    return pack([[3, 4, 5], [6, 3], [8]], [[5, 4, 3], [3, 6], [7, 8, 7, 8]]).pad()
+    return flat_batch([[3, 4, 5], [6, 3], [8]], [[5, 4, 3], [3, 6], [7, 8, 7, 8]]).pad()
 
 
 # ── the equations ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -218,7 +218,7 @@ def test_micro_batches_sum_up_to_the_whole_batch(pairs: Batch, config: RewardCon
     whole = reward_loss(model, pairs, config, generator=fixed())
     sources, targets = [[3, 4, 5], [6, 3], [8]], [[5, 4, 3], [3, 6], [7, 8, 7, 8]]
     parts = [
-        reward_loss(model, pack([s], [t]).pad(), config, generator=fixed())
+        reward_loss(model, flat_batch([s], [t]).pad(), config, generator=fixed())
         for s, t in zip(sources, targets, strict=True)
     ]
     torch.testing.assert_close(sum(part.loss for part in parts), whole.loss)
@@ -239,10 +239,10 @@ def test_many_samples_give_the_gradient_of_the_expected_reward() -> None:
     model.output = torch.nn.Linear(CONFIG.width, V)
     with torch.no_grad():
         model.output.bias.zero_()[EOS] = 4.0  # most outputs have no word, or one
-    pair = pack([[3, 4]], [[5]]).pad()
+    pair = flat_batch([[3, 4]], [[5]]).pad()
     words = [w for w in range(V) if w != EOS]
     outputs = [(), *((w,) for w in words), *((w, x) for w in words for x in words)]
-    wide = pack([[3, 4]] * len(outputs), outputs).pad()
+    wide = flat_batch([[3, 4]] * len(outputs), outputs).pad()
     log_probs = sequence_log_probs(model(wide), wide.tgt_out, wide.tgt_mask)
     assert float(log_probs.exp().sum().detach()) > 0.99
     rewards = torch.tensor([gleu(y, (5,)) for y in outputs])
@@ -291,7 +291,7 @@ def test_fine_tuning_raises_the_reward_of_samples_and_of_greedy_translations(con
     generator = fixed(3)
     sources = [torch.randint(3, 13, (4,), generator=generator).tolist() for _ in range(20)]
     targets = [source[::-1] for source in sources]
-    pairs = pack(sources, targets).pad()
+    pairs = flat_batch(sources, targets).pad()
     torch.manual_seed(5)
     small = TransformerConfig(width=32, heads=2, inner=64, encoder_layers=1, decoder_layers=1, dropout=0.0)
     model = Transformer(small, 13, 13, True)

@@ -187,7 +187,7 @@ class WordBased:
         return self.lexicon.get(word.casefold(), [(word, 1.0)])
 
     def save(self, path: str | Path) -> None:
-        """JSON, packed where the name ends in .gz. Equal translators give equal bytes."""
+        """JSON, compressed where the name ends in .gz. Equal translators give equal bytes."""
         stored = {
             "format": _FORMAT,
             "config": asdict(self.config),

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regard.batch import pack as batch_of
+from regard.batch import flat_batch as batch_of
 from regard.bundle.bundle import Bundle, find_bundle, unique_tensors
 from regard.bundle.bundle import beside as files_of
 from regard.bundle.weights import packed, relative_errors, unpacked

@@ -17,7 +17,7 @@ import torch
 from rich.console import Console
 from rich.rule import Rule
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.course.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
 from regard.data.corpus import DataConfig
 from regard.decode.translate import Translation, Translator
@@ -70,7 +70,7 @@ def fastest_threads() -> int:
     """One or all, by trying: threads wait for each other, and on a shared core one alone can be faster."""
     most = torch.get_num_threads()
     rows = torch.randint(3, 3200, (42, 11)).tolist()
-    batch, model = pack(rows, rows).pad(), Transformer(PRESETS["tiny"], 3200, 3200, joint=True)
+    batch, model = flat_batch(rows, rows).pad(), Transformer(PRESETS["tiny"], 3200, 3200, joint=True)
 
     def steps(threads: int) -> float:
         torch.set_num_threads(threads)

@@ -20,7 +20,7 @@ from regard.data.order import SEGMENT, segment_bounds, segment_pairs
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.batch import PackedBatch
+    from regard.batch import FlatBatch
 
 Ints = NDArray[np.int64]
 Encoded = EncodedCorpus | Mixture
@@ -158,16 +158,16 @@ class Batches:
         """Where to go on: give it to a new `Batches` over the same corpus, and the next batch is the same."""
         return {"epoch": self.epoch, "index": self.index}
 
-    def largest(self) -> PackedBatch:
+    def largest(self) -> FlatBatch:
         """The batch of this segment with the most positions, padding included; the place in the epoch stays."""
         src, tgt = self.corpus.lengths_of(self._pairs)
         rows = max(self._plan, key=lambda rows: len(rows) * int(src[rows].max() + tgt[rows].max()))
         return self.corpus.gather(self._pairs[rows])
 
-    def __iter__(self) -> Iterator[PackedBatch]:
+    def __iter__(self) -> Iterator[FlatBatch]:
         return self
 
-    def __next__(self) -> PackedBatch:
+    def __next__(self) -> FlatBatch:
         if self.index % SEGMENT >= len(self._plan):
             self.index = (self.index // SEGMENT + 1) * SEGMENT
             if self.index < self._segments * SEGMENT:
@@ -180,7 +180,7 @@ class Batches:
         return self.corpus.gather(rows)
 
 
-def batches_in_order(corpus: EncodedCorpus, batch_tokens: int) -> Iterator[PackedBatch]:
+def batches_in_order(corpus: EncodedCorpus, batch_tokens: int) -> Iterator[FlatBatch]:
     """Every pair of a corpus once, for a loss on dev."""
     for rows in plan_in_order(*corpus.lengths, batch_tokens):
         yield corpus.gather(rows)

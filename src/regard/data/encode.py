@@ -33,7 +33,7 @@ from regard.errors import InputError
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from regard.batch import PackedBatch
+    from regard.batch import FlatBatch
 
 FORMAT = 2
 CHUNK = 10_000  # pairs in memory at a time
@@ -87,17 +87,17 @@ class EncodedCorpus:
         src = self.src[self.src_offsets[i] : self.src_offsets[i + 1]]
         return src.tolist(), self.tgt[self.tgt_offsets[i] : self.tgt_offsets[i + 1]].tolist()
 
-    def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> PackedBatch:
+    def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> FlatBatch:
         """The pairs at `indices`, in that order, as one batch."""
         rows = np.asarray(indices, dtype=np.int64)
-        return packed(self.src, self.src_offsets, self.tgt, self.tgt_offsets, rows)
+        return gather_pairs(self.src, self.src_offsets, self.tgt, self.tgt_offsets, rows)
 
 
-def packed(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_offsets: Ints, rows: Ints) -> PackedBatch:
+def gather_pairs(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_offsets: Ints, rows: Ints) -> FlatBatch:
     """Some rows of ids as a batch, with BOS and EOS where they belong."""
     import torch
 
-    from regard.batch import BOS, EOS, PackedBatch
+    from regard.batch import BOS, EOS, FlatBatch
 
     sources, src_starts = gather_ids(src, src_offsets, rows, EOS)
     tgt_out, tgt_starts = gather_ids(tgt, tgt_offsets, rows, EOS)
@@ -105,7 +105,7 @@ def packed(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_offsets:
     tgt_in[1:] = tgt_out[:-1]  # y1 … yn EOS moved by one is BOS y1 … yn, once each start is set
     tgt_in[tgt_starts[:-1]] = BOS
     flat = [torch.from_numpy(array) for array in (sources, src_starts, tgt_in, tgt_out, tgt_starts)]
-    return PackedBatch(flat[0], flat[1], flat[2], flat[3], flat[4])
+    return FlatBatch(flat[0], flat[1], flat[2], flat[3], flat[4])
 
 
 def gather_ids(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int | None = None) -> tuple[Ints, Ints]:

@@ -1,7 +1,7 @@
 """Files from the network, whole and checked, and what lies inside archives.
 
 A download grows in NAME.part. One that was cut off goes on from there (HTTP Range), is checked, and only then gets its
-name. Archives are never unpacked: a member is read as a stream by the name that we know, so nothing an archive says
+name. Archives are never extracted: a member is read as a stream by the name that we know, so nothing an archive says
 can become a path (.tar, .tar.gz, .tgz, .zip, and .gz or .xz around one file). What to fetch is in `sources.py`.
 """
 
@@ -134,13 +134,13 @@ def digest(path: Path, kind: str = "sha256") -> str:
 
 
 def copy_from(folder: Path, name: str, path: Path) -> Path:
-    """A file that lies in a local folder: itself, or unpacked to `path` where it lies there as NAME.gz or NAME.xz."""
+    """A file of a local folder: itself, or decompressed to `path` if it is there as NAME.gz or NAME.xz."""
     if (folder / name).is_file():
         return folder / name
-    packed = next((p for p in (folder / f"{name}.gz", folder / f"{name}.xz") if p.is_file()), None)
-    if packed is None:
+    compressed = next((p for p in (folder / f"{name}.gz", folder / f"{name}.xz") if p.is_file()), None)
+    if compressed is None:
         raise InputError(f"{folder} has no {name}, nor {name}.gz or {name}.xz")
-    with opened(packed) as stream, _writing(path), path.open("wb") as file:
+    with opened(compressed) as stream, _writing(path), path.open("wb") as file:
         while chunk := stream.read(CHUNK):
             file.write(chunk)
     return path

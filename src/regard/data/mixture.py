@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.encode import EncodedCorpus, gather_ids, packed
+from regard.data.encode import EncodedCorpus, gather_ids, gather_pairs
 from regard.data.filters import FilterReport
 from regard.data.order import Ints, in_blocks
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.batch import PackedBatch
+    from regard.batch import FlatBatch
 
 
 def visits_of(pairs: int, weight: float, epoch: int) -> tuple[int, int]:
@@ -71,7 +71,7 @@ class Mixture:
             src[here], tgt[here] = corpus.lengths_of(pairs)
         return src, tgt
 
-    def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> PackedBatch:
+    def gather(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> FlatBatch:
         rows = np.asarray(indices, dtype=np.int64)
         sources, targets, places = [], [], []
         for corpus, here, pairs in self._found(rows):
@@ -79,7 +79,7 @@ class Mixture:
             targets.append(gather_ids(corpus.tgt, corpus.tgt_offsets, pairs))
             places.append(here)
         order = np.argsort(np.concatenate(places))  # row i stands at order[i] of what was laid end to end
-        return packed(*_end_to_end(sources), *_end_to_end(targets), order)
+        return gather_pairs(*_end_to_end(sources), *_end_to_end(targets), order)
 
     def _found(self, rows: Ints) -> list[tuple[EncodedCorpus, Ints, Ints]]:
         """For every corpus that has some of the rows: which of them, and the pairs they are."""

@@ -28,7 +28,7 @@ from regard.data.order import segment_bounds, segment_pairs
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.batch import PackedBatch
+    from regard.batch import FlatBatch
 
 Ints = NDArray[np.int64]
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels like round ones
@@ -158,14 +158,14 @@ class RowBatches:
     def state(self) -> dict[str, int]:
         return {"epoch": self.epoch, "index": self.index, "width": self.width}
 
-    def largest(self) -> PackedBatch:
+    def largest(self) -> FlatBatch:
         """All are of one size: the first of this segment; the place in the epoch stays."""
         return self._from(0)[1]
 
-    def __iter__(self) -> Iterator[PackedBatch]:
+    def __iter__(self) -> Iterator[FlatBatch]:
         return self
 
-    def __next__(self) -> PackedBatch:
+    def __next__(self) -> FlatBatch:
         if self.index >= len(self.corpus):
             self.epoch, self.index = self.epoch + 1, 0
             self._open()
@@ -175,7 +175,7 @@ class RowBatches:
         self.index += count
         return batch
 
-    def _from(self, at: int) -> tuple[int, PackedBatch]:
+    def _from(self, at: int) -> tuple[int, FlatBatch]:
         """How many pairs of the segment's order, from a place on, fit into a batch, and this rank's rows of it."""
         rows = self.rows * self._world
         most = rows * self.width // 2  # a pair has two tokens at least
@@ -183,7 +183,7 @@ class RowBatches:
         count, laid = fill_batch(src_lengths, tgt_lengths, rows, self.width)
         return count, self._gather(self._order[at : at + count], laid)
 
-    def _gather(self, pairs: Ints, laid: Laid) -> PackedBatch:
+    def _gather(self, pairs: Ints, laid: Laid) -> FlatBatch:
         """This rank's rows of a batch: every world-th one."""
         import torch
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.models.base import Model
 
 
@@ -60,4 +60,4 @@ def joined_reading(models: Sequence[Model]) -> Reading:
 @torch.inference_mode()
 def cross_layers(model: Model) -> int:
     """How many layers of cross-attention a model has, seen on a sentence of no words."""
-    return len(model.attention(pack([[]], [[]]).pad().to(model.device)).cross)
+    return len(model.attention(flat_batch([[]], [[]]).pad().to(model.device)).cross)

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 
 import torch
 
-from regard.batch import EOS, pack
+from regard.batch import EOS, flat_batch
 from regard.config import nearest
 from regard.decode.reading import Reading
 from regard.decode.token_lexicon import TokenLexicon, known, spelled
@@ -70,7 +70,7 @@ def makers(
 ) -> list[list[int]]:
     """For every word of every target the place of the source word that it was made from. Ids before `first` are no
     words (a tag), and places are counted from there."""
-    batch = pack(sources, targets).pad().to(model.device)
+    batch = flat_batch(sources, targets).pad().to(model.device)
     weights = reading.of(model.attention(batch).cross)  # (B, T, S)
     words = batch.src_mask & (batch.src != EOS)
     seen = weights.masked_fill(~words[:, None], -1.0)[..., first:]

@@ -244,10 +244,10 @@ def growth_to_come(job: Job, update: Update, met: set[Shape]) -> int:
     if model.device.type != "cpu" or not job.autocast._enabled or job.recipe.reward.has_rewards:
         return 0
     coming: dict[Shape, Batch] = {}
-    for packed in islice(job.batches, config.steps * config.accumulate):
+    for flat in islice(job.batches, config.steps * config.accumulate):
         if len(met) + len(coming) == SHAPES_KEPT:
             break
-        if shape_of(batch := packed.pad()) not in met:
+        if shape_of(batch := flat.pad()) not in met:
             coming[shape_of(batch)] = batch
     before, end, tried = peak_bytes(model.device) or 0, time.process_time() + SHAPES_SECONDS, 0
     for batch in coming.values():

@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.batch import EOS, pack, pad_sources
+from regard.batch import EOS, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.config import build
 from regard.decode.beam import DecodeConfig, beam_search
@@ -173,7 +173,7 @@ def no_attention(bundle: Bundle) -> InputError:
 @torch.inference_mode()
 def forced(model: Model, source: Sequence[int], target: Sequence[int]) -> AttentionMaps:
     """The maps of a teacher-forced pass over one pair, given without BOS and EOS."""
-    return model.attention(pack([source], [target]).pad().to(model.device))
+    return model.attention(flat_batch([source], [target]).pad().to(model.device))
 
 
 @torch.inference_mode()

@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import Trust
@@ -162,9 +162,9 @@ def blanked_log_probs(
     if blank == "removed":
         shorter = [[i for i, word in zip(source, of_word, strict=True) if word != gone] for gone in range(words)]
         sources = [source, *shorter]
-        batch = pack(sources, [target] * len(sources)).pad().to(model.device)
+        batch = flat_batch(sources, [target] * len(sources)).pad().to(model.device)
         return _numbers(token_log_probs(model, batch))
-    batch = pack([source] * (words + 1), [target] * (words + 1)).pad().to(model.device)
+    batch = flat_batch([source] * (words + 1), [target] * (words + 1)).pad().to(model.device)
     gone = torch.zeros_like(batch.src_mask)  # (V + 1, S)
     for word in range(words):
         gone[word + 1, : len(source)] = torch.from_numpy(of_word == word).to(gone.device)

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.explain.likelihood import token_log_probs
 from regard.models.base import Model
 
@@ -37,7 +37,7 @@ def gradient_times_input(
 ) -> NDArray[np.float64]:
     """(W, V)"""
     count = shares.shape[1]
-    batch = pack([source] * count, [target] * count).pad().to(model.device)
+    batch = flat_batch([source] * count, [target] * count).pad().to(model.device)
     with torch.enable_grad():
         log_probs, read = reading(model, lambda: token_log_probs(model, batch))  # (W, T + 1)
         mine = torch.as_tensor(shares.T, dtype=log_probs.dtype, device=log_probs.device)  # (W, T)

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.batch import Batch, budgeted, pack
+from regard.batch import Batch, budgeted, flat_batch
 from regard.models.base import Model
 
 Ids = Sequence[int]
@@ -34,7 +34,7 @@ def forced_log_probs(
     found: list[NDArray[np.float64]] = [np.empty(0)] * len(sources)
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
     for group in budgeted(lengths, batch_tokens):
-        batch = pack([sources[i] for i in group], [targets[i] for i in group]).pad().to(model.device)
+        batch = flat_batch([sources[i] for i in group], [targets[i] for i in group]).pad().to(model.device)
         rows = token_log_probs(model, batch).cpu().double().numpy()
         for i, row in zip(group, rows, strict=True):
             found[i] = row[: len(targets[i]) + 1]

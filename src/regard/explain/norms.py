@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.explain.alignment import Link, hard_links
 from regard.explain.attention import ROW_MEANINGS, View, beyond_tag, word_attention
@@ -50,7 +50,7 @@ def norm_links(
         (source_ids,), (ids,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
         spans = [(t.start, t.end) for t in tokenizer.plain.source_tokens(source)]
         texts = (spans, tokenizer.target_pieces(ids), source, tokenizer.decode(ids))
-        batch = pack([source_ids], [ids]).pad().to(model.device)
+        batch = flat_batch([source_ids], [ids]).pad().to(model.device)
         states = model.encode(batch.src, batch.src_mask).states
         links = {}
         for number, (layer, maps) in enumerate(zip(model.decoder, model.attention(batch).cross, strict=True)):

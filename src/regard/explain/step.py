@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError, RegardError
 from regard.explain.capture import no_attention
@@ -77,7 +77,7 @@ def step_numbers(bundle: Bundle, source: str, target_ids: Sequence[int], which: 
 @torch.inference_mode()
 def numbers_of(model: Model, source: Sequence[int], target: Sequence[int], which: Which) -> Numbers:
     """The same in ids, without BOS and EOS."""
-    batch = pack([source], [target]).pad().to(model.device)
+    batch = flat_batch([source], [target]).pad().to(model.device)
     check_which(model.attention(batch), which)
     equation, terms, checks = working(model, batch, which)
     return Numbers(equation, tuple(terms), checked(checks, which))

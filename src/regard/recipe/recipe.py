@@ -59,9 +59,9 @@ class Recipe:
         changing = self.text.bpe_dropout > 0 or any(self.data.transforms)
         require(
             self.train.guided_weight == 0
-            or not (changing or self.reward.has_rewards or self.train.r_drop or self.train.packing == "on"),
+            or not (changing or self.reward.has_rewards or self.train.r_drop or self.train.share_rows == "on"),
             "train.guided_weight needs text that is the same in every epoch and a row for each sentence; leave out "
-            "bpe_dropout, transforms, rewards, r_drop and packing on",
+            "bpe_dropout, transforms, rewards, r_drop and share_rows on",
         )
         require(
             self.train.guided_layer == 0 or self.train.guided_weight > 0,

@@ -61,8 +61,8 @@ class TrainConfig:
     precision: Literal["auto", "float32", "bfloat16"] = key(
         "auto", "bfloat16 on cuda, the faster of the two on cpu, float32 elsewhere"
     )
-    compile: bool = key(True, "compile packed layers on cuda: half a minute at the start, then a third faster")
-    packing: Literal["auto", "on", "off"] = key(
+    compile: bool = key(True, "compile shared-row layers on cuda: half a minute at the start, then a third faster")
+    share_rows: Literal["auto", "on", "off"] = key(
         "auto", "several sentences share a row (auto: on cuda, if the model can)"
     )
 

@@ -38,9 +38,9 @@ class Progress:
 
     step: int = 0  # updates done
     epoch: int = 0
-    index: int = 0  # of this epoch already used: batches of each process, or pairs where they are packed
+    index: int = 0  # of this epoch already used: batches of each process, or pairs where they share rows
     processes: int = 1  # that train together
-    packed: bool = False  # whether several sentences share a row
+    shared_rows: bool = False  # whether several sentences share a row
     width: int = 0  # of such rows
     half: bool | None = None  # whether a CPU computes in bfloat16, where that was left to a measurement
     room: int | None = None  # positions of the largest part of a batch that memory has room for; None: of any

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from regard.batch import PackedBatch
+from regard.batch import FlatBatch
 from regard.models.base import Model
 
 FORWARD_AND_BACKWARD = 3
@@ -24,7 +24,7 @@ class Cost:
         self.model, self.passes = model, passes  # forward passes that learning costs
         self._known: dict[tuple[int, int], float] = {}  # (source, target) → forward pass; lengths repeat all the time
 
-    def of(self, batch: PackedBatch) -> float:
+    def of(self, batch: FlatBatch) -> float:
         """Learning from a batch."""
         lengths = zip(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), strict=True)
         return sum(self.of_learning(source, target) for source, target in lengths)

@@ -22,12 +22,12 @@ def foresee(update: Update, say: Callable[[str], None]) -> None:
     job, device = update.job, update.job.bundle.model.device
     if job.recipe.reward.has_rewards:  # its translations would be drawn for nothing
         return
-    packed = job.batches.largest()
-    batch = packed.pad().to(device)
+    flat = job.batches.largest()
+    batch = flat.pad().to(device)
     moments = 0 if job.optimizer.state else 2 * sum(p.numel() * p.element_size() for p in update.parameters)
     kept = torch.empty(moments, dtype=torch.uint8, device=device) if device.type == "cuda" else None
     with untouched(job):
-        update.learn_from([batch], 1 / packed.target_tokens)
+        update.learn_from([batch], 1 / flat.target_tokens)
         update.forget()
     peak = peak_bytes(device)
     del kept

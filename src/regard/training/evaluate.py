@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.batch import budgeted, pack
+from regard.batch import budgeted, flat_batch
 from regard.bundle.bundle import Bundle
 from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator
@@ -61,8 +61,8 @@ def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) 
     ]
     total, tokens = 0.0, 0
     for group in budgeted([max(len(s), len(t)) for s, t in fitting], batch_tokens):
-        packed = pack([fitting[i][0] for i in group], [fitting[i][1] for i in group])
-        batch = packed.pad().to(bundle.model.device)
+        flat = flat_batch([fitting[i][0] for i in group], [fitting[i][1] for i in group])
+        batch = flat.pad().to(bundle.model.device)
         total += float(smoothed_nll(bundle.model(batch), batch.tgt_out, batch.tgt_mask, 0.0))
         tokens += batch.target_tokens
     return total / tokens if tokens else math.nan

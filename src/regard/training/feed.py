@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
-from regard.batch import Batch, PackedBatch
+from regard.batch import Batch, FlatBatch
 from regard.data.batching import Batches
 from regard.data.rows import RowBatches
 from regard.training.cost import Cost
@@ -49,16 +49,14 @@ class Stream(IterableDataset[Ready]):
         self.batches, self.cost, self.guide = batches, cost, guide
 
     def __iter__(self) -> Iterator[Ready]:
-        for packed in self.batches:
-            yield self._ready(packed)
+        for flat in self.batches:
+            yield self._ready(flat)
 
-    def _ready(self, packed: PackedBatch) -> Ready:
+    def _ready(self, flat: FlatBatch) -> Ready:
         batches = self.batches
         width = batches.width if isinstance(batches, RowBatches) else 0
-        batch = packed.pad() if self.guide is None else self.guide.on(packed, packed.pad())
-        return Ready(
-            batch, packed.target_tokens, len(packed), self.cost.of(packed), batches.epoch, batches.index, width
-        )
+        batch = flat.pad() if self.guide is None else self.guide.on(flat, flat.pad())
+        return Ready(batch, flat.target_tokens, len(flat), self.cost.of(flat), batches.epoch, batches.index, width)
 
 
 def _deaf(worker: int) -> None:

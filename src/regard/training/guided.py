@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.align import hmm
-from regard.batch import Batch, PackedBatch
+from regard.batch import Batch, FlatBatch
 from regard.data.batching import Encoded
 from regard.data.encode import EncodedCorpus
 from regard.data.mixture import Mixture
@@ -88,12 +88,12 @@ class Guide:
         self.offsets, self.links = found["offsets"], found["links"]
         self.rows = {_key(np.asarray(s), np.asarray(t)): row for row, (s, t) in enumerate(pairs)}
 
-    def on(self, packed: PackedBatch, batch: Batch) -> Batch:
-        """The batch with its links; it must be `packed`'s own."""
+    def on(self, flat: FlatBatch, batch: Batch) -> Batch:
+        """The batch with its links; it must be `flat`'s own."""
         links = torch.zeros(*batch.tgt_out.shape, batch.src.shape[1], dtype=torch.bool)  # (B, T, S)
-        src, tgt = packed.src.numpy(), packed.tgt_out.numpy()
-        src_ends, tgt_ends = packed.src_offsets.tolist(), packed.tgt_offsets.tolist()
-        for n in range(len(packed)):
+        src, tgt = flat.src.numpy(), flat.tgt_out.numpy()
+        src_ends, tgt_ends = flat.src_offsets.tolist(), flat.tgt_offsets.tolist()
+        for n in range(len(flat)):
             source = src[src_ends[n] : src_ends[n + 1] - 1]  # without EOS
             row = self.rows.get(_key(source, tgt[tgt_ends[n] : tgt_ends[n + 1] - 1]))
             if row is not None:

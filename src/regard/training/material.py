@@ -100,7 +100,7 @@ def make_batches(
         return corpora[0] if weights == [1] else Mixture(corpora, weights, seed, epoch)
 
     state = {"epoch": progress.epoch, "index": progress.index, "width": progress.width}
-    kind = RowBatches if progress.packed else Batches
+    kind = RowBatches if progress.shared_rows else Batches
     batches = kind(of_epoch, recipe.train.batch_tokens, recipe.train.seed, world.rank, world.size, state)
     console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
     return batches

@@ -46,15 +46,15 @@ def worth_trying(job: Job) -> bool:
 
 def faster_in_half(job: Job) -> bool:
     update = Update(job)
-    packed = job.batches.largest()
-    part = in_parts(packed.pad(), POSITIONS)[0]
+    flat = job.batches.largest()
+    part = in_parts(flat.pad(), POSITIONS)[0]
     before = job.autocast, job.bundle.model.training
     job.bundle.model.train()
 
     def seconds(half: bool) -> float:
         job.autocast = torch.autocast("cpu", torch.bfloat16, enabled=half)
         began = time.perf_counter()
-        update.learn_from([part], 1 / packed.target_tokens)
+        update.learn_from([part], 1 / flat.target_tokens)
         update.forget()
         return time.perf_counter() - began
 

@@ -44,7 +44,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.batch import Batch, pack
+from regard.batch import Batch, flat_batch
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.sampling import sample
@@ -177,7 +177,7 @@ def _candidate_log_probs(
     """log p of every candidate (B, c), with the batch of B·c rows it is from and its logits (B·c, T, V)."""
     sources = [source for source in _words(batch.src, batch.src_mask) for _ in candidates[0]]
     flat = [candidate for some in candidates for candidate in some]
-    wide = pack(sources, [ids for ids, _ in flat]).pad().to(batch.src.device)
+    wide = flat_batch(sources, [ids for ids, _ in flat]).pad().to(batch.src.device)
     ended = torch.tensor([said_eos for _, said_eos in flat], device=wide.tgt_mask.device)
     is_eos = wide.tgt_mask.cumsum(dim=1) == wide.tgt_mask.sum(dim=1, keepdim=True)  # and the padding after it
     counts = wide.tgt_mask & (ended[:, None] | ~is_eos)  # (B·c, T)

@@ -40,7 +40,7 @@ from regard.training.regularise import silence_words
 from regard.training.start import FREE, adapt_model, find_start, with_text
 
 # Keys whose change would make a checkpoint's tensors, ids or place in the data mean something else.
-FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.packing")
+FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.share_rows")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = 
     tokenizer = start.tokenizer if start else world.told(lambda: learn_text(recipe, splits, console))
     torch.manual_seed(recipe.train.seed)
     bundle = new_bundle(recipe, tokenizer, device)
-    progress = Progress(packed=decide_packing(recipe, bundle.model), processes=world.size)
+    progress = Progress(shared_rows=decide_row_sharing(recipe, bundle.model), processes=world.size)
     if start is not None:
         load_weights(bundle.model, start.folder)
         progress.started_from = start.origin
@@ -166,7 +166,7 @@ def on_processes(progress: Progress, processes: int) -> Progress:
     before = progress.processes
     if processes == before:
         return progress
-    index = progress.index if progress.packed else progress.index * before // processes
+    index = progress.index if progress.shared_rows else progress.index * before // processes
     return dataclasses.replace(progress, processes=processes, index=index)
 
 
@@ -257,15 +257,15 @@ def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bu
     return Bundle(recipe.architecture, recipe.model, model, tokenizer)
 
 
-def decide_packing(recipe: Recipe, model: Model) -> bool:
+def decide_row_sharing(recipe: Recipe, model: Model) -> bool:
     """Whether sentences share rows. A run keeps to it: one that goes on elsewhere takes its batches as it began."""
-    rewards, wanted = recipe.reward.has_rewards, recipe.train.packing
+    rewards, wanted = recipe.reward.has_rewards, recipe.train.share_rows
     if recipe.train.guided_weight:
         check_guided(model, recipe.architecture, recipe.train)
         return False  # where rows are shared, no map of attention is made
     if wanted == "on" and (rewards or not isinstance(model, RowModel)):
         why = "training for rewards" if rewards else f"the architecture {recipe.architecture}"
-        raise RecipeError(f"train.packing is on, but {why} needs a row for each sentence; leave it at auto")
+        raise RecipeError(f"train.share_rows is on, but {why} needs a row for each sentence; leave it at auto")
     able = isinstance(model, RowModel) and not rewards and model.device.type == "cuda"
     return wanted == "on" or (wanted == "auto" and able)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.course.claims.claim import Claim, Finding, judge, over_seeds
 from regard.course.claims.learning import Pupil, School, said
 from regard.course.grammar import Example
@@ -64,7 +64,7 @@ def first_word_gradient(architecture: str, length: int, seed: int) -> float:
     _, presets, make = ARCHITECTURES[architecture]
     model = make(presets["tiny"], 500, 500, True).eval()
     rows = torch.randint(3, 500, (16, length)).tolist()
-    batch = pack(rows, [row[:1] for row in rows]).pad()
+    batch = flat_batch(rows, [row[:1] for row in rows]).pad()
     log_probs, (read,) = reading(model, lambda: token_log_probs(model, batch))
     (gradient,) = torch.autograd.grad(log_probs[:, 0].sum(), [read])  # (B, S + 1, D)
     sizes = gradient[:, :length].norm(dim=-1)  # (B, S)

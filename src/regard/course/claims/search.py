@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from regard.batch import pack
+from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.course.claims.claim import Claim, Finding, judge, over_seeds
 from regard.course.claims.learning import BASE, LONGEST, School
@@ -62,7 +62,7 @@ def seconds(model: Model, length: int, rows: int = 16) -> tuple[float, float]:
     """The least of a few tries, of all positions at once and of one step after another, over the same tokens."""
     torch.manual_seed(length)
     tokens = torch.randint(3, model.target_size, (rows, length)).tolist()
-    batch = pack(tokens, tokens).pad()
+    batch = flat_batch(tokens, tokens).pad()
 
     def stepwise() -> None:
         state = model.start(model.encode(batch.src, batch.src_mask))
