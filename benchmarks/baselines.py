@@ -11,7 +11,7 @@ from typing import get_args
 from regard.align import hmm, ibm
 from regard.align.wordbased import WordBased
 from regard.course.grammar import generate
-from regard.course.rules import rules
+from regard.course.rules.translate import translate_all
 from regard.explain.alignment import aer, diagonal, transpose
 from regard.metrics.bleu import bleu
 from regard.text.words import split_words
@@ -39,7 +39,7 @@ def main() -> None:
     for split in ("test", "compositional"):
         sources, references = [e.src for e in splits[split].examples], [e.tgt for e in splits[split].examples]
         print(f"BLEU {bleu(words.translate(sources), references).score:5.1f}  word-based, {split}")
-        said = [line or "" for line in rules.translate_all(sources)]
+        said = [line or "" for line in translate_all(sources)]
         print(f"BLEU {bleu(said, references).score:5.1f}  the grammar itself, {split}")
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from regard.bundle.bundle import Bundle, box
-from regard.course.labs.cases import all_pairs
-from regard.course.labs.lab import both
+from regard.course.labs.minimal_pairs import all_pairs
+from regard.course.labs.pronoun_polysemy import sentences_of
 from regard.data.corpus import read_lines
 from regard.explain.attention import View
 from regard.explain.capture import capture
@@ -29,7 +29,7 @@ def gaze(bundle: Bundle) -> None:
     where: Counter[str] = Counter()
     weights = []
     _, measured = all_pairs("pronoun")
-    for case in both(measured):
+    for case in sentences_of(measured):
         (ids,) = bundle.tokenizer.encode_target([case.target])
         row = capture(bundle, case.source, ids).in_words(HEAD, "decoder").weights[case.asked]
         meant, other = (

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from regard.compare.entrants import WITHOUT_ATTENTION, Entrant, Grammar, Neural, WordBased
-from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, Terms, embedded, parse_budget, plan, spent
+from regard.compare.entrants import WITHOUT_ATTENTION, Entrant, NeuralSystem, RuleBasedSystem, WordBasedSystem
+from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, SharedSettings, embedded, parse_budget, plan, spent
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES
 
@@ -19,7 +19,7 @@ RUNS = Path("out/runs")
 def planned(
     models: str, seeds: int = 1, budget: Budget | None = None, tables: Mapping[str, Any] = TABLES
 ) -> list[Entrant]:
-    return plan(Terms(tables, seeds, budget, RUNS), [name for name in models.split(",") if name])
+    return plan(SharedSettings(tables, seeds, budget, RUNS), [name for name in models.split(",") if name])
 
 
 def test_what_is_shared_is_equal_and_seeds_differ():
@@ -54,15 +54,15 @@ def test_every_kind_of_system():
         ("ensemble", None),
     ]
     systems = {(e.name, e.seed): e.system for e in entrants}
-    assert systems["ibm", None] == WordBased()
-    assert systems["rules", None] == Grammar()
+    assert systems["ibm", None] == WordBasedSystem()
+    assert systems["rules", None] == RuleBasedSystem()
     first, second = systems["rnn-attention", 1], systems["rnn-attention", 2]
-    assert isinstance(first, Neural)
-    assert isinstance(second, Neural)
-    assert systems["rnn-attention+lexicon+rules", 2] == Neural(second.members, ("lexicon", "rules"))
-    assert systems["rnn-attention+ensemble", None] == Neural(first.members + second.members)
+    assert isinstance(first, NeuralSystem)
+    assert isinstance(second, NeuralSystem)
+    assert systems["rnn-attention+lexicon+rules", 2] == NeuralSystem(second.members, ("lexicon", "rules"))
+    assert systems["rnn-attention+ensemble", None] == NeuralSystem(first.members + second.members)
     together = systems["ensemble", None]
-    assert isinstance(together, Neural)
+    assert isinstance(together, NeuralSystem)
     assert [(run.name, run.seed) for run in together.runs()] == [("rnn-attention", 1), ("gnmt", 1)]
     assert [e.name for e in entrants if e.needs_grammar] == ["rules"] + 2 * ["rnn-attention+lexicon+rules"]
     assert len({e.folder for e in entrants}) == len(entrants)
@@ -85,7 +85,7 @@ def test_training_for_reward_goes_on_with_the_run_of_the_same_seed():
     assert rewarded.recipe.train.learning_rate == REWARD_RATE * plain.recipe.train.learning_rate
     assert (rewarded.recipe.model, rewarded.recipe.text) == (plain.recipe.model, plain.recipe.text)
     system = entrants[4].system
-    assert isinstance(system, Neural)
+    assert isinstance(system, NeuralSystem)
     assert [(run.name, run.seed) for run in system.runs()] == [
         ("gnmt", 1),
         ("gnmt+rl", 1),
@@ -172,6 +172,6 @@ def test_keys_that_no_model_would_heed():
 
 
 def test_what_was_spent_in_words():
-    assert spent(Terms(TABLES, 1, None, RUNS)) == "10,000 steps"
-    assert spent(Terms({"train": {"steps": 20}}, 1, None, RUNS)) == "20 steps"
-    assert spent(Terms(TABLES, 1, Budget("flops", 1e15), RUNS)) == "1e+15 FLOPs"
+    assert spent(SharedSettings(TABLES, 1, None, RUNS)) == "10,000 steps"
+    assert spent(SharedSettings({"train": {"steps": 20}}, 1, None, RUNS)) == "20 steps"
+    assert spent(SharedSettings(TABLES, 1, Budget("flops", 1e15), RUNS)) == "1e+15 FLOPs"

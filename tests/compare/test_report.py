@@ -8,10 +8,10 @@ import pytest
 import sacrebleu
 
 from regard.compare.entrants import read_name
-from regard.compare.learn import Cost
+from regard.compare.learn import LearningCost
 from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, make_report
-from regard.compare.run import Result
+from regard.compare.run import EntrantResult
 from regard.compare.show import published_rows, render_html, render_markdown, render_text
 from regard.report.chart import line_chart, log_scatter
 from regard.training.evaluate import HeldOut
@@ -23,11 +23,11 @@ SOURCES = ["x " * len(line.split()) for line in REFERENCES]
 TEST = HeldOut(SOURCES, REFERENCES)
 
 
-def result(model: str, seed: int, share: float) -> Result:
+def result(model: str, seed: int, share: float) -> EntrantResult:
     rng = random.Random(f"{model}{seed}")
     said = [" ".join(rng.choice(WORDS) if rng.random() < share else w for w in line.split()) for line in REFERENCES]
     flops = 3e12 if model == "good" else 1e12
-    return Result(model, seed, said, 1.0, Cost(20.0, 10**9, flops, 10, 5000, 1_000_000), 1e-3)
+    return EntrantResult(model, seed, said, 1.0, LearningCost(20.0, 10**9, flops, 10, 5000, 1_000_000), 1e-3)
 
 
 RESULTS = [result("bad", 1, 0.6), result("bad", 2, 0.6), result("good", 1, 0.2), result("good", 2, 0.2)]
@@ -86,7 +86,9 @@ def test_all_forms_say_the_same():
 
 
 def test_a_system_without_a_network_has_blanks_where_it_has_no_figure():
-    rules = Result("rules", None, [*REFERENCES[:-1], ""], 0.5, Cost(0.0), note="read 159 of 160 sentences")
+    rules = EntrantResult(
+        "rules", None, [*REFERENCES[:-1], ""], 0.5, LearningCost(0.0), note="read 159 of 160 sentences"
+    )
     report = make_report([*RESULTS, rules], TEST, "10 steps")
     row = report.rows[-1]
     assert (row.sd, row.flops, row.parameters, row.peak_bytes, row.tokens_per_second) == (None,) * 5
@@ -105,7 +107,7 @@ def test_a_system_without_a_network_has_blanks_where_it_has_no_figure():
 
 def test_published_systems_stand_beside_the_same_kind_here():
     results = [
-        Result(**{**vars(r), "model": name})
+        EntrantResult(**{**vars(r), "model": name})
         for r, name in zip(RESULTS, ["gnmt+rl", "rnn", "moe", "transformer"], strict=True)
     ]
     report = make_report(results, TEST, "10 steps")
@@ -142,7 +144,7 @@ def test_one_seed_and_one_model():
 
 def test_few_long_sentences_are_not_judged():
     few = HeldOut(SOURCES[:20], REFERENCES[:20])
-    short = [Result(**{**vars(r), "translations": r.translations[:20]}) for r in RESULTS]
+    short = [EntrantResult(**{**vars(r), "translations": r.translations[:20]}) for r in RESULTS]
     report = make_report(short, few, "10 steps")
     assert report.long_lines < 20
     assert {(row.long_bleu, row.long_p_value) for row in report.rows} == {(None, None)}

@@ -10,14 +10,14 @@ import pytest
 import torch
 
 from regard.batch import flat_batch
-from regard.course.claims import future, heads, printed, scaling
+from regard.course.claims import causal_mask, heads, printed_figures, scaling
+from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.bottleneck import first_word_gradient
-from regard.course.claims.claim import NOT_SHOWN, SHOWN, Claim, Finding, judge, over_seeds
-from regard.course.claims.kept import Kept
-from regard.course.claims.learning import BASE, Pupil, School
+from regard.course.claims.cache import JsonCache
+from regard.course.claims.claim import NOT_SHOWN, SHOWN, Claim, ClaimResult, judge, over_seeds
+from regard.course.claims.experiment import BASE, ExperimentSetup, ModelSpec
 from regard.course.claims.report import render_html, render_markdown, render_text
 from regard.course.claims.run import ALL, choose, run_claims
-from regard.course.claims.variants import VARIANTS
 from regard.errors import InputError, RunError
 from regard.models.transformer import TransformerConfig
 from support import Call
@@ -42,14 +42,14 @@ def logits(model: torch.nn.Module, source: list[int], target: list[int]) -> torc
 # ------------------------------------------------------------------------------------------------ variants
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", ABLATIONS)
 def test_a_variant_is_gone_afterwards(name: str) -> None:
     model = fresh()
     before = logits(model, [5, 9, 14], [7, 11])
 
     def break_off() -> None:
-        with VARIANTS[name]():
-            assert torch.equal(logits(model, [5, 9, 14], [7, 11]), before) == (name == "whole")
+        with ABLATIONS[name]():
+            assert torch.equal(logits(model, [5, 9, 14], [7, 11]), before) == (name == "none")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -59,7 +59,7 @@ def test_a_variant_is_gone_afterwards(name: str) -> None:
 
 def test_without_positions_order_is_nothing() -> None:
     model = fresh()
-    with VARIANTS["without positions"]():
+    with ABLATIONS["without positions"]():
         close(logits(model, [5, 9, 14], [7, 11]), logits(model, [14, 5, 9], [7, 11]))
     assert not torch.allclose(logits(model, [5, 9, 14], [7, 11]), logits(model, [14, 5, 9], [7, 11]), atol=1e-3)
 
@@ -67,7 +67,7 @@ def test_without_positions_order_is_nothing() -> None:
 def test_without_the_mask_the_future_changes_the_past() -> None:
     model = fresh()
     close(logits(model, [5, 9], [7, 11])[:2], logits(model, [5, 9], [7, 4])[:2])
-    with VARIANTS["without mask"]():
+    with ABLATIONS["without mask"]():
         assert not torch.allclose(logits(model, [5, 9], [7, 11])[:2], logits(model, [5, 9], [7, 4])[:2], atol=1e-3)
 
 
@@ -75,7 +75,7 @@ def test_without_scaling_scores_are_as_they_are() -> None:
     from regard.layers import attention
 
     q, k, v = torch.randn(3, 16), torch.randn(5, 16), torch.randn(5, 2)
-    with VARIANTS["without scaling"]():
+    with ABLATIONS["without scaling"]():
         out, weights = attention.attend(q, k, v)
         close(attention.attend_fused(q[None, None], k[None, None], v[None, None])[0, 0], out)
     close(weights, (q @ k.T).softmax(-1))
@@ -96,8 +96,8 @@ def test_the_gradient_reaches_the_first_word_through_attention() -> None:
 
 
 def test_printed_figures_are_judged_by_what_is_computed() -> None:
-    assert printed.compared([0.7, 0.3], [0.66, 0.34], 1, "it").verdict == SHOWN
-    assert printed.compared([0.66], [0.665001], 2, "it").verdict == "the notes are wrong: it = 0.665, not 0.66"
+    assert printed_figures.compared([0.7, 0.3], [0.66, 0.34], 1, "it").verdict == SHOWN
+    assert printed_figures.compared([0.66], [0.665001], 2, "it").verdict == "the notes are wrong: it = 0.665, not 0.66"
     assert judge(False) == NOT_SHOWN
 
 
@@ -106,24 +106,24 @@ def test_what_several_seeds_gave_is_told_with_its_spread() -> None:
     assert over_seeds([0.5], "{:.0%}") == "50%"
 
 
-class Remembering(School):
-    """A school whose models were all measured: BLEU and loss by pupil, one for each seed."""
+class Remembering(ExperimentSetup):
+    """A setup whose models are all measured: BLEU and loss by model, one for each seed."""
 
     def __init__(self, out: Path, bleus: dict[str, list[float]], losses: dict[str, list[float]] | None = None) -> None:
         super().__init__(out)
         self.bleus, self.losses = bleus, losses or {}
 
-    def bleu(self, pupil: Pupil, seed: int) -> float:
-        return self.bleus[pupil.name][self.seeds.index(seed)]
+    def bleu(self, spec: ModelSpec, seed: int) -> float:
+        return self.bleus[spec.name][self.seeds.index(seed)]
 
-    def loss(self, pupil: Pupil, seed: int) -> float:
-        return self.losses[pupil.name][self.seeds.index(seed)]
+    def loss(self, spec: ModelSpec, seed: int) -> float:
+        return self.losses[spec.name][self.seeds.index(seed)]
 
 
 @pytest.mark.parametrize(("last", "verdict"), [(70.0, SHOWN), (73.5, NOT_SHOWN)])
 def test_one_seed_that_fails_is_enough_for_not_shown(tmp_path: Path, last: float, verdict: str) -> None:
-    school = Remembering(tmp_path, {"transformer": [75.0, 75.0, 75.0], "without scaling": [40.0, 40.0, last]})
-    found = scaling.test_training(school)
+    setup = Remembering(tmp_path, {"transformer": [75.0, 75.0, 75.0], "without scaling": [40.0, 40.0, last]})
+    found = scaling.test_training(setup)
     assert found.verdict == verdict
     assert found.header == ["model", "seed 1", "seed 2", "seed 3"]
 
@@ -132,12 +132,12 @@ def test_without_the_mask_loss_and_bleu_must_both_fall(tmp_path: Path) -> None:
     bleus = {"transformer": [75.0] * 3, "without mask": [0.0, 1.0, 2.0]}
     collapsed = Remembering(tmp_path, bleus, {"transformer": [0.4] * 3, "without mask": [0.1] * 3})
     told = "loss 0.40 (0.40 to 0.40) → 0.10 (0.10 to 0.10); BLEU 75.0 (75.0 to 75.0) → 1.0 (0.0 to 2.0)"
-    assert future.test(collapsed).figure == told
-    assert future.test(collapsed).verdict == SHOWN
+    assert causal_mask.test(collapsed).figure == told
+    assert causal_mask.test(collapsed).verdict == SHOWN
     stays = Remembering(tmp_path, bleus, {"transformer": [0.4] * 3, "without mask": [0.1, 0.1, 0.3]})
-    assert future.test(stays).verdict == NOT_SHOWN
+    assert causal_mask.test(stays).verdict == NOT_SHOWN
     speaks = Remembering(tmp_path, bleus | {"without mask": [0.0, 16.0, 2.0]}, collapsed.losses)
-    assert future.test(speaks).verdict == NOT_SHOWN
+    assert causal_mask.test(speaks).verdict == NOT_SHOWN
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_heads_must_be_worth_more_than_seeds_differ(tmp_path: Path, one: list[fl
 
 
 def test_the_notes_figures(tmp_path: Path) -> None:
-    tested = run_claims(printed.CLAIMS, tmp_path / "claims", False, lambda line: None)
-    verdicts = {one.claim.name: one.finding.verdict for one in tested}
+    tested = run_claims(printed_figures.CLAIMS, tmp_path / "claims", False, lambda line: None)
+    verdicts = {one.claim.name: one.result.verdict for one in tested}
     assert verdicts["notes-softmax"].endswith("= 0.016, 0.117, 0.867, 5.702, not 0.1, 0.3, 0.6, 5")
     assert verdicts["notes-additive"].startswith("the notes are wrong: tanh(W₁h + W₂s) = 0.149, 0.74, not")
     assert verdicts["notes-bigrams"].endswith("= 0, 5, not 1, 5")
@@ -165,12 +165,12 @@ def test_what_is_done_is_kept_and_the_rest_goes_on(tmp_path: Path) -> None:
     calls: list[str] = []
 
     def claim(name: str, broken: bool = False) -> Claim:
-        def test(school: School) -> Finding:
+        def test(setup: ExperimentSetup) -> ClaimResult:
             calls.append(name)
-            part = school.kept.get(f"{name}-part", lambda: calls.append(f"{name} part") or 3)
+            part = setup.cache.get(f"{name}-part", lambda: calls.append(f"{name} part") or 3)
             if broken:
                 raise KeyboardInterrupt
-            return Finding(SHOWN, f"{part}", ["a"], [["1"]])
+            return ClaimResult(SHOWN, f"{part}", ["a"], [["1"]])
 
         return Claim(name, "x", "y", "z", test)
 
@@ -180,7 +180,7 @@ def test_what_is_done_is_kept_and_the_rest_goes_on(tmp_path: Path) -> None:
     assert calls == ["one", "one part", "two", "two part"]
     tested = run_claims([claim("one"), claim("two")], out, True, lambda line: None)
     assert calls == ["one", "one part", "two", "two part", "two"]
-    assert [one.finding.figure for one in tested] == ["3", "3"]
+    assert [one.result.figure for one in tested] == ["3", "3"]
     with pytest.raises(RunError, match="holds quick experiments"):
         run_claims([claim("one")], out, False, lambda line: None)
 
@@ -193,9 +193,9 @@ def test_a_strange_folder_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_kept_part_is_the_same_when_it_is_read_again(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    first = kept.get("a", lambda: [(1, 2.5)])
-    assert first == kept.get("a", lambda: pytest.fail("made again")) == [[1, 2.5]]
+    cache = JsonCache(tmp_path)
+    first = cache.get("a", lambda: [(1, 2.5)])
+    assert first == cache.get("a", lambda: pytest.fail("made again")) == [[1, 2.5]]
 
 
 def test_names() -> None:
@@ -206,10 +206,10 @@ def test_names() -> None:
 
 
 def test_every_form_of_the_report(tmp_path: Path) -> None:
-    tested = run_claims(printed.CLAIMS, tmp_path / "claims", False, lambda line: None)
-    odd = replace(tested[0], finding=Finding("not shown", "a < b | c", ["x"], [["<1> | 2"]], "odd & rare"))
+    tested = run_claims(printed_figures.CLAIMS, tmp_path / "claims", False, lambda line: None)
+    odd = replace(tested[0], result=ClaimResult("not shown", "a < b | c", ["x"], [["<1> | 2"]], "odd & rare"))
     text, markdown, html = (form([odd, *tested], False) for form in (render_text, render_markdown, render_html))
-    for claim in printed.CLAIMS:
+    for claim in printed_figures.CLAIMS:
         assert claim.name in text
         assert f"## {claim.name}" in markdown
         assert f'id="{claim.name}"' in html
@@ -233,11 +233,11 @@ def test_the_command_line(tmp_path: Path, call: Call) -> None:
 @pytest.mark.slow
 def test_a_training_goes_on_and_is_not_repeated(tmp_path: Path) -> None:
     told: list[str] = []
-    school = School(tmp_path / "claims", quick=True, tell=told.append)
-    blind = Pupil("without positions", variant="without positions")
-    assert school.bleu(BASE, 1) >= 0
-    first = school.loss(blind, 1)
-    again = School(tmp_path / "claims", quick=True, tell=told.append)
+    setup = ExperimentSetup(tmp_path / "claims", quick=True, tell=told.append)
+    blind = ModelSpec("without positions", ablation="without positions")
+    assert setup.bleu(BASE, 1) >= 0
+    first = setup.loss(blind, 1)
+    again = ExperimentSetup(tmp_path / "claims", quick=True, tell=told.append)
     assert again.loss(blind, 1) == first
     with again.trained(blind, 1) as bundle:
         ids = [[5, 9, 14], [14, 9, 5]]

@@ -1,4 +1,4 @@
-"""Layer costs: FLOPs, memory, chains and paths are exact and held to theory; times are only held to be there."""
+"""TableLayer costs: FLOPs, memory, chains and paths are exact and held to theory; times are only held to be there."""
 
 from __future__ import annotations
 
@@ -14,35 +14,36 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.course.complexity.complexity import (
-    CLAIMS,
-    Plan,
-    Report,
+from regard.course.complexity.fit import growth, power_law
+from regard.course.complexity.layers import (
+    CausalConvolution,
+    DilatedConvolution,
+    ProjectedSelfAttention,
+    Recurrence,
+    RestrictedSelfAttention,
+    SelfAttention,
+    TableLayer,
+    attend_nearby,
+)
+from regard.course.complexity.measure import (
+    COST_CLAIMS,
+    ComplexityReport,
+    MeasurementPlan,
     builders,
     measure,
     path_length,
     sequential_operations,
 )
-from regard.course.complexity.fit import count, growth, memory_kept, power_law, rising, sweep
-from regard.course.complexity.layers import (
-    Convolution,
-    DilatedConvolution,
-    Layer,
-    ProjectedSelfAttention,
-    Recurrence,
-    RestrictedSelfAttention,
-    SelfAttention,
-    attend_nearby,
-)
-from regard.course.complexity.show import as_json, as_markdown, as_page, as_text, plot, remarks
+from regard.course.complexity.report import as_json, as_markdown, as_page, as_text, plot, remarks
+from regard.course.complexity.timing import count, memory_kept, rising, sweep
 from regard.layers.attention import attend
 
 CPU = torch.device("cpu")
-TINY = Plan(lengths=(16, 32, 64), widths=(8, 16, 32), width=8, length=16, repeats=1)
+TINY = MeasurementPlan(lengths=(16, 32, 64), widths=(8, 16, 32), width=8, length=16, repeats=1)
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> ComplexityReport:
     return measure(TINY, CPU)
 
 
@@ -67,7 +68,7 @@ def test_attention_nearby_has_right_gradients() -> None:
 @pytest.mark.parametrize("kernel", [2, 3])
 @pytest.mark.parametrize("dilation", [1, 4])
 def test_convolution_by_hand(kernel: int, dilation: int) -> None:
-    layer, x = Convolution(4, kernel).double(), torch.randn(1, 11, 4, dtype=torch.double)
+    layer, x = CausalConvolution(4, kernel).double(), torch.randn(1, 11, 4, dtype=torch.double)
     expected = torch.zeros_like(x)
     for t in range(11):
         for j in range(kernel):  # torch's last tap is the present
@@ -101,16 +102,16 @@ FLOPS: dict[str, Any] = {
 @pytest.mark.parametrize("name", FLOPS)
 def test_flops_are_those_of_the_formula_and_of_torchs_counter(name: str) -> None:
     for n, d in ((16, 8), (32, 8), (16, 24)):
-        layer, x = builders(Plan())[name](d), torch.randn(1, n, d)
+        layer, x = builders(MeasurementPlan())[name](d), torch.randn(1, n, d)
         with FlopCounterMode(display=False) as counter:
             layer(x)
         assert count(layer, x)[0] == FLOPS[name](n, d) == counter.get_total_flops()
 
 
 @pytest.mark.parametrize("name", FLOPS)
-def test_exponents_of_flops_are_the_claimed_ones(report: Report, name: str) -> None:
+def test_exponents_of_flops_are_the_claimed_ones(report: ComplexityReport, name: str) -> None:
     (row,) = (row for row in report.rows if row.layer == name)
-    assert row.claim == CLAIMS[name]
+    assert row.claim == COST_CLAIMS[name]
     for swept, claimed in ((row.over_n, row.claim.n), (row.over_d, row.claim.d)):
         if claimed is None:  # two terms: between their exponents
             assert 1 < swept.flops_fit.exponent < 2
@@ -124,7 +125,7 @@ def test_memory_is_what_the_layer_makes_and_still_holds() -> None:
     n, d = 32, 8
     x = torch.randn(1, n, d)
     assert count(SelfAttention(), x)[1] == 4 * (2 * n * n + n * d)  # scores, weights and output
-    assert count(Convolution(d, 3), x)[1] == 4 * (d * (n + 2) + n * d)  # padded input and output
+    assert count(CausalConvolution(d, 3), x)[1] == 4 * (d * (n + 2) + n * d)  # padded input and output
     assert count(lambda x: x.transpose(1, 2)[:, :3], x)[1] == 0  # a view holds nothing of its own
     assert count(lambda x: x + 1 + 1 + 1, x)[1] == 4 * 2 * n * d  # each sum is freed after the next
 
@@ -139,7 +140,7 @@ def test_paths_are_as_long_as_theory_says(n: int) -> None:
     assert path_length(ProjectedSelfAttention(4).double(), n) == 1
     assert path_length(Recurrence(4).double(), n) == n
     for kernel in (2, 3, 5):
-        assert path_length(Convolution(4, kernel).double(), n) == math.ceil(far / (kernel - 1))
+        assert path_length(CausalConvolution(4, kernel).double(), n) == math.ceil(far / (kernel - 1))
         digits = next(layers for layers in range(9) if kernel**layers >= n)  # ⌈log_k n⌉ without rounding errors
         assert path_length(DilatedConvolution(4, kernel).double(), n) == digits
     for window in (3, 9):
@@ -148,8 +149,8 @@ def test_paths_are_as_long_as_theory_says(n: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 9, 300])
 def test_only_the_recurrence_waits_for_itself(n: int) -> None:
-    chains: dict[int, Layer] = {
-        1: Convolution(4, 3),
+    chains: dict[int, TableLayer] = {
+        1: CausalConvolution(4, 3),
         2: SelfAttention(),
         4: ProjectedSelfAttention(4),  # query, scores, average, output
         n: Recurrence(4),
@@ -203,7 +204,7 @@ def test_measuring_disturbs_no_random_numbers() -> None:
     torch.manual_seed(4)
     expected = torch.rand(3)
     torch.manual_seed(4)
-    measure(Plan(lengths=(8, 9, 10), widths=(4, 5, 6), width=4, length=8, repeats=1, structure=(8,)), CPU)
+    measure(MeasurementPlan(lengths=(8, 9, 10), widths=(4, 5, 6), width=4, length=8, repeats=1, structure=(8,)), CPU)
     torch.testing.assert_close(torch.rand(3), expected)
 
 
@@ -221,9 +222,9 @@ class Tags(HTMLParser):
         self.links += [value or "" for name, value in attrs if name in ("src", "href")]
 
 
-def test_text_names_every_layer_and_fits_the_terminal(report: Report) -> None:
+def test_text_names_every_layer_and_fits_the_terminal(report: ComplexityReport) -> None:
     text = as_text(report)
-    assert all(name in text for name in CLAIMS)
+    assert all(name in text for name in COST_CLAIMS)
     assert "convolution, dilated" in text
     assert "0.125 n" in text
     assert max(map(len, text.splitlines())) <= 100
@@ -231,9 +232,9 @@ def test_text_names_every_layer_and_fits_the_terminal(report: Report) -> None:
         assert remark in re.sub(r"\s+", " ", text)
 
 
-def test_json_holds_every_point(report: Report) -> None:
+def test_json_holds_every_point(report: ComplexityReport) -> None:
     data = json.loads(as_json(report))
-    assert [row["layer"] for row in data["rows"]] == list(CLAIMS)
+    assert [row["layer"] for row in data["rows"]] == list(COST_CLAIMS)
     for row in data["rows"]:
         for axis, sizes in (("over_n", [16, 32, 64]), ("over_d", [8, 16, 32])):
             assert row[axis]["sizes"] == sizes
@@ -241,14 +242,14 @@ def test_json_holds_every_point(report: Report) -> None:
             assert all(seconds > 0 for seconds in row[axis]["seconds"])
 
 
-def test_markdown_tables_are_even(report: Report) -> None:
+def test_markdown_tables_are_even(report: ComplexityReport) -> None:
     blocks = [block for block in as_markdown(report).split("\n\n") if block.startswith("|")]
     assert len(blocks) == 3
     for block in blocks:
         assert len({line.count("|") for line in block.splitlines()}) == 1
 
 
-def test_page_needs_nothing_else(report: Report) -> None:
+def test_page_needs_nothing_else(report: ComplexityReport) -> None:
     tags = Tags()
     tags.feed(as_page(report))
     assert (tags.names.count("svg"), tags.names.count("table")) == (2, 4)
@@ -257,9 +258,9 @@ def test_page_needs_nothing_else(report: Report) -> None:
 
 
 @pytest.mark.parametrize("axis", ["n", "d"])
-def test_plot_stays_inside_its_frame(report: Report, axis: str) -> None:
+def test_plot_stays_inside_its_frame(report: ComplexityReport, axis: str) -> None:
     drawing = ElementTree.fromstring(plot(report, axis))
     _, _, width, height = map(float, drawing.attrib["viewBox"].split())
     spots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawing.iter("circle")]
-    assert len(spots) == 3 * len(CLAIMS)
+    assert len(spots) == 3 * len(COST_CLAIMS)
     assert all(0 < x < width and 0 < y < height for x, y in spots)

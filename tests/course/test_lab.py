@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from regard.course.grammar import Example
-from regard.course.labs.cases import Case, CasePair, all_pairs, make_case
-from regard.course.labs.lab import both, gaze, gazes, margins, outcome, run_lab, says
+from regard.course.labs.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
+from regard.course.labs.pronoun_polysemy import (
+    attention_shares,
+    has_word,
+    head_attention,
+    margins,
+    outcome,
+    run_lab,
+    sentences_of,
+)
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.attention import View
@@ -31,7 +39,7 @@ WIDE = Example(
     (),
 )
 # Two sentences that the tiny trained model knows, as if they were a pair.
-CAT = Case(
+CAT = LabSentence(
     "The cat sleeps.",
     "Le chat dort.",
     "chat",
@@ -46,16 +54,17 @@ CAT = Case(
     (1,),
     ((0, 0), (1, 1)),
 )
-DOG = Case(
+DOG = LabSentence(
     "A small dog eats.", "Un petit chien mange.", "chien", "chat", "Un petit ", "chien", "chat",
     2, 2, (2,), (0, 1), (2,), ((0, 0), (1, 1), (2, 2)),
 )  # fmt: skip
-PAIR = CasePair(CAT, DOG, "dev")
+PAIR = LabPair(CAT, DOG, "dev")
 
 
 def test_the_notes_own_pair() -> None:
     tired, wide = (
-        make_case("pronoun", *args) for args in ((TIRED, WIDE, "il", "elle", True), (WIDE, TIRED, "elle", "il", False))
+        make_sentence("pronoun", *args)
+        for args in ((TIRED, WIDE, "il", "elle", True), (WIDE, TIRED, "elle", "il", False))
     )
     words = split_words(tired.source)
     assert [words[i] for i in (tired.asks, *tired.means, *tired.others, *tired.decides)] == [
@@ -87,8 +96,8 @@ def test_every_pair_of_a_small_corpus(kind: str) -> None:
             assert case.right.lower().endswith(case.word)
             assert case.wrong.lower().endswith(case.other) == (not case.wrong.lower().endswith(case.word))
             assert target[case.asked].lower() == case.word
-            assert says(case.target, case.word, case.other)
-            assert not says(other.target, case.word, case.other)
+            assert has_word(case.target, case.word, case.other)
+            assert not has_word(other.target, case.word, case.other)
             assert {source[i] for i in case.decides}.isdisjoint(split_words(other.source))
             assert case.asks not in (*case.means, *case.others)
             assert not set(case.means) & set(case.others)
@@ -100,7 +109,7 @@ def test_every_pair_of_a_small_corpus(kind: str) -> None:
 def test_margins_and_accuracy_by_hand(translator: Translator) -> None:
     bundle, tokenizer = translator.bundle, translator.tokenizer
     found = margins(bundle, [PAIR])
-    for margin, case in zip(found, both([PAIR]), strict=True):
+    for margin, case in zip(found, sentences_of([PAIR]), strict=True):
         source = tokenizer.encode_source([case.source])
         before = len(tokenizer.encode_target([case.before.rstrip()])[0])
         right, wrong = tokenizer.encode_target([case.before + case.right, case.before + case.wrong])
@@ -109,7 +118,7 @@ def test_margins_and_accuracy_by_hand(translator: Translator) -> None:
     plain = outcome(bundle, [PAIR])
     assert (plain.pairs_right, plain.sentences_right, plain.preferred) == (1, 1, 1)
     assert plain.p_right == pytest.approx((1 / (1 + np.exp(-found))).mean())
-    swapped = CasePair(replace(CAT, word="chien", other="chat", right="chien", wrong="chat"), DOG, "dev")
+    swapped = LabPair(replace(CAT, word="chien", other="chat", right="chien", wrong="chat"), DOG, "dev")
     half = outcome(bundle, [swapped])
     assert (half.pairs_right, half.sentences_right, half.preferred) == (0, 0.5, 0.5)
 
@@ -119,11 +128,11 @@ def test_what_a_word_looks_at(translator: Translator) -> None:
     seen = capture(translator.bundle, DOG.source, ids)
     for kind in ("encoder", "cross"):
         row = seen.in_words(View(0, 1), kind).weights[2]  # type: ignore[arg-type]
-        found = gaze(seen, DOG, Head(kind, 0, 1))  # type: ignore[arg-type]
+        found = attention_shares(seen, DOG, Head(kind, 0, 1))  # type: ignore[arg-type]
         assert found is not None
         np.testing.assert_allclose(found, [row[2], row[:2].mean(), row[2], row[2]])
-    assert gaze(seen, DOG, Head("decoder", 0, 0)) is None  # "chien" is not yet there to look at
-    assert {g.head.kind for g in gazes(translator.bundle, [PAIR], heads_of(translator.bundle.model))} == {
+    assert attention_shares(seen, DOG, Head("decoder", 0, 0)) is None  # "chien" is not yet there to look at
+    assert {g.head.kind for g in head_attention(translator.bundle, [PAIR], heads_of(translator.bundle.model))} == {
         "encoder",
         "cross",
     }

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from regard.course.positions.positions import positions, positions_of
-from regard.course.positions.schemes import cosine_sum, distance_between, rises, sinusoid, turned
+from regard.course.positions.encodings import cosine_sum, distance_between, rises, rotated, sinusoid
+from regard.course.positions.requirements import positions, positions_of
 from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.rnn import Rnn, RnnConfig
@@ -36,7 +36,7 @@ def test_the_sinusoids_are_the_models() -> None:
 
 
 def test_rotary_products_are_those_of_sinusoids_of_the_heads_size() -> None:
-    at = turned(np.arange(9), 8)
+    at = rotated(np.arange(9), 8)
     np.testing.assert_allclose(at[2] @ at[7], 2 * cosine_sum(np.array([5]), 8)[0])
     assert positions(16, 9, 8).products[1].deviation < 1e-12
 
@@ -84,5 +84,5 @@ def test_bad_sizes_are_refused() -> None:
         positions(7)
     with pytest.raises(InputError, match="from 4 to 1024, but is 3"):
         positions(8, 3)
-    with pytest.raises(InputError, match="only Transformers tell places by vectors"):
+    with pytest.raises(InputError, match="only Transformers encode positions as vectors"):
         positions_of(Rnn(RnnConfig(width=8, layers=1, embedding=8), 9, 9, True))

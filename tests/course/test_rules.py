@@ -8,8 +8,8 @@ import pytest
 
 from regard.course.grammar import NOTES_EXAMPLES, corpus, generate, verbs
 from regard.course.grammar.clauses import PAST
-from regard.course.rules.rules import translate, translate_all
-from regard.course.rules.words import verb_groups
+from regard.course.rules.english_words import verb_groups
+from regard.course.rules.translate import translate, translate_all
 
 
 @pytest.mark.parametrize(("english", "french"), NOTES_EXAMPLES)

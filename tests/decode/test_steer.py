@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.batch import EOS, Batch, flat_batch
-from regard.course.rules.rules import translate as by_rules
+from regard.course.rules.translate import translate as by_rules
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.decode.reading import Reading, cross_layers, joined_reading, reading_of

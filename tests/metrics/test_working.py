@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.metrics.bleu import REFERENCE_LENGTHS, SMOOTHING, Bleu, bleu, ngram_counts
-from regard.metrics.counted import Row
+from regard.metrics.counted import NGramRow
 from regard.metrics.working import EXTREMES, explain_bleu, longest_matches
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -134,22 +134,22 @@ def test_ngrams_of_a_line_stand_in_order_of_appearance():
 
 def test_the_most_is_of_one_reference_not_of_their_sum():
     working = explain_bleu(Bleu(max_order=1), ["a a a b"], [["a a c c"], ["a b b b"]])
-    assert working.orders[0].tables[0].rows == (Row(("a",), 3, 2, 2), Row(("b",), 1, 3, 1))
+    assert working.orders[0].tables[0].rows == (NGramRow(("a",), 3, 2, 2), NGramRow(("b",), 1, 3, 1))
 
 
 def test_a_corpus_is_clipped_line_by_line():
     """Summed first, 3 against 3 would lose nothing."""
     working = explain_bleu(Bleu(max_order=1), ["a a b", "a"], ["a b", "a a"])
     lost, gained = working.orders[0].tables
-    assert lost.rows == (Row(("a",), 3, 3, 2),)
-    assert gained.rows == (Row(("a",), 3, 3, 2), Row(("b",), 1, 1, 1))
+    assert lost.rows == (NGramRow(("a",), 3, 3, 2),)
+    assert gained.rows == (NGramRow(("a",), 3, 3, 2), NGramRow(("b",), 1, 1, 1))
 
 
 def test_what_is_not_listed_is_counted():
     working = explain_bleu(Bleu(max_order=1), ["a a b c", "x y"], ["a a b d", "z z"], most=1)
     lost, gained = working.orders[0].tables
-    assert (lost.kind, lost.rows, lost.more, lost.more_credit) == ("lost", (Row(("c",), 1, 0, 0),), 2, 2)
-    assert (gained.kind, gained.rows, gained.more, gained.more_credit) == ("gained", (Row(("a",), 2, 2, 2),), 1, 1)
+    assert (lost.kind, lost.rows, lost.more, lost.more_credit) == ("lost", (NGramRow(("c",), 1, 0, 0),), 2, 2)
+    assert (gained.kind, gained.rows, gained.more, gained.more_credit) == ("gained", (NGramRow(("a",), 2, 2, 2),), 1, 1)
 
 
 def test_smoothed_fractions():

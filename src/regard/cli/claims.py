@@ -40,7 +40,7 @@ def claims(
     chosen = choose(only or [])
     if show_list:
         for claim in chosen:
-            typer.echo(f"{claim.name:24}{claim.says}")
+            typer.echo(f"{claim.name:24}{claim.statement}")
         return
     from regard.course.claims.report import render_html, render_markdown, render_text
     from regard.files import write_atomically

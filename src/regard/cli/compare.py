@@ -24,10 +24,10 @@ def compare(context: typer.Context) -> None:
         raise RecipeError(f"compare takes one recipe, but got {len(words.plain)} words without a flag: {words.plain}")
     from rich.console import Console
 
-    from regard.compare.plan import DEFAULT_MODELS, Terms, embedded, parse_budget, plan, spent
+    from regard.compare.plan import DEFAULT_MODELS, SharedSettings, embedded, parse_budget, plan, spent
     from regard.compare.report import make_report
     from regard.compare.run import check, read_test, run_all
-    from regard.course.rules.rules import translate
+    from regard.course.rules.translate import translate
     from regard.metrics.bleu import Bleu
     from regard.recipe.recipe import read_tables, with_settings
 
@@ -40,7 +40,7 @@ def compare(context: typer.Context) -> None:
     budget = parse_budget(words.options["budget"]) if "budget" in words.options else None
     models = [name.strip() for name in words.options.get("models", ",".join(DEFAULT_MODELS)).split(",") if name.strip()]
     seeds = number("--seeds", int)(words.options.get("seeds", "1"))
-    terms = Terms(with_settings(tables, words.settings), seeds, budget, out / "runs")
+    terms = SharedSettings(with_settings(tables, words.settings), seeds, budget, out / "runs")
     entrants = plan(terms, models)
     if not own and not (out / "corpus").exists():
         from regard.course.grammar import generate, write_corpus
@@ -53,11 +53,11 @@ def compare(context: typer.Context) -> None:
 
 
 def write_report(report: object, out: Path) -> None:
-    from regard.compare.report import Report
+    from regard.compare.report import ComparisonReport
     from regard.compare.show import render_html, render_markdown, render_text
     from regard.files import write_atomically
 
-    assert isinstance(report, Report)
+    assert isinstance(report, ComparisonReport)
     forms = {
         "report.md": render_markdown(report),
         "report.html": render_html(report),

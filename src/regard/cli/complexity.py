@@ -16,7 +16,7 @@ from regard.cli.lines import number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.course.complexity.complexity import Report
+    from regard.course.complexity.measure import ComplexityReport
 
 QUIET_SECONDS = 3  # whoever waits longer is told what for
 LEAST_SIZES = 3
@@ -79,14 +79,14 @@ def complexity(
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{flag} {path} cannot be written: there is no folder {path.parent}")
 
-    from regard.course.complexity.complexity import Plan, measure
-    from regard.course.complexity.show import as_json as to_json
-    from regard.course.complexity.show import as_markdown, as_page, as_text
+    from regard.course.complexity.measure import MeasurementPlan, measure
+    from regard.course.complexity.report import as_json as to_json
+    from regard.course.complexity.report import as_markdown, as_page, as_text
     from regard.device import pick_device
     from regard.files import write_atomically
 
     chosen = pick_device(device)
-    plan = Plan(lengths=given_lengths, widths=given_widths, kernel=kernel, window=window).on(chosen)
+    plan = MeasurementPlan(lengths=given_lengths, widths=given_widths, kernel=kernel, window=window).on(chosen)
     report = with_threads(threads, lambda: measure(plan.quick() if quick else plan, chosen, progress()))
     for path, form in ((html, as_page), (markdown, as_markdown)):
         if path is not None:
@@ -120,7 +120,7 @@ def progress() -> Callable[[str], None]:
     return say
 
 
-def with_threads(threads: int, work: Callable[[], Report]) -> Report:
+def with_threads(threads: int, work: Callable[[], ComplexityReport]) -> ComplexityReport:
     """Torch's number of threads is one for the whole program: it is set back."""
     import torch
 

@@ -156,9 +156,9 @@ def lab(
 
       regard explain lab polysemy --model runs/demo/run --heads 1 --out polysemy.json
     """
-    from regard.course.labs.cases import LABS, all_pairs
-    from regard.course.labs.figure import lab_parts
-    from regard.course.labs.lab import run_lab
+    from regard.course.labs.minimal_pairs import LABS, all_pairs
+    from regard.course.labs.pronoun_polysemy import run_lab
+    from regard.course.labs.report import lab_parts
     from regard.decode.translate import Translator
 
     if kind not in LABS:

@@ -163,17 +163,19 @@ def positions(
       regard explain positions --width 512 --length 100 --out places.svg
     """
     _check_out(out, PICTURES)
-    from regard.course.positions import positions as places
+    from regard.course.positions import requirements
     from regard.course.positions.drawing import positions_drawing
     from regard.course.positions.text import positions_text
 
     if model is None:
-        found = places.positions(128 if width is None else width, length)
+        found = requirements.positions(128 if width is None else width, length)
     elif width is not None:
         raise InputError("--model has a width of its own; give --width or --model, not both")
     else:
-        found = places.positions_of(_one_model(model, "cpu").bundle.model, length)
-    _deliver(out, font, lambda: positions_text(found), lambda: places.as_dict(found), lambda: positions_drawing(found))
+        found = requirements.positions_of(_one_model(model, "cpu").bundle.model, length)
+    _deliver(
+        out, font, lambda: positions_text(found), lambda: requirements.as_dict(found), lambda: positions_drawing(found)
+    )
 
 
 # ------------------------------------------------------------------------------------------------ what all do

@@ -214,7 +214,7 @@ def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed:
 
 
 def rule_system() -> RuleSystem:
-    from regard.course.rules.rules import translate  # here, because the grammar takes a fifth of a second to load
+    from regard.course.rules.translate import translate  # here, because the grammar takes a fifth of a second to load
 
     return translate
 

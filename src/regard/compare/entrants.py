@@ -37,38 +37,38 @@ WITHOUT_ATTENTION = ("rnn", "bytenet")
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingRun:
     """One run of `regard train`."""
 
     name: str  # rnn, rnn+rl
     seed: int
     recipe: Recipe
     folder: Path
-    after: Training | None = None  # the run it starts from
+    after: TrainingRun | None = None  # the run it starts from
 
-    def runs(self) -> list[Training]:
+    def runs(self) -> list[TrainingRun]:
         """All that must be trained for it, in order."""
         return [*(self.after.runs() if self.after else []), self]
 
 
 @dataclass(frozen=True)
-class Neural:
-    members: tuple[Training, ...]
+class NeuralSystem:
+    members: tuple[TrainingRun, ...]
     additions: tuple[str, ...] = ()  # of lexicon, rules and posunk
 
-    def runs(self) -> list[Training]:
+    def runs(self) -> list[TrainingRun]:
         """All that must be trained for it, in order, each once."""
         found = {run.folder: run for member in self.members for run in member.runs()}
         return list(found.values())
 
 
 @dataclass(frozen=True)
-class WordBased:
+class WordBasedSystem:
     """`ibm`"""
 
 
 @dataclass(frozen=True)
-class Grammar:
+class RuleBasedSystem:
     """`rules`"""
 
 
@@ -79,7 +79,7 @@ class Entrant:
     name: str
     seed: int | None  # None: it stands for all seeds
     recipe: Recipe  # of its first member; of a system without a network only the data counts
-    system: Neural | WordBased | Grammar
+    system: NeuralSystem | WordBasedSystem | RuleBasedSystem
     folder: Path
 
     def __str__(self) -> str:
@@ -88,16 +88,16 @@ class Entrant:
     @property
     def needs_grammar(self) -> bool:
         match self.system:
-            case Grammar():
+            case RuleBasedSystem():
                 return True
-            case WordBased():
+            case WordBasedSystem():
                 return False
-            case Neural(additions=additions):
+            case NeuralSystem(additions=additions):
                 return "rules" in additions
 
 
 @dataclass(frozen=True)
-class Name:
+class EntrantName:
     """A name taken apart."""
 
     text: str
@@ -115,10 +115,10 @@ class Name:
         return self.text.split("+")[0]
 
 
-def read_name(text: str) -> Name:
+def read_name(text: str) -> EntrantName:
     """
     >>> read_name("gnmt:small+rl+ensemble")
-    Name(text='gnmt:small+rl+ensemble', architecture='gnmt', preset='small', additions=('rl', 'ensemble'))
+    EntrantName(text='gnmt:small+rl+ensemble', architecture='gnmt', preset='small', additions=('rl', 'ensemble'))
     """
     head, *additions = text.split("+")
     architecture, _, preset = head.partition(":")
@@ -140,10 +140,10 @@ def read_name(text: str) -> Name:
     ordered = [one for one in ADDITIONS if one in additions]
     if additions != ordered:
         raise InputError(f'"{text}" must be written {"+".join([head, *ordered])}')
-    return Name(text, architecture, preset, tuple(additions))
+    return EntrantName(text, architecture, preset, tuple(additions))
 
 
-def check_names(names: Sequence[Name], seeds: int, unit: str) -> None:
+def check_names(names: Sequence[EntrantName], seeds: int, unit: str) -> None:
     """What each name alone does not show: how often, with how many seeds, and in what company."""
     texts = [name.text for name in names]
     twice = next((name for name in names if texts.count(name.text) > 1), None)

@@ -25,7 +25,7 @@ from pathlib import Path
 import torch
 
 from regard.align.wordbased import WordBased
-from regard.compare.entrants import Training
+from regard.compare.entrants import TrainingRun
 from regard.data.corpus import DataConfig
 from regard.data.splits import find_splits
 from regard.decode.token_lexicon import learn_lexicon
@@ -40,7 +40,7 @@ WORDS = "words.json.gz"
 
 
 @dataclass(frozen=True)
-class Cost:
+class LearningCost:
     """What learning took; None where there is no such figure."""
 
     seconds: float
@@ -56,28 +56,28 @@ class Cost:
         return self.target_tokens / self.seconds if self.target_tokens and self.seconds else None
 
 
-def learn_run(training: Training) -> Cost:
+def learn_run(training: TrainingRun) -> LearningCost:
     return _learnt(training.folder, lambda: _train(training))
 
 
-def learn_words(data: DataConfig, folder: Path) -> Cost:
+def learn_words(data: DataConfig, folder: Path) -> LearningCost:
     return _learnt(folder, lambda: _apart(_word_based, data, folder))
 
 
-def learn_lexicon_of(data: DataConfig, run: Path, folder: Path) -> Cost:
+def learn_lexicon_of(data: DataConfig, run: Path, folder: Path) -> LearningCost:
     return _learnt(folder, lambda: _apart(_token_lexicon, data, run, folder))
 
 
-def _learnt(folder: Path, learn: Callable[[], Cost]) -> Cost:
+def _learnt(folder: Path, learn: Callable[[], LearningCost]) -> LearningCost:
     done = folder / LEARNT
     if done.exists():
-        return Cost(**json.loads(done.read_text(encoding="utf-8")))
+        return LearningCost(**json.loads(done.read_text(encoding="utf-8")))
     cost = learn()
     write_atomically(done, lambda path: path.write_text(json.dumps(asdict(cost)), encoding="utf-8"))
     return cost
 
 
-def _train(training: Training) -> Cost:
+def _train(training: TrainingRun) -> LearningCost:
     """Train, or go on, as a user would."""
     folder = training.folder
     if any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
@@ -93,7 +93,7 @@ def _train(training: Training) -> Cost:
     if done.returncode not in (0, 2):  # 2: it had its last step already, and said so
         raise RunError(f"{training.name} ended with code {done.returncode}; what it said stands above")
     card = json.loads((folder / "last" / "card.json").read_text(encoding="utf-8"))
-    return Cost(
+    return LearningCost(
         seconds=card["training_seconds"],
         peak_bytes=card.get("peak_bytes"),
         flops=card["training_flops"],
@@ -120,7 +120,7 @@ def _token_lexicon(data: DataConfig, run: Path, folder: Path) -> None:
     lexicon.save(folder)
 
 
-def _apart(work: Callable[..., None], *arguments: object) -> Cost:
+def _apart(work: Callable[..., None], *arguments: object) -> LearningCost:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_die_quietly) as pool:
         return pool.submit(_measured, work, *arguments).result()
 
@@ -130,7 +130,7 @@ def _die_quietly() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def _measured(work: Callable[..., None], *arguments: object) -> Cost:
+def _measured(work: Callable[..., None], *arguments: object) -> LearningCost:
     began = time.monotonic()
     work(*arguments)
-    return Cost(round(time.monotonic() - began, 1), peak_bytes(torch.device("cpu")))
+    return LearningCost(round(time.monotonic() - began, 1), peak_bytes(torch.device("cpu")))

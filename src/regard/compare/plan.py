@@ -17,11 +17,11 @@ from regard.compare.entrants import (
     BASELINES,
     TOGETHER,
     Entrant,
-    Grammar,
-    Name,
-    Neural,
-    Training,
-    WordBased,
+    EntrantName,
+    NeuralSystem,
+    RuleBasedSystem,
+    TrainingRun,
+    WordBasedSystem,
     check_names,
     read_name,
 )
@@ -70,7 +70,7 @@ def parse_budget(words: str) -> Budget:
 
 
 @dataclass(frozen=True)
-class Terms:
+class SharedSettings:
     """What all entrants share."""
 
     tables: Mapping[str, Any]  # the recipe, but for the model
@@ -79,7 +79,7 @@ class Terms:
     runs: Path  # the folder of all their folders
 
 
-def plan(terms: Terms, models: Sequence[str]) -> list[Entrant]:
+def plan(terms: SharedSettings, models: Sequence[str]) -> list[Entrant]:
     """Every name of `models`, with seeds 1, 2, … where seeds make a difference."""
     if terms.seeds < 1:
         raise InputError(f"--seeds must be 1 or more, but is {terms.seeds}")
@@ -95,15 +95,17 @@ def plan(terms: Terms, models: Sequence[str]) -> list[Entrant]:
     return [entrant for name in names for entrant in entrants_of(name, names, shared, terms)]
 
 
-def entrants_of(name: Name, names: Sequence[Name], shared: Recipe, terms: Terms) -> list[Entrant]:
+def entrants_of(
+    name: EntrantName, names: Sequence[EntrantName], shared: Recipe, terms: SharedSettings
+) -> list[Entrant]:
     """One for each seed, or one that stands for all of them."""
 
-    def one(members: Sequence[Training], seed: int | None, folder: str) -> Entrant:
-        system = Neural(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
+    def one(members: Sequence[TrainingRun], seed: int | None, folder: str) -> Entrant:
+        system = NeuralSystem(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
         return Entrant(name.text, seed, members[0].recipe, system, terms.runs / folder)
 
     if name.text in BASELINES:
-        system = WordBased() if name.text == "ibm" else Grammar()
+        system = WordBasedSystem() if name.text == "ibm" else RuleBasedSystem()
         return [Entrant(name.text, None, Recipe(data=shared.data), system, terms.runs / name.text)]
     if name.text == TOGETHER:
         plain = [training_of(other, 1, terms) for other in names if other.is_neural and not other.additions]
@@ -115,17 +117,17 @@ def entrants_of(name: Name, names: Sequence[Name], shared: Recipe, terms: Terms)
     return [one([member], member.seed, f"{folder}.seed{member.seed}") for member in seeds]
 
 
-def training_of(name: Name, seed: int, terms: Terms) -> Training:
+def training_of(name: EntrantName, seed: int, terms: SharedSettings) -> TrainingRun:
     """The run of a model, or the one that goes on with it for reward."""
     folder = name.model.replace(":", "-")
-    first = Training(name.model, seed, recipe_of(name, seed, terms), terms.runs / f"{folder}.seed{seed}")
+    first = TrainingRun(name.model, seed, recipe_of(name, seed, terms), terms.runs / f"{folder}.seed{seed}")
     if "rl" not in name.additions:
         return first
     recipe = rewarded(first, terms)
-    return Training(f"{name.model}+rl", seed, recipe, terms.runs / f"{folder}+rl.seed{seed}", after=first)
+    return TrainingRun(f"{name.model}+rl", seed, recipe, terms.runs / f"{folder}+rl.seed{seed}", after=first)
 
 
-def recipe_of(name: Name, seed: int, terms: Terms) -> Recipe:
+def recipe_of(name: EntrantName, seed: int, terms: SharedSettings) -> Recipe:
     tables, budget = terms.tables, terms.budget
     model = {k: v for k, v in tables.get("model", {}).items() if k in ("preset", "dropout")}  # what all of them have
     train = {**SENSIBLE.get(name.architecture, RECURRENT), **tables.get("train", {}), "seed": seed}
@@ -141,7 +143,7 @@ def recipe_of(name: Name, seed: int, terms: Terms) -> Recipe:
     return recipe_from_tables({**plain, "model": model, "train": train})
 
 
-def rewarded(first: Training, terms: Terms) -> Recipe:
+def rewarded(first: TrainingRun, terms: SharedSettings) -> Recipe:
     """Going on for reward: with a share of the budget, slowly; the recipe's own [reward] keys stand."""
     train = first.recipe.train
     reward = build(RewardConfig, {"objective": "self-critical", **terms.tables.get("reward", {})}, "reward")
@@ -163,7 +165,7 @@ def rewarded(first: Training, terms: Terms) -> Recipe:
     )
 
 
-def spent(terms: Terms) -> str:
+def spent(terms: SharedSettings) -> str:
     """What each training may cost, in words."""
     steps = terms.tables.get("train", {}).get("steps", TrainConfig.steps)
     return str(terms.budget) if terms.budget else f"{steps:,} steps"

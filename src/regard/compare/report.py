@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.compare.run import Result
+from regard.compare.run import EntrantResult
 from regard.metrics.base import Stats
 from regard.metrics.bleu import Bleu
 from regard.metrics.buckets import by_length
@@ -28,14 +28,14 @@ SAMPLES = 3
 
 
 @dataclass(frozen=True)
-class Bucket:
+class LengthBucket:
     label: str
     lines: int
     bleu: float  # of all seeds' translations together
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelRow:
     """One model over its seeds; None where it has no such figure."""
 
     model: str
@@ -52,7 +52,7 @@ class Row:
     learning_rate: float | None
     translating: float  # seconds for the test
     note: str
-    buckets: tuple[Bucket, ...]
+    buckets: tuple[LengthBucket, ...]
 
     @property
     def mean(self) -> float:
@@ -64,8 +64,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Report:
-    rows: tuple[Row, ...]
+class ComparisonReport:
+    rows: tuple[ModelRow, ...]
     signature: str
     test_lines: int
     long_lines: int
@@ -77,7 +77,9 @@ class Report:
         return {**asdict(self), "rows": [{**asdict(r), "mean": r.mean, "sd": r.sd} for r in self.rows]}
 
 
-def make_report(results: Sequence[Result], test: HeldOut, budget: str, metric: Bleu | None = None) -> Report:
+def make_report(
+    results: Sequence[EntrantResult], test: HeldOut, budget: str, metric: Bleu | None = None
+) -> ComparisonReport:
     metric = metric or Bleu()
     models = list(dict.fromkeys(result.model for result in results))
     runs = {name: [r for r in results if r.model == name] for name in models}
@@ -93,7 +95,7 @@ def make_report(results: Sequence[Result], test: HeldOut, budget: str, metric: B
         for name, p, long_p in zip(models, p_values, long_p_values, strict=True)
     )
     best = max(models, key=lambda name: statistics.fmean(scores[name]))
-    return Report(
+    return ComparisonReport(
         rows=rows,
         signature=metric.signature(1),
         test_lines=len(test.sources),
@@ -105,22 +107,22 @@ def make_report(results: Sequence[Result], test: HeldOut, budget: str, metric: B
 
 def _row(
     metric: Bleu,
-    runs: Sequence[Result],
+    runs: Sequence[EntrantResult],
     stats: Sequence[Stats],
     scores: Sequence[float],
     test: HeldOut,
     long: Any,
     p_value: float | None,
     long_p_value: float | None,
-) -> Row:
+) -> ModelRow:
     together = Stats(np.sum([one.rows for one in stats], axis=0), stats[0].references)  # (lines, k), seeds added
     lengths = by_length(test.sources, LENGTHS, "source length")
     buckets = tuple(
-        Bucket(label, len(members), metric.score(together[members]).score)
+        LengthBucket(label, len(members), metric.score(together[members]).score)
         for label, members in zip(lengths.labels, lengths.members, strict=True)
         if len(members)
     )
-    return Row(
+    return ModelRow(
         model=runs[0].model,
         bleu=tuple(scores),
         long_bleu=metric.score(together[long]).score if len(long) >= ENOUGH else None,
@@ -154,7 +156,7 @@ def _apart(
     metric: Bleu,
     first: str,
     best: str,
-    runs: dict[str, list[Result]],
+    runs: dict[str, list[EntrantResult]],
     stats: dict[str, list[Stats]],
     median: dict[str, int],
     test: HeldOut,

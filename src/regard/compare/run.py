@@ -17,9 +17,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from regard.align.wordbased import WordBased as WordBasedTranslator
-from regard.compare.entrants import Entrant, Grammar, Neural, Training, WordBased
-from regard.compare.learn import LEARNT, WORDS, Cost, learn_lexicon_of, learn_run, learn_words, recipe_file
+from regard.align.wordbased import WordBased
+from regard.compare.entrants import Entrant, NeuralSystem, RuleBasedSystem, TrainingRun, WordBasedSystem
+from regard.compare.learn import LEARNT, WORDS, LearningCost, learn_lexicon_of, learn_run, learn_words, recipe_file
 from regard.config import differences
 from regard.data.corpus import DataConfig, read_pairs
 from regard.data.splits import find_splits
@@ -37,14 +37,14 @@ FREE = ("train.device", "data.cache", "train.log_every", "train.save_every")  # 
 
 
 @dataclass(frozen=True)
-class Result:
+class EntrantResult:
     """One finished entrant: what it said, and what it cost."""
 
     model: str  # its name
     seed: int | None
     translations: list[str]  # of the test
     translating: float  # seconds
-    cost: Cost
+    cost: LearningCost
     learning_rate: float | None = None
     note: str = ""  # what the reader of the report must know of it
 
@@ -60,7 +60,7 @@ def read_test(data: DataConfig) -> HeldOut:
 # ------------------------------------------------------------------------------------------------ all of them
 
 
-def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console, rules: RuleSystem) -> list[Result]:
+def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console, rules: RuleSystem) -> list[EntrantResult]:
     results = []
     for number, entrant in enumerate(entrants, start=1):
         where = f"{number} of {len(entrants)}: {entrant}"
@@ -68,7 +68,7 @@ def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console, rules:
         if done.exists():
             console.print(f"{where}: done before", highlight=False)
             stored = json.loads(done.read_text(encoding="utf-8"))
-            results.append(Result(**{**stored, "cost": Cost(**stored["cost"])}))
+            results.append(EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])}))
             continue
         console.rule(f"[bold]{where}", align="left")
         entrant.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def check_grammar(entrants: Sequence[Entrant], test: HeldOut, rules: RuleSystem,
 
 
 def check_recipes(entrant: Entrant) -> None:
-    runs = entrant.system.runs() if isinstance(entrant.system, Neural) else []
+    runs = entrant.system.runs() if isinstance(entrant.system, NeuralSystem) else []
     for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
         kept = recipe_file(folder)
         if not (folder.exists() and kept.exists()):
@@ -110,7 +110,7 @@ def check_recipes(entrant: Entrant) -> None:
             )
 
 
-def keep(entrant: Entrant, result: Result) -> None:
+def keep(entrant: Entrant, result: EntrantResult) -> None:
     entrant.folder.mkdir(parents=True, exist_ok=True)
     recipe, said = entrant.recipe.to_toml(), json.dumps(asdict(result), ensure_ascii=False, indent=1)
     write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
@@ -120,24 +120,26 @@ def keep(entrant: Entrant, result: Result) -> None:
 # ------------------------------------------------------------------------------------------------ one of them
 
 
-def run_one(entrant: Entrant, test: HeldOut, console: Console, rules: RuleSystem) -> Result:
+def run_one(entrant: Entrant, test: HeldOut, console: Console, rules: RuleSystem) -> EntrantResult:
     match entrant.system:
-        case Neural() as system:
+        case NeuralSystem() as system:
             return run_neural(entrant, system, test, console, rules)
-        case WordBased():
+        case WordBasedSystem():
             cost = learn_words(entrant.recipe.data, entrant.folder)
-            translator = WordBasedTranslator.load(entrant.folder / WORDS)
+            translator = WordBased.load(entrant.folder / WORDS)
             began = time.monotonic()
-            return Result(entrant.name, None, translator.translate(test.sources), _since(began), cost)
-        case Grammar():
+            return EntrantResult(entrant.name, None, translator.translate(test.sources), _since(began), cost)
+        case RuleBasedSystem():
             began = time.monotonic()
             said = [rules(line) for line in test.sources]
             lines = [line or "" for line in said]
             note = grammar_read(said) + ("; the others are empty lines" if None in said else "")
-            return Result(entrant.name, None, lines, _since(began), Cost(0.0), note=note)
+            return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
 
 
-def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console, rules: RuleSystem) -> Result:
+def run_neural(
+    entrant: Entrant, system: NeuralSystem, test: HeldOut, console: Console, rules: RuleSystem
+) -> EntrantResult:
     runs, additions = system.runs(), system.additions
     costs = {run.folder: learn_one(run, entrant, console) for run in runs}
     translator = Translator.load([member.folder for member in system.members], entrant.recipe.train.device)
@@ -157,7 +159,7 @@ def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console
     )
     took = _since(began)
     rates = {run.recipe.train.learning_rate for run in system.members}
-    return Result(
+    return EntrantResult(
         model=entrant.name,
         seed=entrant.seed,
         translations=[one.text for one in said],
@@ -168,15 +170,15 @@ def run_neural(entrant: Entrant, system: Neural, test: HeldOut, console: Console
     )
 
 
-def learn_one(run: Training, entrant: Entrant, console: Console) -> Cost:
+def learn_one(run: TrainingRun, entrant: Entrant, console: Console) -> LearningCost:
     if run.folder != entrant.folder and not (run.folder / LEARNT).exists():
         console.print(f"{entrant.name} needs {run.name}, seed {run.seed}", highlight=False)
     return learn_run(run)
 
 
-def added(costs: Sequence[Cost], parameters: int) -> Cost:
+def added(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
     """All runs together; memory is that of the largest."""
-    return Cost(
+    return LearningCost(
         seconds=sum(one.seconds for one in costs),
         peak_bytes=max((one.peak_bytes for one in costs if one.peak_bytes), default=None),
         flops=sum(one.flops or 0 for one in costs),
@@ -186,7 +188,7 @@ def added(costs: Sequence[Cost], parameters: int) -> Cost:
     )
 
 
-def note_of(system: Neural, costs: Mapping[Path, Cost], test: HeldOut, rules: RuleSystem) -> str:
+def note_of(system: NeuralSystem, costs: Mapping[Path, LearningCost], test: HeldOut, rules: RuleSystem) -> str:
     parts = []
     if system.members[0].after is not None:
         parts.append(f"updates for reward: {costs[system.members[0].folder].steps:,}")

@@ -7,7 +7,7 @@ from html import escape
 
 from regard.compare.entrants import ADDITIONS, BASELINES
 from regard.compare.published import PUBLISHED
-from regard.compare.report import LONG, Report, Row
+from regard.compare.report import LONG, ComparisonReport, ModelRow
 from regard.metrics.show.buckets import differences_html, differences_text
 from regard.metrics.show.scores import columns
 from regard.report.chart import line_chart, log_scatter
@@ -24,7 +24,7 @@ NONE = "–"
 # ------------------------------------------------------------------------------------------------ what is said
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: ModelRow) -> list[str]:
     return [
         row.model,
         f"{row.mean:.2f}" + (f" ± {row.sd:.2f}" if row.sd is not None else ""),
@@ -41,7 +41,7 @@ def cells(row: Row) -> list[str]:
     ]
 
 
-def notes(report: Report) -> list[str]:
+def notes(report: ComparisonReport) -> list[str]:
     """What the table cannot say of itself."""
     seeds = {len(row.bleu) for row in report.rows}
     runs = f"mean ± standard deviation over {max(seeds)} seeds" if max(seeds) > 1 else "one seed"
@@ -58,7 +58,7 @@ def notes(report: Report) -> list[str]:
     ]
 
 
-def legend(report: Report) -> list[str]:
+def legend(report: ComparisonReport) -> list[str]:
     """What the names mean that are no architectures (what they need, after ";", is past), and notes on single rows."""
     models = [row.model for row in report.rows]
     added = {one for model in models for one in model.split("+")[1:]}
@@ -67,7 +67,7 @@ def legend(report: Report) -> list[str]:
     return named + [f"{row.model}: {row.note}." for row in report.rows if row.note]
 
 
-def bucket_rows(report: Report) -> tuple[list[str], list[list[str]]]:
+def bucket_rows(report: ComparisonReport) -> tuple[list[str], list[list[str]]]:
     """BLEU by source length: the bottleneck curve, as a table."""
     header = ["words", "lines", *(row.model for row in report.rows)]
     rows = [
@@ -77,7 +77,7 @@ def bucket_rows(report: Report) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def published_rows(report: Report) -> tuple[list[str], list[list[str]]]:
+def published_rows(report: ComparisonReport) -> tuple[list[str], list[list[str]]]:
     """Their figures beside the BLEU of the same kind of system here: other data, and far smaller."""
     ours = {row.model: row.mean for row in report.rows}
     header = ["system", "en–de BLEU", "en–fr BLEU", "en–de FLOPs", "en–fr FLOPs", "here", "BLEU here"]
@@ -92,7 +92,7 @@ def published_rows(report: Report) -> tuple[list[str], list[list[str]]]:
 # ------------------------------------------------------------------------------------------------ three forms
 
 
-def render_text(report: Report) -> str:
+def render_text(report: ComparisonReport) -> str:
     header, rows = bucket_rows(report)
     parts = [columns([list(HEADER), *map(cells, report.rows)]), "\n".join(notes(report))]
     parts += ["BLEU by source length\n" + columns([header, *rows])]
@@ -101,7 +101,7 @@ def render_text(report: Report) -> str:
     return "\n\n".join(parts)
 
 
-def render_markdown(report: Report) -> str:
+def render_markdown(report: ComparisonReport) -> str:
     parts = [
         f"# {TITLE}",
         _markdown(list(HEADER), [cells(row) for row in report.rows]),
@@ -114,7 +114,7 @@ def render_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def render_html(report: Report) -> str:
+def render_html(report: ComparisonReport) -> str:
     curve = line_chart(
         "BLEU by source length, words",
         [bucket.label for bucket in report.rows[0].buckets],

@@ -15,7 +15,7 @@ from regard.metrics.tokens import tokens_of
 
 
 @dataclass(frozen=True)
-class Row:
+class NGramRow:
     """One n-gram. Of a corpus, each number is the sum over lines: clipping is done line by line."""
 
     ngram: tuple[str, ...]
@@ -25,15 +25,15 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class NGramTable:
     kind: str  # "all": in order of appearance; "lost", "gained": by so much credit, most first
-    rows: tuple[Row, ...]
+    rows: tuple[NGramRow, ...]
     more: int = 0  # n-grams of this kind that are not listed
     more_credit: int = 0  # what those lost or gained
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderCounts:
     """The n-grams of one length."""
 
     n: int
@@ -44,11 +44,11 @@ class Order:
     precision: float  # after smoothing, of 100
     weight: float  # in the mean; the weights of all orders that are not left out sum to 1
     left_out: bool  # by effective order
-    tables: tuple[Table, ...]
+    tables: tuple[NGramTable, ...]
 
 
 @dataclass(frozen=True)
-class Cut:
+class TokenizedLine:
     """One line, in tokens."""
 
     number: int  # counted from 1
@@ -56,7 +56,7 @@ class Cut:
     streams: list[list[str] | None]  # None where a stream lacks the line
 
     @classmethod
-    def of(cls, metric: Bleu, hypothesis: str, references: Stream, number: int) -> Cut:
+    def of(cls, metric: Bleu, hypothesis: str, references: Stream, number: int) -> TokenizedLine:
         def cut(text: str) -> list[str]:
             return tokens_of(text, metric.tokenize, metric.lowercase)
 
@@ -72,7 +72,7 @@ class Cut:
         return ngram_counts(self.hypothesis, n), most
 
 
-def ngram_tables(cuts: Sequence[Cut], n: int, most: int | None) -> tuple[Table, ...]:
+def ngram_tables(cuts: Sequence[TokenizedLine], n: int, most: int | None) -> tuple[NGramTable, ...]:
     """All n-grams in order of appearance; with `most`, those only that lost most credit and that gained most."""
     counts, in_references, clipped = NGrams(), NGrams(), NGrams()
     for cut in cuts:
@@ -81,17 +81,17 @@ def ngram_tables(cuts: Sequence[Cut], n: int, most: int | None) -> tuple[Table, 
         in_references.update({ngram: best[ngram] for ngram in here if ngram in best})
         clipped.update(here & best)
 
-    def listed(kind: str, by: NGrams, limit: int | None) -> Table:
+    def listed(kind: str, by: NGrams, limit: int | None) -> NGramTable:
         ngrams = list(by) if limit is None else [ngram for ngram, _ in by.most_common(limit)]
-        rows = tuple(Row(ngram, counts[ngram], in_references[ngram], clipped[ngram]) for ngram in ngrams)
-        return Table(kind, rows, len(by) - len(rows), by.total() - sum(by[ngram] for ngram in ngrams))
+        rows = tuple(NGramRow(ngram, counts[ngram], in_references[ngram], clipped[ngram]) for ngram in ngrams)
+        return NGramTable(kind, rows, len(by) - len(rows), by.total() - sum(by[ngram] for ngram in ngrams))
 
     if most is None:
         return (listed("all", counts, None),)
     return listed("lost", counts - clipped, most), listed("gained", clipped, most)
 
 
-def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[Cut], most: int | None) -> Iterator[Order]:
+def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[TokenizedLine], most: int | None) -> Iterator[OrderCounts]:
     weights = metric.weights or (1 / metric.max_order,) * metric.max_order
     in_the_mean = [
         not metric.effective_order or total > 0 or precision > 0
@@ -103,7 +103,7 @@ def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[Cut], most: int | N
     ):
         added = metric.value if metric.smooth == "add-k" and n > 1 and any(score.correct) else None
         ngrams = total + (added or 0.0)
-        yield Order(
+        yield OrderCounts(
             n=n,
             correct=correct,
             total=total,
@@ -121,6 +121,6 @@ def length_of(texts: Sequence[list[str] | None]) -> int | None:
     return sum(there) if there else None
 
 
-def fraction(order: Order) -> str:
+def fraction(order: OrderCounts) -> str:
     """Matches of n-grams, as smoothing counts them: 0.5/5."""
     return f"{order.matches:.6g}/{order.ngrams:.12g}"

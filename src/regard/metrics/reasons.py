@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regard.metrics.bleu import Bleu, BleuScore, geometric_mean
-from regard.metrics.counted import Cut, Order, fraction
+from regard.metrics.counted import OrderCounts, TokenizedLine, fraction
 from regard.metrics.lines import Stream
 
 NAMED = 3  # examples that one sentence names
@@ -27,9 +27,9 @@ class Reasons:
     metric: Bleu
     lines: Sequence[str]
     streams: Sequence[Stream]
-    cuts: Sequence[Cut]
+    cuts: Sequence[TokenizedLine]
     score: BleuScore
-    orders: Sequence[Order]
+    orders: Sequence[OrderCounts]
     mean: float
     one: bool  # line, or a corpus
 
@@ -85,7 +85,7 @@ class Reasons:
         if absent:
             yield self.too_few_tokens(absent)
 
-    def too_few_tokens(self, absent: Sequence[Order]) -> str:
+    def too_few_tokens(self, absent: Sequence[OrderCounts]) -> str:
         longest = absent[0].n - 1
         who = "The hypothesis has" if self.one else "No hypothesis has more than"
         said = f"{who} {_count(longest, 'token')}, so there is no {absent[0].n}-gram at all"

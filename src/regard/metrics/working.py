@@ -17,7 +17,7 @@ import numpy as np
 from regard.errors import InputError
 from regard.metrics.base import References, Stats
 from regard.metrics.bleu import Bleu, BleuScore, NGrams, geometric_mean, line_stats, ngram_counts
-from regard.metrics.counted import Cut, Order, length_of, orders_of
+from regard.metrics.counted import OrderCounts, TokenizedLine, length_of, orders_of
 from regard.metrics.lines import checked_lines, reference_count
 from regard.metrics.reasons import Reasons
 
@@ -46,7 +46,7 @@ class Working:
     metric: Bleu
     line: int | None  # counted from 1; None: all lines together
     lines: int  # of the whole text
-    orders: tuple[Order, ...]
+    orders: tuple[OrderCounts, ...]
     ref_lens: tuple[int | None, ...]  # of each stream; None where it lacks the line
     mean: float  # of the precisions, of 100
     score: BleuScore
@@ -71,7 +71,7 @@ def explain_bleu(
     if line is not None:
         lines, streams = lines[line - 1 : line], [stream[line - 1 : line] for stream in streams]
     cuts = [
-        Cut.of(metric, hypothesis, [stream[i] for stream in streams], number=(line or 1) + i)
+        TokenizedLine.of(metric, hypothesis, [stream[i] for stream in streams], number=(line or 1) + i)
         for i, hypothesis in enumerate(lines)
     ]
     rows = np.array([line_stats(cut.hypothesis, cut.references, metric.max_order, metric.ref_length) for cut in cuts])
@@ -120,7 +120,7 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     return tuple(longest)
 
 
-def _shown(cut: Cut, why: str, score: float, max_order: int) -> Shown:
+def _shown(cut: TokenizedLine, why: str, score: float, max_order: int) -> Shown:
     orders = range(1, max_order + 1)
     credit = [here & most for here, most in (cut.counts(n) for n in orders)]
     texts = [Lit("hypothesis", tuple(cut.hypothesis), longest_matches(cut.hypothesis, credit))]
@@ -132,7 +132,7 @@ def _shown(cut: Cut, why: str, score: float, max_order: int) -> Shown:
     return Shown(why, cut.number, score, tuple(texts))
 
 
-def _extremes(metric: Bleu, stats: Stats, cuts: Sequence[Cut]) -> tuple[Shown, ...]:
+def _extremes(metric: Bleu, stats: Stats, cuts: Sequence[TokenizedLine]) -> tuple[Shown, ...]:
     """The lines with the lowest and the highest scores of their own; of equals, the longer first."""
     scores = replace(metric, effective_order=True).scores(stats.rows).tolist()
     lowest = sorted(range(len(cuts)), key=lambda i: (scores[i], -len(cuts[i].hypothesis)))[:EXTREMES]

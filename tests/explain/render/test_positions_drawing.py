@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from regard.course.positions.drawing import positions_drawing
-from regard.course.positions.positions import positions
+from regard.course.positions.requirements import positions
 from regard.course.positions.text import positions_text
 from regard.report.svg import svg
 

@@ -1,5 +1,5 @@
-"""One vector for a whole sentence against attention (Bahdanau et al. 2015; the "bottleneck"): BLEU by length, and how
-much of the gradient gets back to the first word.
+"""The bottleneck of one vector per sentence, against attention (Bahdanau et al. 2015): BLEU by length, and how much of
+the gradient reaches the first word.
 
     S source tokens   D width
 """
@@ -9,17 +9,17 @@ from __future__ import annotations
 import torch
 
 from regard.batch import flat_batch
-from regard.course.claims.claim import Claim, Finding, judge, over_seeds
-from regard.course.claims.learning import Pupil, School, said
+from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
+from regard.course.claims.experiment import ExperimentSetup, ModelSpec, translations_of
 from regard.course.grammar import Example
 from regard.explain.gradients import reading
 from regard.explain.likelihood import token_log_probs
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 
-# Three times the usual: with 600 updates the RNN had 14 BLEU in short sentences (docs/claims.md).
-RNN, ATTENTION = Pupil("rnn", "rnn", updates=3), Pupil("rnn-attention", "rnn-attention", updates=3)
-SHORT, LONG = 8, 15  # words: up to the one, over the other
+# Three times the usual updates: after 600 the RNN had 14 BLEU on short sentences (docs/claims.md).
+RNN, ATTENTION = ModelSpec("rnn", "rnn", updates=3), ModelSpec("rnn-attention", "rnn-attention", updates=3)
+SHORT, LONG = 8, 15  # words: at most SHORT, more than LONG
 LENGTHS = (5, 10, 20, 40)
 REMARK = (
     "This is the second form of the experiment, made after the first was seen: with 600 updates and 9 long sentences "
@@ -27,9 +27,9 @@ REMARK = (
 )
 
 
-def by_length(school: School) -> dict[str, list[Example]]:
-    """All long sentences there are outside the training text, and as many as 150 of each other length."""
-    held_out = [e for name in ("test", "dev", "compositional") for e in school.splits[name].examples]
+def by_length(setup: ExperimentSetup) -> dict[str, list[Example]]:
+    """At most 150 held-out sentences of each length."""
+    held_out = [e for name in ("test", "dev", "compositional") for e in setup.splits[name].examples]
     groups: dict[str, list[Example]] = {f"up to {SHORT} words": [], "between": [], f"over {LONG} words": []}
     short, between, long = groups.values()
     for example in held_out:
@@ -38,28 +38,28 @@ def by_length(school: School) -> dict[str, list[Example]]:
     return {name: some[:: max(1, len(some) // 150)][:150] for name, some in groups.items()}
 
 
-def test_lengths(school: School) -> Finding:
-    groups = by_length(school)
+def test_lengths(setup: ExperimentSetup) -> ClaimResult:
+    groups = by_length(setup)
     sources = [example.src for some in groups.values() for example in some]
     rows, gaps = [], []
-    for seed in school.seeds:
-        of_pupil = []
-        for pupil in (RNN, ATTENTION):
-            found = iter(school.measured(pupil, seed, "lengths", lambda bundle: said(bundle, sources)))
+    for seed in setup.seeds:
+        of_spec = []
+        for spec in (RNN, ATTENTION):
+            found = iter(setup.measured(spec, seed, "lengths", lambda bundle: translations_of(bundle, sources)))
             scores = [bleu([next(found) for _ in some], [e.tgt for e in some]).score for some in groups.values()]
-            rows.append([pupil.name, str(seed), *(f"{x:.1f}" for x in scores)])
-            of_pupil.append(scores)
-        gaps.append((of_pupil[1][0] - of_pupil[0][0], of_pupil[1][2] - of_pupil[0][2]))
+            rows.append([spec.name, str(seed), *(f"{x:.1f}" for x in scores)])
+            of_spec.append(scores)
+        gaps.append((of_spec[1][0] - of_spec[0][0], of_spec[1][2] - of_spec[0][2]))
     passed = all(long >= 5 and long - short >= 5 for short, long in gaps)
     short_gain, long_gain = (over_seeds(gains, "{:+.1f}") for gains in zip(*gaps, strict=True))
     figure = f"attention is worth {short_gain} BLEU in short sentences, {long_gain} in long ones"
     header = ["model", "seed", *(f"{name} ({len(some)})" for name, some in groups.items())]
-    return Finding(judge(passed), figure, header, rows, REMARK)
+    return ClaimResult(judge(passed), figure, header, rows, REMARK)
 
 
 def first_word_gradient(architecture: str, length: int, seed: int) -> float:
-    """Of a fresh model: the share of the gradient of log p(first target word) that reaches the first of S source words,
-    held against an even share, 1 / S. The sentences are random tokens."""
+    """In an untrained model: the share of the gradient of log p(first target word) that reaches the first of S source
+    words, divided by an equal share, 1 / S. The sentences are random tokens."""
     torch.manual_seed(seed)
     _, presets, make = ARCHITECTURES[architecture]
     model = make(presets["tiny"], 500, 500, True).eval()
@@ -71,9 +71,9 @@ def first_word_gradient(architecture: str, length: int, seed: int) -> float:
     return float((sizes[:, 0] / sizes.sum(dim=1)).mean()) * length
 
 
-def test_gradient(school: School) -> Finding:
+def test_gradient(setup: ExperimentSetup) -> ClaimResult:
     names = ("rnn", "rnn-attention", "transformer")
-    found = {n: {s: [first_word_gradient(n, s, seed) for seed in school.seeds] for s in LENGTHS} for n in names}
+    found = {n: {s: [first_word_gradient(n, s, seed) for seed in setup.seeds] for s in LENGTHS} for n in names}
     rows = [[n, *(f"{sum(v) / len(v):.4f}" for v in of.values())] for n, of in found.items()]
     at = {n: of[LENGTHS[-1]] for n, of in found.items()}
     passed = max(at["rnn"]) < 0.01 and min(at["rnn-attention"]) > 0.3
@@ -83,7 +83,7 @@ def test_gradient(school: School) -> Finding:
         f"{share['rnn-attention']} with attention, {share['transformer']} in the Transformer"
     )
     remark = "Fresh models of preset tiny, before any training; the RNN reads from the first word to the last."
-    return Finding(judge(passed), figure, ["model", *(f"{s} words" for s in LENGTHS)], rows, remark)
+    return ClaimResult(judge(passed), figure, ["model", *(f"{s} words" for s in LENGTHS)], rows, remark)
 
 
 CLAIMS = (

@@ -1,10 +1,10 @@
-"""What a claim is, and what an experiment finds.
+"""A claim of the notes, and the result of its experiment.
 
-What counts as "shown" is a number that stands in the claim, set before the experiment is run. A verdict is one of
+The criterion for "shown" is part of the claim and is fixed before the experiment runs. A verdict is one of
 
-    shown               what was measured passed what was asked for, with every seed
-    not shown           it did not; that is no proof of the contrary
-    the notes are wrong what the notes print is not what their own formula gives
+    shown               the measurement meets the criterion with every seed
+    not shown           it does not; that is no proof of the contrary
+    the notes are wrong the notes' own formula does not give what they print
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from regard.course.claims.learning import School
+from regard.course.claims.experiment import ExperimentSetup
 
 SHOWN, NOT_SHOWN = "shown", "not shown"
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What an experiment measured, and what follows."""
+class ClaimResult:
+    """What an experiment measured, and the verdict."""
 
     verdict: str
-    figure: str  # the numbers the verdict comes from, in one or two lines
-    header: list[str] = field(default_factory=list)  # a table of more numbers
+    figure: str  # the numbers behind the verdict, in one or two lines
+    header: list[str] = field(default_factory=list)  # a table with more numbers
     rows: list[list[str]] = field(default_factory=list)
-    remark: str = ""  # what else was seen, surprises above all
+    remark: str = ""  # other observations, above all surprises
 
 
 @dataclass(frozen=True)
 class Claim:
     name: str
-    says: str  # the claim
+    statement: str
     experiment: str  # what is done
-    asked: str  # what must be measured for "shown"
-    test: Callable[[School], Finding]
+    criterion: str  # for "shown"
+    test: Callable[[ExperimentSetup], ClaimResult]
 
 
 def judge(passed: bool) -> str:
@@ -42,6 +42,6 @@ def judge(passed: bool) -> str:
 
 
 def over_seeds(values: Sequence[float], form: str = "{:.1f}") -> str:
-    """The mean of what several seeds gave, with the least and the greatest: [70, 74, 75] is "73.0 (70.0 to 75.0)"."""
+    """The mean over seeds with minimum and maximum: [70, 74, 75] is "73.0 (70.0 to 75.0)"."""
     mean, *ends = (form.format(x) for x in (sum(values) / len(values), min(values), max(values)))
     return mean if len(values) == 1 else f"{mean} ({ends[0]} to {ends[1]})"

@@ -1,22 +1,22 @@
-"""Many heads against one of the same width: the same number of parameters, other ways to look."""
+"""Several heads against one head of the same total width, with the same number of parameters."""
 
 from __future__ import annotations
 
-from regard.course.claims.claim import Claim, Finding, judge, over_seeds
-from regard.course.claims.learning import BASE, Pupil, School
+from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
+from regard.course.claims.experiment import BASE, ExperimentSetup, ModelSpec
 
-ONE = Pupil("one head", heads=1)
+ONE = ModelSpec("one head", heads=1)
 
 
-def test(school: School) -> Finding:
-    bleus = {p.name: [school.bleu(p, seed) for seed in school.seeds] for p in (BASE, ONE)}
+def test(setup: ExperimentSetup) -> ClaimResult:
+    bleus = {p.name: [setup.bleu(p, seed) for seed in setup.seeds] for p in (BASE, ONE)}
     four, one = bleus[BASE.name], bleus[ONE.name]
     spread = max(max(values) - min(values) for values in (four, one))
     gains = [a - b for a, b in zip(four, one, strict=True)]
     passed = min(gains) > 0 and sum(gains) / len(gains) >= max(1.0, spread)
     rows = [["4 heads of 32", *(f"{x:.1f}" for x in four)], ["1 head of 128", *(f"{x:.1f}" for x in one)]]
     figure = f"BLEU {over_seeds(gains, '{:+.1f}')} with four heads; seeds of one model differ by up to {spread:.1f}"
-    return Finding(judge(passed), figure, ["model", *(f"seed {s}" for s in school.seeds)], rows)
+    return ClaimResult(judge(passed), figure, ["model", *(f"seed {s}" for s in setup.seeds)], rows)
 
 
 CLAIMS = (

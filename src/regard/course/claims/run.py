@@ -1,4 +1,4 @@
-"""All claims in order: those that are done are read, the others are tested and kept at once."""
+"""Runs claims in order. Finished results are read from the folder, new ones are written to it at once."""
 
 from __future__ import annotations
 
@@ -9,29 +9,38 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from regard.config import nearest
-from regard.course.claims import bottleneck, faith, future, heads, order, printed, scaling, search
-from regard.course.claims.claim import Claim, Finding
-from regard.course.claims.kept import Kept
-from regard.course.claims.learning import School
+from regard.course.claims import (
+    bottleneck,
+    causal_mask,
+    decoding,
+    faithfulness,
+    heads,
+    printed_figures,
+    scaling,
+    word_order,
+)
+from regard.course.claims.cache import JsonCache
+from regard.course.claims.claim import Claim, ClaimResult
+from regard.course.claims.experiment import ExperimentSetup
 from regard.errors import InputError, RunError
 
 ALL: tuple[Claim, ...] = (
     *scaling.CLAIMS,
-    *order.CLAIMS,
-    *future.CLAIMS,
+    *word_order.CLAIMS,
+    *causal_mask.CLAIMS,
     *heads.CLAIMS,
     *bottleneck.CLAIMS,
-    *search.CLAIMS,
-    *faith.CLAIMS,
-    *printed.CLAIMS,
+    *decoding.CLAIMS,
+    *faithfulness.CLAIMS,
+    *printed_figures.CLAIMS,
 )
 
 
 @dataclass(frozen=True)
-class Tested:
+class TestedClaim:
     claim: Claim
-    finding: Finding
-    seconds: float  # of the run that finished it; what was trained before counts there
+    result: ClaimResult
+    seconds: float  # of the experiment; a model that an earlier claim trained is not counted again
 
 
 def choose(names: Sequence[str]) -> list[Claim]:
@@ -42,30 +51,30 @@ def choose(names: Sequence[str]) -> list[Claim]:
     return [claim for claim in ALL if not names or claim.name in names]
 
 
-def run_claims(claims: Sequence[Claim], out: Path, quick: bool, tell: Callable[[str], None]) -> list[Tested]:
+def run_claims(claims: Sequence[Claim], out: Path, quick: bool, tell: Callable[[str], None]) -> list[TestedClaim]:
     check_folder(out, quick)
-    school, done = School(out, quick, tell), Kept(out / "claims")
+    setup, done = ExperimentSetup(out, quick, tell), JsonCache(out / "claims")
     tested = []
     for claim in claims:
 
         def test(claim: Claim = claim) -> dict[str, object]:
-            tell(f"{claim.name}: {claim.says}")
+            tell(f"{claim.name}: {claim.statement}")
             began = time.monotonic()
-            finding = claim.test(school)
-            return {"seconds": round(time.monotonic() - began, 1), "finding": asdict(finding)}
+            result = claim.test(setup)
+            return {"seconds": round(time.monotonic() - began, 1), "finding": asdict(result)}
 
-        kept = done.get(claim.name, test)
-        tested.append(Tested(claim, Finding(**kept["finding"]), kept["seconds"]))
+        stored = done.get(claim.name, test)
+        tested.append(TestedClaim(claim, ClaimResult(**stored["finding"]), stored["seconds"]))
     return tested
 
 
 def check_folder(out: Path, quick: bool) -> None:
-    """Quick figures must not be taken for others, nor another folder's files for ours."""
+    """Refuse to mix quick and full results, and to write into a folder with other files."""
     mark, wanted = out / "size.json", {"quick": quick}
     if mark.exists():
         if json.loads(mark.read_text(encoding="utf-8")) != wanted:
-            raise RunError(f"{out} holds {'full' if quick else 'quick'} experiments; choose another folder with --out")
+            raise RunError(f"{out} holds {'full' if quick else 'quick'} experiments; choose another folder")
         return
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise RunError(f"{out} already holds something else; choose another folder with --out")
-    Kept(out).get("size", lambda: wanted)
+        raise RunError(f"{out} already holds something else; choose another folder")
+    JsonCache(out).get("size", lambda: wanted)

@@ -12,16 +12,16 @@ import math
 
 import torch
 
-from regard.course.claims.claim import Claim, Finding, judge, over_seeds
-from regard.course.claims.learning import BASE, Pupil, School
+from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
+from regard.course.claims.experiment import BASE, ExperimentSetup, ModelSpec
 
 SIZES = (4, 16, 64, 256, 1024)
 KEYS, QUERIES = 32, 512
 
 
 def saturation(size: int, seed: int) -> dict[str, float]:
-    """The variance of q·k; then, with and without √d_k, the entropy of the weights as a share of the greatest possible,
-    and the mean size of ∂a/∂z."""
+    """The variance of q·k; then, with and without √d_k, the entropy of the weights as a share of its maximum, and the
+    mean norm of ∂a/∂z."""
     generator = torch.Generator().manual_seed(seed)
     q, k = (torch.randn(n, size, generator=generator, dtype=torch.float64) for n in (QUERIES, KEYS))
     scores = q @ k.T  # (N, S)
@@ -34,8 +34,8 @@ def saturation(size: int, seed: int) -> dict[str, float]:
     return found
 
 
-def test_saturation(school: School) -> Finding:
-    found = {size: [saturation(size, seed) for seed in school.seeds] for size in SIZES}
+def test_saturation(setup: ExperimentSetup) -> ClaimResult:
+    found = {size: [saturation(size, seed) for seed in setup.seeds] for size in SIZES}
     rows, passed = [], True
     for size, seeds in found.items():
         mean = {key: sum(one[key] for one in seeds) / len(seeds) for key in seeds[0]}
@@ -56,16 +56,16 @@ def test_saturation(school: School) -> Finding:
     remark = (
         "The derivative is the largest for weights on two keys, so at small d_k raw scores have more of it, not less."
     )
-    return Finding(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows, remark)
 
 
-def test_training(school: School) -> Finding:
-    raw = Pupil("without scaling", variant="without scaling")
-    bleus = {p.name: [school.bleu(p, seed) for seed in school.seeds] for p in (BASE, raw)}
+def test_training(setup: ExperimentSetup) -> ClaimResult:
+    raw = ModelSpec("without scaling", ablation="without scaling")
+    bleus = {p.name: [setup.bleu(p, seed) for seed in setup.seeds] for p in (BASE, raw)}
     gap = [a - b for a, b in zip(bleus[BASE.name], bleus[raw.name], strict=True)]
     rows = [[name, *(f"{x:.1f}" for x in values)] for name, values in bleus.items()]
     figure = f"BLEU {over_seeds(bleus[BASE.name])} with √d_k, {over_seeds(bleus[raw.name])} without"
-    return Finding(judge(min(gap) >= 2), figure, ["model", *(f"seed {s}" for s in school.seeds)], rows)
+    return ClaimResult(judge(min(gap) >= 2), figure, ["model", *(f"seed {s}" for s in setup.seeds)], rows)
 
 
 CLAIMS = (

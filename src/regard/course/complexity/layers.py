@@ -1,6 +1,6 @@
-"""The layers of Vaswani et al. 2017, table 1, each as bare as the table means it, so that it costs what is claimed.
+"""The layers of Vaswani et al. 2017, table 1, each reduced to what the table counts.
 
-They are for measuring; models use those of `regard.layers`.
+They exist for measuring; models use those of `regard.layers`.
 """
 
 from __future__ import annotations
@@ -13,28 +13,24 @@ from torch import Tensor, nn
 
 from regard.layers.attention import attend
 
-SMALL = 0.1  # inputs: x·x/√d stays small, or some weights would be denormal numbers, a hundred times slower
-STRUCTURE_WIDTH = 4  # what depends on what does not depend on d
-MATRIX_PRODUCTS = {"Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Addmv", "Convolution"}  # as autograd names them
 
-
-class Layer(nn.Module):
-    """(B, n, D) → (B, n, D). `hop` applies it once more: `given` is the input of all, `depth` counts from 0."""
+class TableLayer(nn.Module):
+    """(B, n, D) → (B, n, D). `hop` applies the layer once more; `given` is the first input, `depth` counts from 0."""
 
     def hop(self, given: Tensor, current: Tensor, depth: int) -> Tensor:
         applied: Tensor = self(current)
         return applied
 
 
-class SelfAttention(Layer):
-    """softmax(QKᵀ / √d) V with Q = K = V = x: the equation alone, which is what the table counts."""
+class SelfAttention(TableLayer):
+    """softmax(QKᵀ / √d) V with Q = K = V = x: the equation alone, as the table counts it."""
 
     def forward(self, x: Tensor) -> Tensor:
         return attend(x, x, x)[0]
 
 
-class ProjectedSelfAttention(Layer):
-    """The same between its four D×D projections, as a Transformer has it (one head)."""
+class ProjectedSelfAttention(TableLayer):
+    """Self-attention with its four D×D projections, as in a Transformer (one head)."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -45,7 +41,7 @@ class ProjectedSelfAttention(Layer):
         return attended
 
 
-class Recurrence(Layer):
+class Recurrence(TableLayer):
     """h_t = tanh(W x_t + U h_{t−1} + b) (Elman 1990)."""
 
     def __init__(self, width: int) -> None:
@@ -57,13 +53,13 @@ class Recurrence(Layer):
         return states
 
     def hop(self, given: Tensor, current: Tensor, depth: int) -> Tensor:
-        """One step at all positions at once; after n hops this is `forward`."""
+        """One step of the recurrence at all positions at once; n hops equal `forward`."""
         w, u, w_bias, u_bias = self.cells.all_weights[0]
         before = F.pad(current[:, :-1], (0, 0, 1, 0)) * (depth > 0)  # position t gets h_{t−1}; at first all are 0
         return torch.tanh(F.linear(given, w, w_bias) + F.linear(before, u, u_bias))
 
 
-class Convolution(Layer):
+class CausalConvolution(TableLayer):
     """y_t = Σⱼ Wⱼ x_{t−j}, j from 0 to k − 1: k matrices of D×D over the k positions up to t, as in a decoder."""
 
     def __init__(self, width: int, kernel: int) -> None:
@@ -76,19 +72,19 @@ class Convolution(Layer):
         return F.conv1d(past, self.weight, dilation=dilation).transpose(1, 2)  # (B, D, n) → (B, n, D)
 
 
-class DilatedConvolution(Convolution):
-    """The same in a stack where layer l takes every k^l-th position (WaveNet and ByteNet, both of 2016).
+class DilatedConvolution(CausalConvolution):
+    """A stack in which layer l is dilated by k^l (WaveNet and ByteNet, both 2016).
 
-    Each step back is then a digit of the distance in base k. With kernels that look both ways this would not do: the
-    way from 0 to 7 by 1 − 3 + 9 leads over position −2.
+    Each layer then covers one base-k digit of the distance. Kernels that see both sides do not have this property:
+    the path from 0 to 7 as 1 − 3 + 9 passes through position −2.
     """
 
     def hop(self, given: Tensor, current: Tensor, depth: int) -> Tensor:
         return self.forward(current, dilation=self.kernel**depth)
 
 
-class RestrictedSelfAttention(Layer):
-    """Self-attention of each position to the r = 2w + 1 around it."""
+class RestrictedSelfAttention(TableLayer):
+    """Self-attention of each position to the r = 2w + 1 positions around it."""
 
     def __init__(self, window: int) -> None:
         super().__init__()
@@ -101,7 +97,7 @@ class RestrictedSelfAttention(Layer):
 def attend_nearby(q: Tensor, k: Tensor, v: Tensor, side: int) -> Tensor:
     """softmax(QKᵀ / √d) V over the keys at most `side` = w positions away: 3 w n d products, never n².
 
-    Queries go in blocks of w. All that a block may see lies in its own block and the two beside it, 3w keys of which
+    Queries are processed in blocks of w. A block attends to its own block and the two next to it: 3w keys, of which
     each query sees 2w + 1. Any (B, n, D).
     """
     batch, length, width = q.shape

@@ -34,7 +34,7 @@ class Sense:
 
 
 @dataclass(frozen=True)
-class Word:
+class AmbiguousWord:
     en: str
     verbs: tuple[str, ...]  # what one can do with it in any sense
     qualities: tuple[str, ...]  # what it can be like in any sense
@@ -52,15 +52,15 @@ def _sense(fr: str, of: str = "", adj: str = "", verb: str = "", beside: str = "
     return fr, (_names(of), _names(adj), _names(verb), _names(beside), _names(does))
 
 
-def _word(en: str, verb_names: str, qualities: str, *senses: _Contexts, plural: bool = True) -> Word:
+def _word(en: str, verb_names: str, qualities: str, *senses: _Contexts, plural: bool = True) -> AmbiguousWord:
     made = tuple(
         Sense(nouns.parse(f"{en} {fr} {'' if plural else '+single'}", "ambiguous"), *rest) for fr, rest in senses
     )
-    return Word(en, _names(verb_names), _names(qualities), made)
+    return AmbiguousWord(en, _names(verb_names), _names(qualities), made)
 
 
 _TREES, _PEOPLE = "tree oak pine willow", "man woman boy girl soldier king queen actress dancer child sailor"
-WORDS: tuple[Word, ...] = (
+WORDS: tuple[AmbiguousWord, ...] = (
     _word("bank", "see look_for find admire", "beautiful old quiet",
           _sense("banque f", "village city lawyer farmer uncle", "modern rich famous",
                  does="approve refuse accept sign"),
@@ -122,27 +122,27 @@ WORDS: tuple[Word, ...] = (
 
 
 @dataclass(frozen=True)
-class Case:
+class SenseCase:
     """Everything but the sense and the word that decides it; `seed` fixes the rest of the sentence."""
 
-    word: Word
+    word: AmbiguousWord
     frame: str  # "of", "adj", "verb", "beside", "does"
     as_subject: bool
     plural: bool
     seed: int
 
 
-def draw(rng: random.Random) -> Case:
+def draw(rng: random.Random) -> SenseCase:
     word = rng.choice(WORDS)
     frames = [f for f in ("of", "of", "of", "adj", "verb", "beside", "does") if any(s.contexts(f) for s in word.senses)]
     frame = rng.choice(frames)
     share = {"adj": 0.6, "of": 0.45 if word.qualities else 0.0}.get(frame, 0.0)
     as_subject = rng.random() < share
     plural = "single" not in word.senses[0].noun.kinds and rng.random() < 0.2
-    return Case(word, frame, as_subject, plural, rng.getrandbits(32))
+    return SenseCase(word, frame, as_subject, plural, rng.getrandbits(32))
 
 
-def write(case: Case, sense: Sense, context: str) -> tuple[Draft, Pair]:
+def write(case: SenseCase, sense: Sense, context: str) -> tuple[Draft, Pair]:
     """The sentence of this case in this sense, decided by `context`."""
     d = Draft(random.Random(case.seed))
     d.tags.add("polysemy")
@@ -176,7 +176,7 @@ def write(case: Case, sense: Sense, context: str) -> tuple[Draft, Pair]:
     return d, clause(d, who, p)
 
 
-def _phrase(d: Draft, case: Case, sense: Sense, context: str, genitive: bool) -> Phrase:
+def _phrase(d: Draft, case: SenseCase, sense: Sense, context: str, genitive: bool) -> Phrase:
     noun = sense.noun
     if case.frame == "of":
         owner = phrases.noun_phrase(d, nouns.BY_NAME[context])
@@ -220,5 +220,5 @@ def minimal_pair(rng: random.Random) -> tuple[tuple[Draft, Pair, str], tuple[Dra
     return (*one, _form(first, case)), (*two, _form(second, case))
 
 
-def _form(sense: Sense, case: Case) -> str:
+def _form(sense: Sense, case: SenseCase) -> str:
     return sense.noun.fr_plural if case.plural else sense.noun.fr

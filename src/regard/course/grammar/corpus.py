@@ -72,7 +72,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSentence:
     """An example with what the sorting into splits must know."""
 
     example: Example
@@ -122,7 +122,7 @@ def withheld(combination: tuple[str, str, str]) -> bool:
     return zlib.crc32("|".join(combination).encode()) % _WITHHELD_ONE_IN == 0
 
 
-def finish(d: Draft, pair: Pair, mark: str) -> Drawn:
+def finish(d: Draft, pair: Pair, mark: str) -> DrawnSentence:
     """Word borders, capital letter, final mark, alignment, tags."""
     key = (d.key(),)
     en = realise_english([*pair.en, Tok(mark, key)])
@@ -134,7 +134,7 @@ def finish(d: Draft, pair: Pair, mark: str) -> Drawn:
         d.tags.add("contraction")
     example = Example(src, tgt, alignment(en, fr), tuple(sorted(d.tags)))
     forms = frozenset([t.text.casefold() for t in en] + [t.text.casefold() for t in fr])
-    return Drawn(example, any(withheld(c) for c in d.combinations), forms, max(len(en), len(fr)))
+    return DrawnSentence(example, any(withheld(c) for c in d.combinations), forms, max(len(en), len(fr)))
 
 
 def compose(rng: random.Random) -> tuple[Draft, Pair, str]:
@@ -146,7 +146,7 @@ def compose(rng: random.Random) -> tuple[Draft, Pair, str]:
     return d, make(d), mark
 
 
-def draw(rng: random.Random) -> Drawn:
+def draw(rng: random.Random) -> DrawnSentence:
     """One sentence pair of any construction."""
     return finish(*compose(rng))
 
@@ -215,7 +215,7 @@ def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
     for name, lines, pairs in (("test", 1000, 100), ("dev", 500, 40)):
         listings[name] = _minimal_pairs(sorter, int(pairs * scale), False, None)
         _fill(sorter, listings[name].examples, int(lines * scale))
-    reserve: list[Drawn] = []  # met on the way to train: sentences with a withheld combination
+    reserve: list[DrawnSentence] = []  # met on the way to train: sentences with a withheld combination
     train: list[Example] = []
     known = _fill(sorter, train, size, reserve)
     compositional = _minimal_pairs(sorter, int(40 * scale), True, known)
@@ -233,7 +233,9 @@ def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
     }
 
 
-def _fill(sorter: _Sorter, examples: list[Example], size: int, reserve: list[Drawn] | None = None) -> frozenset[str]:
+def _fill(
+    sorter: _Sorter, examples: list[Example], size: int, reserve: list[DrawnSentence] | None = None
+) -> frozenset[str]:
     """Draws until there are `size` examples and returns their word forms; withheld combinations go to the reserve."""
     forms: set[str] = set()
     in_vain = 0

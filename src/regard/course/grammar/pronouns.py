@@ -26,7 +26,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Case:
+class PronounCase:
     """One sentence but for its adjective."""
 
     scene: Scene
@@ -133,16 +133,16 @@ _FORMS = ((PAST, "", PAST), (PAST, "", PAST), (PRESENT, "", PRESENT), (FUTURE, "
 _UNCONTRACTED = len(_FORMS)  # form numbers from here on write "did not"
 
 
-def draw(rng: random.Random) -> Case:
+def draw(rng: random.Random) -> PronounCase:
     scene = rng.choice(SCENES)
     subject = rng.choice(scene.subjects)
     thing, qualities = rng.choice(scene.objects)
     if subject.feminine == thing.feminine and rng.random() < 0.75:  # mostly the cases that sense must decide
         return draw(rng)
-    return Case(scene, subject, thing, qualities, rng.randrange(2 * len(_FORMS)))
+    return PronounCase(scene, subject, thing, qualities, rng.randrange(2 * len(_FORMS)))
 
 
-def write(d: Draft, case: Case, quality: str, of_subject: bool) -> Pair:
+def write(d: Draft, case: PronounCase, quality: str, of_subject: bool) -> Pair:
     """The ANIMAL didn't CROSS the STREET because it was too QUALITY."""
     d.tags.update(("pronoun", "subordinate", "agreement"))
     tense, modal, reason_tense = _FORMS[case.form % len(_FORMS)]
@@ -171,7 +171,7 @@ def sentence(d: Draft) -> Pair:
     return write(d, case, d.rng.choice(case.scene.of_subject if of_subject else case.of_object), of_subject)
 
 
-def so_that(d: Draft, case: Case) -> Pair:
+def so_that(d: Draft, case: PronounCase) -> Pair:
     """The street was so wide that the animal didn't cross it. The cat was so tired that it didn't cross the street."""
     d.tags.update(("pronoun", "subordinate", "agreement"))
     of_subject = d.chance(0.5) or bool(case.scene.verb.preposition)

@@ -1,8 +1,8 @@
-"""Positions laid out: the sinusoids as a map, binary counting under it, products against distance, the five figures.
+"""The drawing of `regard explain positions`.
 
-map and bits   positions from left to right, numbers of the vector downwards, the fastest first in both
-chart          the mean product of two places so far apart; of learned ones also the span from least to most
-table          the notes' requirements against the ways to tell a place
+map and bits   positions from left to right, dimensions of the vector downwards, the fastest first in both
+chart          the mean product of two positions by their distance; for learned ones also minimum to maximum
+table          the notes' requirements by encoding
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.course.positions.positions import Positions
-from regard.course.positions.schemes import bound
+from regard.course.positions.encodings import bound
+from regard.course.positions.requirements import Positions
 from regard.report.colour import FAINT, FINE, INK, WARNING, apart
 from regard.report.drawing import SMALL, Box, Curve, Drawing, Item, Point, Tiles, Words, framed, moved
 from regard.report.text import LINE, wrap
@@ -40,14 +40,16 @@ def positions_drawing(found: Positions) -> Drawing:
         items += moved(drawn, 0.0, y)
         y += high + 14
     total = max(LEFT + WIDE + 10, FIRST + COLUMN * len(found.requirements[0].cells))
-    title = f"Positions: sinusoids of width {found.width}, {found.length} places"
+    title = f"Positions: sinusoids of width {found.width}, {found.length} positions"
     caption = f"word vectors of {found.words_from} · learned: drawn, or the model's own table"
     return framed(Drawing(total, y, tuple(items), title, caption))
 
 
 def _map(found: Positions) -> tuple[list[Item], float]:
     levels = np.rint((found.map.T + 1) * 5).astype(np.int64)  # (D, L) in 0 … 10
-    items = _heading("Sinusoids: dark is −1, light is 1; places from left to right, the fastest numbers at the top")
+    items = _heading(
+        "Sinusoids: dark is −1, light is 1; positions from left to right, the fastest dimensions at the top"
+    )
     half = MAP_HIGH / 2
     for start, name, y in ((0, "sines", 20.0), (1, "cosines", 28.0 + half)):
         rows = levels[start::2]
@@ -60,7 +62,7 @@ def _map(found: Positions) -> tuple[list[Item], float]:
 
 def _bits(found: Positions) -> tuple[list[Item], float]:
     count = found.bits.shape[1]
-    items = _heading("Binary counting: the first bit changes at every place, each next one half as often")
+    items = _heading("Binary counting: the first bit changes at every position, each next one half as often")
     items.append(_tiles(found.bits.T * 10, 20, BIT_HIGH, "bits"))
     for bit in range(count):
         items.append(Words(LEFT - 6, 20 + (bit + 0.5) * BIT_HIGH, f"bit {bit}", "right", SMALL, FAINT))
@@ -73,8 +75,8 @@ def _tiles(levels: NDArray[np.int64], y: float, high: float, note: str) -> Tiles
 
 
 def _ticks(length: int, y: float) -> list[Item]:
-    places = range(0, length, max(1, length // 8))
-    return [Words(LEFT + (place + 0.5) * WIDE / length, y + 9, str(place), "middle", SMALL, FAINT) for place in places]
+    ticks = range(0, length, max(1, length // 8))
+    return [Words(LEFT + (tick + 0.5) * WIDE / length, y + 9, str(tick), "middle", SMALL, FAINT) for tick in ticks]
 
 
 def _heading(text: str) -> list[Item]:
@@ -90,7 +92,7 @@ def _chart(found: Positions) -> tuple[list[Item], float]:
         x, y = LEFT + (distance + 0.5) * WIDE / found.length, above + (1 - value) / (1 - bottom) * CHART_HIGH
         return round(x, 1), round(y, 1)
 
-    items = _heading("Product of two places against their distance, as a share of that at distance 0")
+    items = _heading("Product of two positions against their distance, as a share of that at distance 0")
     for number, one in enumerate(found.products):
         y = 20 + (number + 0.5) * PITCH
         name = f"{one.name}: products at one distance differ by {bound(one.deviation)}"
@@ -104,24 +106,24 @@ def _chart(found: Positions) -> tuple[list[Item], float]:
         x, top = place(distance, float(learned.most[distance]))
         low = place(distance, float(learned.least[distance]))[1]
         items.append(Box(x - 1.5, top, 3, max(low - top, 0.5), apart(len(found.products) - 1), 0.3))
-    for number, one in enumerate(found.products[:-1]):  # the span says all of learned ones
+    for number, one in enumerate(found.products[:-1]):  # learned ones have no curve, only the span
         points = [place(distance, float(value)) for distance, value in enumerate(one.mean)]
         items += [Curve((a, a, b, b), apart(number), 1.6) for a, b in pairwise(points)]
     return items + _ticks(found.length, above + CHART_HIGH), above + CHART_HIGH + 18
 
 
 def _table(found: Positions) -> tuple[list[Item], float]:
-    schemes = list(found.requirements[0].cells)
+    encodings = list(found.requirements[0].cells)
     items: list[Item] = [Words(0, 8, "The notes' five requirements", size=SMALL)]
     items += [
         Words(FIRST + (i + 0.5) * COLUMN, 8, name, "middle", SMALL, INK, name == "sinusoid")
-        for i, name in enumerate(schemes)
+        for i, name in enumerate(encodings)
     ]
     y = 24.0
     for one in found.requirements:
         lines = wrap(f"{one.number} {SHORT[one.number]} ({one.measured})", (FIRST - 8) / SMALL)
         items += [Words(0, y + (i + 0.5) * PITCH, line, size=SMALL, fill=FAINT) for i, line in enumerate(lines)]
-        for i, name in enumerate(schemes):
+        for i, name in enumerate(encodings):
             cell = one.cells[name]
             middle, colour = FIRST + (i + 0.5) * COLUMN, HOLDS if cell.holds else FAILS
             said = wrap(f"{'yes' if cell.holds else 'no'}, {cell.figure}", (COLUMN - 6) / SMALL)

@@ -1,1 +1,1 @@
-"""Translation by rules: the embedded grammar, read backwards. The upper bound on the embedded corpus."""
+"""Translation by rules: a parser for the embedded grammar's English. The upper bound on the embedded corpus."""

@@ -15,7 +15,7 @@ from html import escape
 
 from rich.cells import cell_len, set_cell_size
 
-from regard.metrics.counted import Order, Table, fraction
+from regard.metrics.counted import NGramTable, OrderCounts, fraction
 from regard.metrics.working import Lit, Shown, Working
 from regard.report.page import page, table
 
@@ -45,11 +45,11 @@ def legend(working: Working) -> str:
     )
 
 
-def heading(order: Order, listed: Table) -> str:
+def heading(order: OrderCounts, listed: NGramTable) -> str:
     return f"{order.n}-grams: {order.correct:,} of {order.total:,} credited{TABLES[listed.kind]}"
 
 
-def ngram_rows(listed: Table) -> tuple[list[str], list[list[str]]]:
+def ngram_rows(listed: NGramTable) -> tuple[list[str], list[list[str]]]:
     """Header and rows; the n-gram itself is the first cell of a row."""
     header = ["", "count", "max ref", "clipped", *(["lost"] if listed.kind == "lost" else [])]
     rows = []
@@ -59,12 +59,12 @@ def ngram_rows(listed: Table) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-def filled(order: Order) -> list[Table]:
+def filled(order: OrderCounts) -> list[NGramTable]:
     """Without those that would say that nothing was lost, or gained."""
     return [listed for listed in order.tables if listed.rows or listed.more or listed.kind == "all"]
 
 
-def not_listed(listed: Table) -> str:
+def not_listed(listed: NGramTable) -> str:
     if listed.more:
         return f"… and {listed.more:,} more, which {listed.kind} {listed.more_credit:,}"
     return "" if listed.rows else "none"
@@ -79,7 +79,7 @@ def number(value: float) -> str:
     return digits if value >= 0 or digits == "0.0000" else f"−{digits}"
 
 
-def pull(order: Order) -> float:
+def pull(order: OrderCounts) -> float:
     """w · ln p: what an order adds to the logarithm of the mean."""
     return order.weight * math.log(order.precision / 100) if order.precision > 0 else -math.inf
 
@@ -179,7 +179,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _ngrams_text(order: Order, listed: Table, width: int) -> list[str]:
+def _ngrams_text(order: OrderCounts, listed: NGramTable, width: int) -> list[str]:
     header, rows = ngram_rows(listed)
     if listed.kind == "all" and rows:
         rows.append(["sum", f"{order.total:,}", "", f"{order.correct:,}"])

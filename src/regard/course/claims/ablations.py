@@ -1,5 +1,7 @@
-"""A Transformer with one idea taken away, for as long as a `with` lasts. Nobody needs such a model to translate, so
-models have no flags for it: parts are replaced from outside, in training and in translation alike.
+"""Ablations of the Transformer, each active inside a `with` block.
+
+They are useful for experiments only, so the models have no options for them: parts are replaced from outside, in
+training and in translation alike.
 """
 
 from __future__ import annotations
@@ -17,29 +19,29 @@ from regard.layers.attention import KeyValue, MultiHeadAttention
 
 
 @contextmanager
-def replaced(home: Any, name: str, part: Any) -> Iterator[None]:
-    whole = getattr(home, name)
-    setattr(home, name, part)
+def replaced(owner: Any, name: str, part: Any) -> Iterator[None]:
+    original = getattr(owner, name)
+    setattr(owner, name, part)
     try:
         yield
     finally:
-        setattr(home, name, whole)
+        setattr(owner, name, original)
 
 
 def without_positions() -> AbstractContextManager[None]:
-    """Zeros are added in place of sinusoids."""
+    """Adds zeros instead of sinusoids."""
 
-    def nowhere(position: Tensor, width: int) -> Tensor:
+    def zeros(position: Tensor, width: int) -> Tensor:
         return torch.zeros(*position.shape, width, device=position.device)
 
-    return replaced(positions, "sinusoids", nowhere)
+    return replaced(positions, "sinusoids", zeros)
 
 
 def without_mask() -> AbstractContextManager[None]:
-    """Decoder positions see the words that they are to predict. In translation there are none yet to see."""
+    """Decoder positions attend to the words that they must predict. In translation those do not exist yet."""
     forward = MultiHeadAttention.forward
 
-    def seeing(
+    def unmasked(
         self: MultiHeadAttention,
         query: Tensor,
         seen: KeyValue,
@@ -49,12 +51,12 @@ def without_mask() -> AbstractContextManager[None]:
     ) -> Tensor:
         return forward(self, query, seen, mask, False, record)
 
-    return replaced(MultiHeadAttention, "forward", seeing)
+    return replaced(MultiHeadAttention, "forward", unmasked)
 
 
 @contextmanager
 def without_scaling() -> Iterator[None]:
-    """softmax(QKᵀ) V: queries come √d_k times as large, which undoes the division."""
+    """softmax(QKᵀ) V: the queries are multiplied by √d_k, which undoes the division."""
     plain, fused = attention.attend, attention.attend_fused
 
     def larger(q: Tensor) -> Tensor:
@@ -67,8 +69,8 @@ def without_scaling() -> Iterator[None]:
         yield
 
 
-VARIANTS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    "whole": nullcontext,
+ABLATIONS: dict[str, Callable[[], AbstractContextManager[None]]] = {
+    "none": nullcontext,
     "without positions": without_positions,
     "without mask": without_mask,
     "without scaling": without_scaling,

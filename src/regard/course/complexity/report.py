@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 
-from regard.course.complexity.complexity import Report, Row
-from regard.course.complexity.fit import Growth, Sweep
+from regard.course.complexity.fit import Growth
+from regard.course.complexity.measure import ComplexityReport, LayerRow
+from regard.course.complexity.timing import Sweep
 from regard.metrics.show.buckets import aligned
 from regard.report.page import page, table
 
@@ -49,7 +50,7 @@ The table says nothing of memory. Written out, the equation holds n² weights; a
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     title: str
     header: list[str]
     rows: list[list[str]]
@@ -64,11 +65,11 @@ def remarks() -> list[str]:
     return [" ".join(one.split()) for one in REMARKS.strip().split("\n\n")]
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: ComplexityReport) -> list[ReportTable]:
     return [_exponents(report, "n"), _exponents(report, "d"), _structure(report)]
 
 
-def conditions(report: Report) -> str:
+def conditions(report: ComplexityReport) -> str:
     threads = "" if report.device != "cpu" else f", {report.threads} thread{'s' if report.threads > 1 else ''}"
     place = f"{report.device}{threads}, torch {report.torch}, k = {report.kernel}, r = {report.window}"
     if report.quick:
@@ -76,7 +77,7 @@ def conditions(report: Report) -> str:
     return place
 
 
-def explanation(report: Report) -> str:
+def explanation(report: ComplexityReport) -> str:
     return (
         "An exponent p says: twice the size, 2^p times the cost. It is fitted on sizes “from” … “to”; ± is how far the "
         "times lie from the fitted line (RMS). Time is measured, and noisy; FLOPs (products of matrices) and memory "
@@ -85,7 +86,7 @@ def explanation(report: Report) -> str:
     )
 
 
-def _exponents(report: Report, axis: str) -> Table:
+def _exponents(report: ComplexityReport, axis: str) -> ReportTable:
     other = "d" if axis == "n" else "n"
     rows = []
     for row in report.rows:
@@ -99,10 +100,10 @@ def _exponents(report: Report, axis: str) -> Table:
         rows.append([*known, time, residual, flops, memory, *sizes])
     title = f"Exponents of {axis} ({other} = {_sweep(report.rows[0], axis).fixed})"
     header = ["layer", "cost O(·)", "claimed", "time", "±", "FLOPs", "memory", "from", "to"]
-    return Table(title, header, rows, 2)
+    return ReportTable(title, header, rows, 2)
 
 
-def _structure(report: Report) -> Table:
+def _structure(report: ComplexityReport) -> ReportTable:
     rows = []
     for row in report.rows:
         for kind, path in row.paths.items():
@@ -111,7 +112,7 @@ def _structure(report: Report) -> Table:
             rows.append([name, *chain, row.claim.path, law(path), " ".join(map(str, path.counts))])
     lengths = " ".join(map(str, report.rows[0].sequential.lengths))
     header = ["layer", "waits", "found", "path", "found", f"at n = {lengths}"]
-    return Table("Sequential operations (waits) and longest path, O(·)", header, rows, 6)
+    return ReportTable("Sequential operations (waits) and longest path, O(·)", header, rows, 6)
 
 
 def law(found: Growth) -> str:
@@ -128,14 +129,14 @@ def law(found: Growth) -> str:
     return f"{slope}{found.law}{height}"
 
 
-def _sweep(row: Row, axis: str) -> Sweep:
+def _sweep(row: LayerRow, axis: str) -> Sweep:
     return row.over_n if axis == "n" else row.over_d
 
 
 # ------------------------------------------------------------------------------------------------ three forms
 
 
-def as_text(report: Report) -> str:
+def as_text(report: ComplexityReport) -> str:
     parts = [textwrap.fill(f"{TITLE}: {conditions(report)}", TEXT_WIDTH)]
     for one in tables(report):
         parts.append("\n".join([one.title, *aligned([one.header, *one.rows], left=range(one.words))]))
@@ -144,7 +145,7 @@ def as_text(report: Report) -> str:
     return "\n\n".join([*parts, "\n".join(marks)])
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: ComplexityReport) -> str:
     parts = [f"# {TITLE}", conditions(report)]
     for one in tables(report):
         rule = ["---" if i < one.words else "--:" for i in range(len(one.header))]
@@ -154,11 +155,11 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def as_json(report: Report) -> str:
+def as_json(report: ComplexityReport) -> str:
     return json.dumps(asdict(report), indent=2, ensure_ascii=False)
 
 
-def as_page(report: Report) -> str:
+def as_page(report: ComplexityReport) -> str:
     parts = [f'<p class="quiet">{escape(conditions(report))}</p>']
     for one, axis in zip(tables(report), ["n", "d", ""], strict=True):
         cells = [[escape(cell) for cell in row] for row in one.rows]
@@ -171,7 +172,7 @@ def as_page(report: Report) -> str:
     return page(TITLE, "\n".join(parts))
 
 
-def _points(report: Report) -> str:
+def _points(report: ComplexityReport) -> str:
     rows = []
     for row in report.rows:
         for axis in "nd":
@@ -187,7 +188,7 @@ def _points(report: Report) -> str:
 # ------------------------------------------------------------------------------------------------ the plot
 
 
-def plot(report: Report, axis: str) -> str:
+def plot(report: ComplexityReport, axis: str) -> str:
     """Time against size, both in powers: a power law is a straight line, and its slope the exponent."""
     swept = [_sweep(row, axis) for row in report.rows]
     x_span = _span([size for one in swept for size in one.sizes], 2)

@@ -1,6 +1,6 @@
-"""What a layer costs, how much of it must wait, and how far a signal travels: the claim beside the measurement.
+"""Table 1 of Vaswani et al. 2017, measured: cost, sequential operations and longest path of each kind of layer.
 
-Vaswani et al. 2017, table 1 (n positions, d wide, kernel k, neighbourhood r):
+The table (n positions, width d, kernel k, neighbourhood r):
 
     layer                        cost        sequential operations   longest path
     self-attention               n² · d      1                       1
@@ -8,20 +8,20 @@ Vaswani et al. 2017, table 1 (n positions, d wide, kernel k, neighbourhood r):
     convolution                  k · n · d²  1                       log_k n
     restricted self-attention    r · n · d   1                       n / r
 
-The notes print the first two rows under the paper's whole caption. Where the table is imprecise is said beside the
-result (`show_complexity.py`).
+The notes print the first two rows under the paper's whole caption. `report.py` says where the table is imprecise.
 
     B sentences (one, where time is measured)   n positions   D = d width   w = (r − 1) / 2 positions seen on each side
 
-Cost is measured as time, FLOPs and memory while n or d grows (`fit.py`). The other two columns are read off the layer:
+Cost is measured as time, FLOPs and memory while n or d grows (`timing.py`, `fit.py`). The other two columns follow
+from the layer's structure:
 
-    sequential operations   the longest chain of matrix products, each waiting for the one before, in autograd's graph
+    sequential operations   the longest chain of dependent matrix products in autograd's graph
     longest path            how often the layer must be applied until the last position's output depends on the first
-                            position's input. It does when the gradient (in double precision, random weights) is not
+                            position's input, that is, until the gradient (double precision, random weights) is not
                             zero. A recurrent layer is applied as a Jacobi iteration: one step of the recurrence
                             at every position at once.
 
-It measures forward passes of one layer; no training, no decoding, no fused attention kernel.
+Only forward passes of one layer are measured: no training, no decoding, no fused attention kernel.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.course.complexity.fit import Function, Growth, Sweep, growth, memory_kept, rising, sweep
+from regard.course.complexity.fit import Growth, growth
 from regard.course.complexity.layers import (
-    Convolution,
+    CausalConvolution,
     DilatedConvolution,
-    Layer,
     ProjectedSelfAttention,
     Recurrence,
     RestrictedSelfAttention,
     SelfAttention,
+    TableLayer,
 )
+from regard.course.complexity.timing import Function, Sweep, memory_kept, rising, sweep
 
-SMALL = 0.1  # inputs: x·x/√d stays small, or some weights would be denormal numbers, a hundred times slower
-STRUCTURE_WIDTH = 4  # what depends on what does not depend on d
+SMALL = 0.1  # scale of inputs: with large x·x/√d some weights are denormal numbers, which are a hundred times slower
+STRUCTURE_WIDTH = 4  # the structure does not depend on d
 MATRIX_PRODUCTS = {"Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Addmv", "Convolution"}  # as autograd names them
 
 
@@ -55,7 +56,7 @@ MATRIX_PRODUCTS = {"Mm", "Addmm", "Bmm", "Baddbmm", "Mv", "Addmv", "Convolution"
 
 
 @dataclass(frozen=True)
-class Claim:
+class CostClaim:
     """A row of the table; the exponents are those of its cost, None where it names no single one."""
 
     cost: str
@@ -65,20 +66,20 @@ class Claim:
     path: str
 
 
-CLAIMS = {
-    "self-attention": Claim("n²·d", 2, 1, "1", "1"),
-    "self-attention, projected": Claim("n²·d + n·d²", None, None, "1", "1"),
-    "recurrent": Claim("n·d²", 1, 2, "n", "n"),
-    "convolution": Claim("k·n·d²", 1, 2, "1", "log_k n"),
-    "restricted self-attention": Claim("r·n·d", 1, 1, "1", "n/r"),
+COST_CLAIMS = {
+    "self-attention": CostClaim("n²·d", 2, 1, "1", "1"),
+    "self-attention, projected": CostClaim("n²·d + n·d²", None, None, "1", "1"),
+    "recurrent": CostClaim("n·d²", 1, 2, "n", "n"),
+    "convolution": CostClaim("k·n·d²", 1, 2, "1", "log_k n"),
+    "restricted self-attention": CostClaim("r·n·d", 1, 1, "1", "n/r"),
 }
 
 
 # ------------------------------------------------------------------------------------------------ structure
 
 
-def path_length(layer: Layer, length: int) -> int:
-    """The fewest hops after which the end depends on the beginning; what is reached once stays reached."""
+def path_length(layer: TableLayer, length: int) -> int:
+    """The fewest hops after which the last position depends on the first; more hops never undo it."""
     hops = 1
     while not depends(layer, length, hops):
         hops *= 2
@@ -86,7 +87,7 @@ def path_length(layer: Layer, length: int) -> int:
     return bisect_left(range(hops + 1), True, lo=hops // 2 + 1, hi=hops, key=lambda some: depends(layer, length, some))
 
 
-def depends(layer: Layer, length: int, hops: int) -> bool:
+def depends(layer: TableLayer, length: int, hops: int) -> bool:
     """Whether the gradient of the last position's output by the first position's input is not zero."""
     x = torch.randn(1, length, STRUCTURE_WIDTH, dtype=torch.double, requires_grad=True)
     current = x
@@ -96,13 +97,13 @@ def depends(layer: Layer, length: int, hops: int) -> bool:
     return bool(gradient[:, 0].any())
 
 
-def sequential_operations(layer: Layer, length: int) -> int:
+def sequential_operations(layer: TableLayer, length: int) -> int:
     """Matrix products on the longest chain of one forward pass, from autograd's graph."""
     x = torch.randn(1, length, STRUCTURE_WIDTH, dtype=torch.double, requires_grad=True)
     end: Any = layer(x).grad_fn
     longest: dict[Any, int] = {None: 0}
     waiting = [end]
-    while waiting:  # a walk by hand: the graph of a recurrence is deeper than Python may recurse
+    while waiting:  # no recursion: the graph of a recurrence is deeper than Python's limit
         node = waiting[-1]
         before = [parent for parent, _ in node.next_functions]
         missing = [parent for parent in before if parent not in longest]
@@ -119,8 +120,8 @@ def sequential_operations(layer: Layer, length: int) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How large and how often. Sizes not given grow from `first` until a call takes `limit` seconds."""
+class MeasurementPlan:
+    """Sizes and repeats. Sizes that are not given grow from `first` until a call takes `limit` seconds."""
 
     lengths: Sequence[int] | None = None  # with `width` fixed
     widths: Sequence[int] | None = None  # with `length` fixed
@@ -135,22 +136,22 @@ class Plan:
     structure: Sequence[int] = (8, 16, 32, 64, 128, 256)
     is_quick: bool = False
 
-    def quick(self) -> Plan:
-        """A few seconds: enough to see how it works, too small for the exponents of time."""
+    def quick(self) -> MeasurementPlan:
+        """Takes a few seconds; the sizes are too small for the exponents of time."""
         smaller = replace(self, width=32, length=64, first=(64, 32), most=(512, 256), limit=0.01, repeats=3)
         return replace(smaller, structure=(8, 16, 32, 64), is_quick=True)
 
-    def on(self, device: torch.device) -> Plan:
-        """An accelerator needs larger sizes: it does small ones sooner than it can be told of them."""
+    def on(self, device: torch.device) -> MeasurementPlan:
+        """An accelerator needs larger sizes: on small ones the time to launch a kernel dominates."""
         return self if device.type == "cpu" else replace(self, most=(2**20, 8192), limit=0.01)
 
 
 @dataclass(frozen=True)
-class Row:
-    """What is claimed of one layer and what was measured."""
+class LayerRow:
+    """The claim and the measurements of one layer."""
 
     layer: str
-    claim: Claim
+    claim: CostClaim
     over_n: Sweep
     over_d: Sweep
     sequential: Growth
@@ -158,8 +159,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Report:
-    """The table and how it came about."""
+class ComplexityReport:
+    """The table and the conditions it was measured under."""
 
     device: str
     threads: int
@@ -167,22 +168,24 @@ class Report:
     kernel: int
     window: int
     quick: bool
-    rows: list[Row]
+    rows: list[LayerRow]
 
 
-def builders(plan: Plan) -> dict[str, Callable[[int], Layer]]:
-    """Each layer by its width."""
+def builders(plan: MeasurementPlan) -> dict[str, Callable[[int], TableLayer]]:
+    """How to build each layer at a given width."""
     return {
         "self-attention": lambda _: SelfAttention(),
         "self-attention, projected": ProjectedSelfAttention,
         "recurrent": Recurrence,
-        "convolution": lambda width: Convolution(width, plan.kernel),
+        "convolution": lambda width: CausalConvolution(width, plan.kernel),
         "restricted self-attention": lambda _: RestrictedSelfAttention(plan.window),
     }
 
 
-def measure(plan: Plan, device: torch.device, say: Callable[[str], object] = lambda _: None) -> Report:
-    """The whole table; `say` hears what comes next."""
+def measure(
+    plan: MeasurementPlan, device: torch.device, say: Callable[[str], object] = lambda _: None
+) -> ComplexityReport:
+    """The whole table; `say` is called with the name of each step."""
     rows = []
     with torch.random.fork_rng(devices=[]), memory_kept():
         torch.manual_seed(1)
@@ -192,14 +195,14 @@ def measure(plan: Plan, device: torch.device, say: Callable[[str], object] = lam
             say(f"{name}: time and memory against d")
             over_d = _over(plan, "d", build, device)
             say(f"{name}: sequential operations and paths")
-            rows.append(Row(name, CLAIMS[name], over_n, over_d, *_structure(plan, name, build)))
+            rows.append(LayerRow(name, COST_CLAIMS[name], over_n, over_d, *_structure(plan, name, build)))
     called = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
     threads = torch.get_num_threads()
-    return Report(called, threads, torch.__version__, plan.kernel, plan.window, plan.is_quick, rows)
+    return ComplexityReport(called, threads, torch.__version__, plan.kernel, plan.window, plan.is_quick, rows)
 
 
 @torch.no_grad()
-def _over(plan: Plan, axis: str, build: Callable[[int], Layer], device: torch.device) -> Sweep:
+def _over(plan: MeasurementPlan, axis: str, build: Callable[[int], TableLayer], device: torch.device) -> Sweep:
     which = "nd".index(axis)
     given = (plan.lengths, plan.widths)[which]
     fixed = (plan.width, plan.length)[which]
@@ -212,9 +215,11 @@ def _over(plan: Plan, axis: str, build: Callable[[int], Layer], device: torch.de
     return sweep(axis, fixed, given or rising(plan.first[which], plan.most[which]), make, plan.repeats, limit)
 
 
-def _structure(plan: Plan, name: str, build: Callable[[int], Layer]) -> tuple[Growth, dict[str, Growth]]:
+def _structure(
+    plan: MeasurementPlan, name: str, build: Callable[[int], TableLayer]
+) -> tuple[Growth, dict[str, Growth]]:
     layer = build(STRUCTURE_WIDTH).double()
-    stacks: dict[str, Layer] = {"": layer}
+    stacks: dict[str, TableLayer] = {"": layer}
     if name == "convolution":
         stacks = {"plain": layer, "dilated": DilatedConvolution(STRUCTURE_WIDTH, plan.kernel).double()}
     lengths = plan.structure

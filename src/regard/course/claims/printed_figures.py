@@ -1,4 +1,4 @@
-"""Figures that the notes print, computed again by the package (docs/notes.md says where they stand)."""
+"""Figures that the notes print, computed again by the package (docs/notes.md lists where they occur)."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from dataclasses import replace
 
 import torch
 
-from regard.course.claims.claim import SHOWN, Claim, Finding
-from regard.course.claims.learning import School
+from regard.course.claims.claim import SHOWN, Claim, ClaimResult
+from regard.course.claims.experiment import ExperimentSetup
 from regard.layers.attention import attend
 from regard.metrics.bleu import Bleu, bleu
 
 ANSWERS = ((0.621, -0.182), (0.524, 0.235), (0.462, 0.156), (0.715, -0.324))  # of exercise 5
 
 
-def compared(printed: Sequence[float], computed: Sequence[float], digits: int, what: str) -> Finding:
-    """Right if the printed figures are the computed ones, rounded as they are."""
+def compared(printed: Sequence[float], computed: Sequence[float], digits: int, what: str) -> ClaimResult:
+    """Shown if the printed figures are the computed ones, rounded to the same digits."""
     right = len(printed) == len(computed) and all(
         abs(p - c) <= 0.5 * 10**-digits + 1e-9 for p, c in zip(printed, computed, strict=False)
     )
-    told, is_ = _list(printed), _list(computed)
-    verdict = SHOWN if right else f"the notes are wrong: {what} = {is_}, not {told}"
-    return Finding(verdict, f"printed {told}, computed {is_}")
+    given, right_values = _list(printed), _list(computed)
+    verdict = SHOWN if right else f"the notes are wrong: {what} = {right_values}, not {given}"
+    return ClaimResult(verdict, f"printed {given}, computed {right_values}")
 
 
 def _list(values: Sequence[float]) -> str:
     return ", ".join(f"{round(value, 3):g}" for value in values)
 
 
-def test_softmax(school: School) -> Finding:
+def test_softmax(setup: ExperimentSetup) -> ClaimResult:
     q, k, v = torch.tensor([[2.0]]), torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([[2.0], [4.0], [6.0]])
     context, weights = attend(q, k, v)
     return compared([0.1, 0.3, 0.6, 5.0], [*weights[0].tolist(), context.item()], 1, "softmax(2, 4, 6), context")
 
 
-def test_small_softmax(school: School) -> Finding:
+def test_small_softmax(setup: ExperimentSetup) -> ClaimResult:
     weights = torch.tensor([2.0, 1.0, 0.0]).softmax(0).tolist()
     return compared([0.665, 0.244, 0.091], weights, 3, "softmax(2, 1, 0)")
 
 
-def test_additive(school: School) -> Finding:
+def test_additive(setup: ExperimentSetup) -> ClaimResult:
     w1, w2 = torch.tensor([[0.5, -0.3], [0.2, 0.4]]), torch.tensor([[0.1, 0.2], [-0.3, 0.1]])
     vector = (w1 @ torch.tensor([1.0, 2.0]) + w2 @ torch.tensor([0.5, 1.0])).tanh().tolist()
     nearest = min(ANSWERS, key=lambda answer: max(abs(a - b) for a, b in zip(answer, vector, strict=True)))
@@ -49,13 +49,13 @@ def test_additive(school: School) -> Finding:
     return replace(found, figure=f"{found.figure}; the nearest of the four answers is printed here", remark=remark)
 
 
-def test_bigrams(school: School) -> Finding:
+def test_bigrams(setup: ExperimentSetup) -> ClaimResult:
     stats = Bleu(tokenize="none", max_order=2).stats(["the the the the the the"], ["the cat is on the mat"])
     *_, right, _, total = stats.rows[0].tolist()
     return compared([1, 5], [right, total], 0, "right bigrams, all bigrams")
 
 
-def test_trigrams(school: School) -> Finding:
+def test_trigrams(setup: ExperimentSetup) -> ClaimResult:
     score = bleu(["The cat is on mat"], ["The cat is on the mat"], tokenize="none", max_order=3)
     found = [score.correct[2], score.total[2], score.score / 100]
     return compared([1, 3, 0.51], found, 2, "right trigrams, all trigrams, BLEU")

@@ -1,23 +1,23 @@
-"""Does attention show which words mattered? Blanking each source word says which did (`explain/evidence.py`)."""
+"""Whether attention shows which source words mattered, measured by blanking each one (`explain/evidence.py`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from regard.bundle.bundle import Bundle
-from regard.course.claims.claim import Claim, Finding, judge, over_seeds
-from regard.course.claims.learning import BASE, School
+from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
+from regard.course.claims.experiment import BASE, ExperimentSetup
 from regard.explain.evidence import evidence
 
 SENTENCES = 60
 
 
-def test(school: School) -> Finding:
-    examples = school.test()
-    some = examples[:: max(1, len(examples) // SENTENCES)][: 8 if school.quick else SENTENCES]
+def test(setup: ExperimentSetup) -> ClaimResult:
+    examples = setup.test()
+    some = examples[:: max(1, len(examples) // SENTENCES)][: 8 if setup.quick else SENTENCES]
 
     def measure(bundle: Bundle) -> list[list[float]]:
-        """Per sentence: ρ of attention and of gradient × input against Δ log p, and how often the first word agrees."""
+        """Per sentence, for attention and for gradient × input: ρ against Δ log p, how often the top word agrees."""
         rows = []
         for example in some:
             found = evidence(bundle, example.src, example.tgt)
@@ -26,18 +26,18 @@ def test(school: School) -> Finding:
             rows.append([x for one in maps for x in (found.agreement(one)[1], found.same_best(one))])
         return rows
 
-    rows, seen = [], []  # of attention: ρ and agreement
-    for seed in school.seeds:
-        means = np.nanmean(np.array(school.measured(BASE, seed, "evidence", measure), dtype=float), axis=0)
+    rows, agreements = [], []  # of attention: ρ and agreement
+    for seed in setup.seeds:
+        means = np.nanmean(np.array(setup.measured(BASE, seed, "evidence", measure), dtype=float), axis=0)
         rows.append(["attention", str(seed), f"{means[0]:.2f}", f"{means[1]:.0%}"])
         rows.append(["gradient × input", str(seed), f"{means[2]:.2f}", f"{means[3]:.0%}"])
-        seen.append((float(means[0]), float(means[1])))
-    passed = all(rho >= 0.5 and same >= 0.8 for rho, same in seen)
-    rhos, sames = zip(*seen, strict=True)
+        agreements.append((float(means[0]), float(means[1])))
+    passed = all(rho >= 0.5 and same >= 0.8 for rho, same in agreements)
+    rhos, sames = zip(*agreements, strict=True)
     figure = f"ρ {over_seeds(rhos, '{:.2f}')}, the same word first for {over_seeds(sames, '{:.0%}')} of target words"
     remark = "Cross-attention of the last layer, the mean of its heads, which is what is shown without a choice by AER."
     header = ["map", "seed", "Spearman ρ against Δ log p", "same source word first"]
-    return Finding(judge(passed), figure, header, rows, remark)
+    return ClaimResult(judge(passed), figure, header, rows, remark)
 
 
 CLAIMS = (

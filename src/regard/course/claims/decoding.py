@@ -1,4 +1,4 @@
-"""Beam search against greedy search, and all positions at once against one after the other."""
+"""Beam search against greedy search, and all positions in parallel against step by step."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import torch
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.course.claims.claim import Claim, Finding, judge, over_seeds
-from regard.course.claims.learning import BASE, LONGEST, School
+from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
+from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
 from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
@@ -21,28 +21,28 @@ BEAM = 4
 LENGTHS = (8, 16, 32, 64)
 
 
-def test_beam(school: School) -> Finding:
-    examples = school.test()
+def test_beam(setup: ExperimentSetup) -> ClaimResult:
+    examples = setup.test()
     references = [example.tgt for example in examples]
 
     def search(bundle: Bundle) -> list[dict[str, Any]]:
         found = []
         for beam in (1, BEAM):
             translator, began = Translator(bundle, DecodeConfig(beam), LONGEST), time.process_time()
-            said = translator.translate([example.src for example in examples])
+            translations = translator.translate([example.src for example in examples])
             found.append(
                 {
-                    "bleu": bleu([one.text for one in said], references).score,
-                    "log_prob": sum(one.log_prob for one in said) / len(said),
+                    "bleu": bleu([one.text for one in translations], references).score,
+                    "log_prob": sum(one.log_prob for one in translations) / len(translations),
                     "seconds": time.process_time() - began,
-                    "log_probs": [one.log_prob for one in said],
+                    "log_probs": [one.log_prob for one in translations],
                 }
             )
         return found
 
     rows, gains, worse = [], [], []
-    for seed in school.seeds:
-        greedy, wide = school.measured(BASE, seed, "beam", search)
+    for seed in setup.seeds:
+        greedy, wide = setup.measured(BASE, seed, "beam", search)
         for name, one in (("greedy", greedy), (f"beam {BEAM}", wide)):
             rows.append([name, str(seed), f"{one['bleu']:.2f}", f"{one['log_prob']:.3f}", f"{one['seconds']:.1f}"])
         gains.append((wide["bleu"] - greedy["bleu"], wide["log_prob"] - greedy["log_prob"]))
@@ -54,12 +54,14 @@ def test_beam(school: School) -> Finding:
         f"In {', '.join(map(str, worse))} of {len(examples)} sentences the beam's output is less probable than the "
         "greedy one: it ranks by log p divided by a power of the length."
     )
-    return Finding(judge(passed), figure, ["search", "seed", "BLEU", "log p a sentence", "CPU seconds"], rows, remark)
+    return ClaimResult(
+        judge(passed), figure, ["search", "seed", "BLEU", "log p a sentence", "CPU seconds"], rows, remark
+    )
 
 
 @torch.inference_mode()
 def seconds(model: Model, length: int, rows: int = 16) -> tuple[float, float]:
-    """The least of a few tries, of all positions at once and of one step after another, over the same tokens."""
+    """The minimum over a few tries: all positions in parallel, and step by step over the same tokens."""
     torch.manual_seed(length)
     tokens = torch.randint(3, model.target_size, (rows, length)).tolist()
     batch = flat_batch(tokens, tokens).pad()
@@ -82,7 +84,7 @@ def _least(work: Callable[[], Any], tries: int = 5) -> float:
     return min(taken)
 
 
-def test_parallel(school: School) -> Finding:
+def test_parallel(setup: ExperimentSetup) -> ClaimResult:
     from regard.models.table import ARCHITECTURES
 
     rows, at = [], {}
@@ -102,7 +104,7 @@ def test_parallel(school: School) -> Finding:
         "many small products."
     )
     header = ["model", "tokens", "at once, ms", "step by step, ms", "factor"]
-    return Finding(judge(passed), f"step by step takes, for {figure}", header, rows, remark)
+    return ClaimResult(judge(passed), f"step by step takes, for {figure}", header, rows, remark)
 
 
 CLAIMS = (
@@ -116,7 +118,7 @@ CLAIMS = (
     Claim(
         "parallel",
         "Teacher forcing computes all positions of a Transformer at once, which is faster than step by step.",
-        "A pass over 16 sentences of 8 to 64 tokens, all positions at once and step by step with kept keys and values.",
+        "A pass over 16 sentences of 8 to 64 tokens, all positions at once and step by step with a key-value cache.",
         "At 64 tokens at least twice as fast at once, and more so than at 8.",
         test_parallel,
     ),

@@ -1,8 +1,7 @@
-"""The notes' five requirements of a position encoding, each checked by a number, for each way to tell a place.
+"""The notes' five requirements of a position encoding, each measured for every encoding of `encodings.py`.
 
-For sinusoids PE(p)·PE(p + k) = Σ_i cos(k ω_i): it depends on the distance alone. What follows from that and what does
-not is measured here. The ways themselves are in `position_schemes.py`. Whether a trained model makes use of any of this
-is not asked here.
+For sinusoids PE(p)·PE(p + k) = Σ_i cos(k ω_i) depends on the distance alone. This file measures what follows from that
+and what does not. Whether a trained model makes use of it is not measured.
 """
 
 from __future__ import annotations
@@ -15,32 +14,32 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.course.positions.schemes import (
+from regard.course.positions.encodings import (
     Array,
-    Products,
-    Scheme,
+    DotProducts,
+    PositionEncoding,
     bound,
     cosine_sum,
     distance_between,
-    make_schemes,
+    make_encodings,
     pair_distances,
     products_of,
     rises,
+    rotated,
     sinusoid,
-    turned,
 )
 from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.base import Model
 from regard.models.transformer import Transformer
 
-FAR = 100_000  # positions beyond any sentence, to see what happens there
-LARGEST = 1.0  # a place must have a shorter vector than a word
+FAR = 100_000  # positions beyond any sentence
+LARGEST = 1.0  # a position's vector must be shorter than a word's
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What one requirement comes to for one scheme."""
+class RequirementCell:
+    """One requirement measured for one encoding."""
 
     holds: bool
     figure: str
@@ -48,13 +47,13 @@ class Cell:
 
 @dataclass(frozen=True)
 class Requirement:
-    """One of the notes' five, in their words."""
+    """One of the notes' five requirements, in their words."""
 
     number: int
     words: str
-    measured: str  # what the figure is
-    cells: dict[str, Cell]  # by scheme
-    finding: str  # of sinusoids: where it holds, and where it does not
+    measured: str  # what the figure means
+    cells: dict[str, RequirementCell]  # by encoding
+    finding: str  # about sinusoids: where it holds, and where it does not
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,9 @@ class Positions:
     head_size: int
     map: Array  # (L, D) sinusoids
     bits: NDArray[np.int64]  # (L, bits), the fastest first
-    products: tuple[Products, ...]  # of sinusoids, rotary, learned
+    products: tuple[DotProducts, ...]  # of sinusoids, rotary, learned
     requirements: tuple[Requirement, ...]
-    words_from: str  # whose words the vectors are compared with
+    words_from: str  # the origin of the word vectors that lengths are compared with
 
 
 def positions(
@@ -76,42 +75,42 @@ def positions(
     word: tuple[float, str] | None = None,
     learned: Array | None = None,
 ) -> Positions:
-    """`word` is the mean length of a word's vector and whose it is; without it, that of a fresh model."""
+    """`word` is the mean length of a word vector and its origin; the default is an untrained model."""
     if width < 2 or width % 2:
-        raise InputError(f"--width must be an even number from 2 on, but is {width}; try 128")
+        raise InputError(f"width must be an even number from 2 on, but is {width}; try 128")
     if not 4 <= length <= 1024:
-        raise InputError(f"--length must be from 4 to 1024, but is {length}; try 64")
+        raise InputError(f"length must be from 4 to 1024, but is {length}; try 64")
     if head_size < 2 or head_size % 2:
-        raise InputError(f"the head size must be an even number from 2 on, but is {head_size}")
-    schemes = make_schemes(width, length, learned)
-    norm, whose = word or (math.sqrt(width), "a fresh model, √D times its embeddings")
-    places = np.arange(length)
+        raise InputError(f"head_size must be an even number from 2 on, but is {head_size}")
+    encodings = make_encodings(width, length, learned)
+    norm, origin = word or (math.sqrt(width), "a fresh model, √D times its embeddings")
+    at = np.arange(length)
     products = (
-        products_of("sinusoid", schemes["sinusoid"].vectors(places, length)),
-        products_of(f"rotary, heads of {head_size}", turned(places, head_size)),
-        products_of("learned", schemes["learned"].vectors(places, length)),
+        products_of("sinusoid", encodings["sinusoid"].vectors(at, length)),
+        products_of(f"rotary, heads of {head_size}", rotated(at, head_size)),
+        products_of("learned", encodings["learned"].vectors(at, length)),
     )
     found = (
-        unique(schemes, width, length),
-        consistent(schemes, width, length),
-        generalises(schemes, length),
-        deterministic(schemes, length),
-        small(schemes, length, norm, whose, width),
+        unique(encodings, width, length),
+        consistent(encodings, width, length),
+        generalises(encodings, length),
+        deterministic(encodings, length),
+        small(encodings, length, norm, origin, width),
     )
-    bits = schemes["binary"].vectors(places, length).astype(np.int64)
-    return Positions(width, length, head_size, sinusoid(places, width), bits, products, found, whose)
+    bits = encodings["binary"].vectors(at, length).astype(np.int64)
+    return Positions(width, length, head_size, sinusoid(at, width), bits, products, found, origin)
 
 
 # ------------------------------------------------------------------------------------------------ the five
 
 
-def unique(schemes: dict[str, Scheme], width: int, length: int) -> Requirement:
-    places = np.arange(length)
+def unique(encodings: dict[str, PositionEncoding], width: int, length: int) -> Requirement:
+    at = np.arange(length)
     cells = {}
-    for name, scheme in schemes.items():
-        gaps = pair_distances(scheme.vectors(places, length))
+    for name, encoding in encodings.items():
+        gaps = pair_distances(encoding.vectors(at, length))
         least = float(gaps[~np.eye(length, dtype=bool)].min())
-        cells[name] = Cell(least > 1e-9, f"{least:.3g}")
+        cells[name] = RequirementCell(least > 1e-9, f"{least:.3g}")
     far = np.arange(1, FAR)
     distances = distance_between(far, width)
     nearest = int(far[distances.argmin()])
@@ -129,14 +128,14 @@ def unique(schemes: dict[str, Scheme], width: int, length: int) -> Requirement:
     return Requirement(1, words, f"smallest distance of two among {length}", cells, finding)
 
 
-def consistent(schemes: dict[str, Scheme], width: int, length: int) -> Requirement:
-    places = np.arange(length // 2)
+def consistent(encodings: dict[str, PositionEncoding], width: int, length: int) -> Requirement:
+    at = np.arange(length // 2)
     cells = {}
-    for name, scheme in schemes.items():
-        short, long = (pair_distances(scheme.vectors(places, n)) for n in (length // 2, length))
+    for name, encoding in encodings.items():
+        short, long = (pair_distances(encoding.vectors(at, n)) for n in (length // 2, length))
         change, next_to = float(np.abs(short - long).max()), np.diag(long, 1)
         span = f"{next_to.min():.3g}" + (f"–{next_to.max():.3g}" if np.ptp(next_to) > 1e-6 else "")
-        cells[name] = Cell(change <= 1e-9, f"{change:.3g} · {span}")
+        cells[name] = RequirementCell(change <= 1e-9, f"{change:.3g} · {span}")
     vectors = sinusoid(np.arange(length), width)
     expected = cosine_sum(np.abs(np.subtract.outer(np.arange(length), np.arange(length))).ravel(), width)
     double = float(np.abs((vectors @ vectors.T).ravel() - expected).max())
@@ -159,16 +158,16 @@ def consistent(schemes: dict[str, Scheme], width: int, length: int) -> Requireme
     return Requirement(2, words, measured, cells, finding)
 
 
-def generalises(schemes: dict[str, Scheme], length: int) -> Requirement:
+def generalises(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
     later = np.array([2 * length - 1, 100 * length])
     cells = {}
-    for name, scheme in schemes.items():
-        if scheme.table is not None and scheme.table <= later[0]:
-            cells[name] = Cell(False, f"none from {scheme.table} on")
+    for name, encoding in encodings.items():
+        if encoding.table is not None and encoding.table <= later[0]:
+            cells[name] = RequirementCell(False, f"none from {encoding.table} on")
             continue
-        largest = float(np.abs(scheme.vectors(later, length)).max())
-        cells[name] = Cell(largest <= 1 + 1e-9, f"{largest:,.0f}")
-    sinusoids_of = schemes["sinusoid"].vectors
+        largest = float(np.abs(encoding.vectors(later, length)).max())
+        cells[name] = RequirementCell(largest <= 1 + 1e-9, f"{largest:,.0f}")
+    sinusoids_of = encodings["sinusoid"].vectors
     seen, unseen = sinusoids_of(np.arange(length), length), sinusoids_of(np.arange(length, 2 * length), length)
     gaps = np.sqrt(np.maximum(((unseen[:, None] - seen[None]) ** 2).sum(axis=-1), 0))  # (L, L)
     neighbours = float(np.linalg.norm(seen[1] - seen[0]))
@@ -182,28 +181,28 @@ def generalises(schemes: dict[str, Scheme], length: int) -> Requirement:
     return Requirement(3, words, f"largest number up to position {100 * length:,}", cells, finding)
 
 
-def deterministic(schemes: dict[str, Scheme], length: int) -> Requirement:
-    places = np.arange(length)
+def deterministic(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
+    at = np.arange(length)
     cells = {}
-    for name, scheme in schemes.items():
-        once, again = scheme.makings or (scheme.vectors(places, length), scheme.vectors(places, length))
+    for name, encoding in encodings.items():
+        once, again = encoding.samples or (encoding.vectors(at, length), encoding.vectors(at, length))
         change = float(np.abs(once - again).max())
-        cells[name] = Cell(change == 0, f"{change:.3g}")
+        cells[name] = RequirementCell(change == 0, f"{change:.3g}")
     finding = "holds: a formula without chance. A learned table depends on the run that learnt it"
     words = "deterministic: every position has its own identifier independent of the sequence"
-    return Requirement(4, words, "largest difference of two makings", cells, finding)
+    return Requirement(4, words, "largest difference of two initialisations", cells, finding)
 
 
-def small(schemes: dict[str, Scheme], length: int, norm: float, whose: str, width: int) -> Requirement:
-    places = np.arange(length)
+def small(encodings: dict[str, PositionEncoding], length: int, norm: float, origin: str, width: int) -> Requirement:
+    at = np.arange(length)
     cells = {}
-    for name, scheme in schemes.items():
-        ratio = float(np.linalg.norm(scheme.vectors(places, length), axis=1).max()) / norm
-        cells[name] = Cell(ratio < LARGEST - 1e-9, f"{ratio:.3g}")
+    for name, encoding in encodings.items():
+        ratio = float(np.linalg.norm(encoding.vectors(at, length), axis=1).max()) / norm
+        cells[name] = RequirementCell(ratio < LARGEST - 1e-9, f"{ratio:.3g}")
     sinusoid_norm = math.sqrt(width / 2)
     finding = (
         f"{'holds' if sinusoid_norm < norm else 'does not hold'}: each vector has length √(D/2) = {sinusoid_norm:.3g}, "
-        f"a word {norm:.3g} ({whose}). It is the √D that does it: without that factor a place would be "
+        f"a word {norm:.3g} ({origin}). It is the √D that does it: without that factor a position would be "
         f"{sinusoid_norm / (norm / math.sqrt(width)):.2g} times as long as a word"
     )
     words = "not too large (otherwise, we may lose semantics)"
@@ -217,14 +216,14 @@ def positions_of(model: Model, length: int = 64) -> Positions:
     """With a model's own width, heads, words and, where it has one, its learned table."""
     if not isinstance(model, Transformer):
         raise InputError(
-            "only Transformers tell places by vectors, but this model is of the class "
-            f"{type(model).__name__}; leave --model out, or name a Transformer"
+            "only Transformers encode positions as vectors, but this model is of the class "
+            f"{type(model).__name__}; give a Transformer, or no model"
         )
     config = model.config
     words = model.source_embedding.weight.detach().cpu().double() * math.sqrt(config.width)
     learned = model.source_positions.weight.detach().cpu().double().numpy() if config.positions == "learned" else None
     if learned is not None and len(learned) < length:
-        raise InputError(f"this model has {len(learned)} learned positions; --length must not be more, but is {length}")
+        raise InputError(f"this model has {len(learned)} learned positions, but length is {length}; give a smaller one")
     word = (float(words.norm(dim=1).mean()), "the model's, √D times its embeddings")
     return positions(config.width, length, config.width // config.heads, word, learned)
 

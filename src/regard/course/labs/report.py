@@ -7,7 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from regard.course.labs.lab import Cut, Lab, Outcome
+from regard.course.labs.pronoun_polysemy import HeadCut, Lab, LabOutcome
 from regard.explain.cutting import Head
 from regard.explain.render.evidence_figure import rich_table
 
@@ -19,7 +19,7 @@ def lab_parts(lab: Lab, most: int = 8) -> Group:
         "heads cut", "pairs right", "sentences right", "P(right)", "log P(right)/P(wrong)", "log p elsewhere"
     )
     cuts.add_row("none", *_outcome(lab.plain))
-    chosen = [("costliest", lab.by_effect), (f"leaning most to {what}", lab.by_gaze)]
+    chosen = [("costliest", lab.by_effect), (f"leaning most to {what}", lab.by_attention)]
     chosen += [("most at the deciding word", lab.by_deciding)] if pronoun else []  # else they are the same word
     for name, one in chosen:
         cuts.add_row(f"{name}: {_heads(one.heads)}", *_outcome(one.outcome))
@@ -36,22 +36,22 @@ def lab_parts(lab: Lab, most: int = 8) -> Group:
         Text(f"random draws: {worst:.1%} of pairs right at worst; {better} of {len(lab.random)} beat the costliest"),
         Text("log p elsewhere: nats per token of the rest of the reference, which shows whether a cut hurts that, too"),
         Text(""),
-        Text(f"what the word in question looks at: the {min(most, len(lab.gazes))} heads that lean most to {what}"),
-        _gazes(lab, what, other, most),
+        Text(f"what the word in question looks at: the {min(most, len(lab.attention))} heads that lean most to {what}"),
+        _attention_table(lab, what, other, most),
         Text(f"margin lost when one head is cut, on dev: {effects}"),
     )
 
 
-def _gazes(lab: Lab, what: str, other: str, most: int) -> Table:
+def _attention_table(lab: Lab, what: str, other: str, most: int) -> Table:
     pronoun = lab.kind == "pronoun"
     table = rich_table("head", what, other, *(["deciding word"] if pronoun else []), "itself", "margin lost by its cut")
-    for gaze in lab.gazes[:most]:
-        shares = (gaze.means, gaze.others, *([gaze.decides] if pronoun else []), gaze.itself)
-        table.add_row(str(gaze.head), *(f"{share:.3f}" for share in shares), f"{lab.effects[gaze.head]:+.2f}")
+    for one in lab.attention[:most]:
+        shares = (one.means, one.others, *([one.decides] if pronoun else []), one.itself)
+        table.add_row(str(one.head), *(f"{share:.3f}" for share in shares), f"{lab.effects[one.head]:+.2f}")
     return table
 
 
-def _outcome(of: Outcome) -> list[str]:
+def _outcome(of: LabOutcome) -> list[str]:
     return [
         f"{of.pairs_right:.1%}",
         f"{of.sentences_right:.1%}",
@@ -61,9 +61,9 @@ def _outcome(of: Outcome) -> list[str]:
     ]
 
 
-def _mean(cuts: tuple[Cut, ...]) -> Outcome:
+def _mean(cuts: tuple[HeadCut, ...]) -> LabOutcome:
     rows = np.array([list(vars(cut.outcome).values()) for cut in cuts])
-    return Outcome(*(float(x) for x in rows.mean(axis=0)))
+    return LabOutcome(*(float(x) for x in rows.mean(axis=0)))
 
 
 def _heads(heads: tuple[Head, ...]) -> str:

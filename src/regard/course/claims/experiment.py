@@ -1,7 +1,7 @@
-"""Where the experiments' models learn: one small corpus, one recipe, and runs that go on where they were interrupted.
+"""What all experiments share: one small corpus, one recipe, trained models and their measurements.
 
-A run is `regard train`'s own, so it resumes exactly. What is measured on a trained model is kept beside it. Models that
-several experiments need are trained once.
+Training is the same as `regard train`, so an interrupted run resumes exactly. Measurements of a trained model are
+cached. A model that several experiments need is trained once.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from rich.console import Console
 
 from regard.bundle.bundle import Bundle, find_bundle
-from regard.course.claims.kept import Kept
-from regard.course.claims.variants import VARIANTS
+from regard.course.claims.ablations import ABLATIONS
+from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
 from regard.data.corpus import DataConfig
 from regard.decode.beam import DecodeConfig
@@ -37,25 +37,25 @@ LONGEST = 128  # tokens
 
 
 @dataclass(frozen=True)
-class Pupil:
-    """A model that is to learn: what it is, and what is taken away from it."""
+class ModelSpec:
+    """A model to train: its architecture and what is changed in it."""
 
     name: str
     architecture: str = "transformer"
-    variant: str = "whole"
+    ablation: str = "none"  # of ABLATIONS
     heads: int | None = None
-    updates: int = 1  # times the usual number
+    updates: int = 1  # a multiple of the usual number
 
 
-BASE = Pupil("transformer")
+BASE = ModelSpec("transformer")
 
 
-class School:
-    """The corpus, the models and what was measured, all in one folder."""
+class ExperimentSetup:
+    """Corpus, trained models and measurements, all in one folder."""
 
     def __init__(self, out: Path, quick: bool = False, tell: Callable[[str], None] = lambda line: None) -> None:
         self.out, self.quick, self.tell = out, quick, tell
-        self.kept = Kept(out / "parts")
+        self.cache = JsonCache(out / "parts")
         self.steps = 40 if quick else 600
         self.seeds = SEEDS[:1] if quick else SEEDS
         self._splits: dict[str, Split] | None = None
@@ -77,19 +77,19 @@ class School:
             shutil.rmtree(folder, ignore_errors=True)
             splits = self.splits
             write_corpus(folder, splits)
-            small = splits["dev"].examples[-50:]  # enough to see that a run learns
+            small = splits["dev"].examples[-50:]  # enough to see the loss fall
             for side in ("src", "tgt"):
                 text = "".join(getattr(example, side) + "\n" for example in small)
                 (folder / f"few.{side}").write_text(text, encoding="utf-8")
             (folder / "done").touch()
         return folder
 
-    def recipe(self, pupil: Pupil, seed: int) -> Recipe:
+    def recipe(self, spec: ModelSpec, seed: int) -> Recipe:
         corpus = self.corpus()
-        _, presets, _ = ARCHITECTURES[pupil.architecture]
+        _, presets, _ = ARCHITECTURES[spec.architecture]
         model = replace(presets["tiny"], dropout=0.0)
-        if pupil.heads is not None:
-            model = replace(model, heads=pupil.heads)
+        if spec.heads is not None:
+            model = replace(model, heads=spec.heads)
         data = DataConfig(
             src=str(corpus / "train.en"),
             tgt=str(corpus / "train.fr"),
@@ -97,65 +97,65 @@ class School:
             dev_tgt=str(corpus / "few.tgt"),
             max_length=LONGEST,
         )
-        steps = self.steps * pupil.updates
+        steps = self.steps * spec.updates
         learning = TrainConfig(
             steps=steps, batch_tokens=512, optimizer="muon", learning_rate=4e-3, schedule="cosine",
             warmup=max(1, steps // 10), eval_every=steps, save_every=max(1, steps // 4), seed=seed, device="cpu",
         )  # fmt: skip
         vocabulary = TextConfig(vocab_size=800 if self.quick else 2400)
-        return Recipe(data=data, text=vocabulary, architecture=pupil.architecture, model=model, train=learning)
+        return Recipe(data=data, text=vocabulary, architecture=spec.architecture, model=model, train=learning)
 
     @contextmanager
-    def trained(self, pupil: Pupil, seed: int) -> Iterator[Bundle]:
-        """The model, trained now or before; within, it is still what it was in training."""
-        folder = self.out / "runs" / f"{pupil.name.replace(' ', '-')}-{seed}"
-        with VARIANTS[pupil.variant]():
-            self._learn(pupil, seed, folder)
+    def trained(self, spec: ModelSpec, seed: int) -> Iterator[Bundle]:
+        """The trained model, trained first if needed; its ablation is active inside the `with` block."""
+        folder = self.out / "runs" / f"{spec.name.replace(' ', '-')}-{seed}"
+        with ABLATIONS[spec.ablation]():
+            self._learn(spec, seed, folder)
             yield Bundle.load(find_bundle(folder), "cpu")
 
-    def _learn(self, pupil: Pupil, seed: int, folder: Path) -> None:
+    def _learn(self, spec: ModelSpec, seed: int, folder: Path) -> None:
         done = folder.with_name(folder.name + ".done")
         if done.exists():
             return
         quiet = Console(file=io.StringIO())
         if (folder / CURRENT).exists() or (folder / PREVIOUS).exists():
-            self.tell(f"going on with {pupil.name}, seed {seed}")
+            self.tell(f"resuming {spec.name}, seed {seed}")
             outcome = resume(folder, console=quiet)
         else:
-            shutil.rmtree(folder, ignore_errors=True)  # stopped before its first checkpoint: nothing is lost
-            self.tell(f"training {pupil.name}, seed {seed}: {self.steps * pupil.updates} updates")
-            outcome = train(self.recipe(pupil, seed), folder, quiet)
+            shutil.rmtree(folder, ignore_errors=True)  # it has no checkpoint, so nothing is lost
+            self.tell(f"training {spec.name}, seed {seed}: {self.steps * spec.updates} updates")
+            outcome = train(self.recipe(spec, seed), folder, quiet)
         if outcome.ending == "interrupted":
             raise KeyboardInterrupt
         done.touch()
 
-    def measured(self, pupil: Pupil, seed: int, what: str, measure: Callable[[Bundle], Any]) -> Any:
-        """A measurement of a trained model; what was measured before is read."""
+    def measured(self, spec: ModelSpec, seed: int, what: str, measure: Callable[[Bundle], Any]) -> Any:
+        """A measurement of a trained model, cached."""
 
         def make() -> Any:
-            with self.trained(pupil, seed) as bundle:
+            with self.trained(spec, seed) as bundle:
                 return measure(bundle)
 
-        return self.kept.get(f"{pupil.name}-{seed}-{what}".replace(" ", "-"), make)
+        return self.cache.get(f"{spec.name}-{seed}-{what}".replace(" ", "-"), make)
 
-    # ── the measurements that several experiments share ─────────────────────────────────────────────────────────────
+    # ---------------------------------------------------------------- measurements that several experiments share
 
-    def translations(self, pupil: Pupil, seed: int) -> list[str]:
-        """Of the test, greedily."""
+    def translations(self, spec: ModelSpec, seed: int) -> list[str]:
+        """Greedy translations of the test."""
         sources = [example.src for example in self.test()]
-        found: list[str] = self.measured(pupil, seed, "test", lambda bundle: said(bundle, sources))
+        found: list[str] = self.measured(spec, seed, "test", lambda bundle: translations_of(bundle, sources))
         return found
 
-    def bleu(self, pupil: Pupil, seed: int) -> float:
-        return bleu(self.translations(pupil, seed), [example.tgt for example in self.test()]).score
+    def bleu(self, spec: ModelSpec, seed: int) -> float:
+        return bleu(self.translations(spec, seed), [example.tgt for example in self.test()]).score
 
-    def loss(self, pupil: Pupil, seed: int) -> float:
+    def loss(self, spec: ModelSpec, seed: int) -> float:
         """Nats per target token of the test under teacher forcing."""
         pairs = HeldOut([e.src for e in self.test()], [e.tgt for e in self.test()])
-        found: float = self.measured(pupil, seed, "loss", lambda bundle: token_loss(bundle, pairs, LONGEST, 4096))
+        found: float = self.measured(spec, seed, "loss", lambda bundle: token_loss(bundle, pairs, LONGEST, 4096))
         return found
 
 
-def said(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
+def translations_of(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
     translator = Translator(bundle, DecodeConfig(beam), LONGEST)
     return [one.text for one in translator.translate(sources)]

@@ -1,7 +1,7 @@
-"""The words of the embedded grammar as a reader needs them: by their English form.
+"""The words of the embedded grammar, indexed by English form for the parser.
 
-Every table is made from the grammar's own (`regard.course.grammar`); nothing is written down twice. A verb group ("did
-not want to wake up") is known because the grammar writes that verb so in some tense.
+Every table is derived from the grammar's own (`regard.course.grammar`). A verb group ("did not want to wake up") is
+known because the grammar writes that verb so in some tense.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from regard.course.grammar.verbs import BE, Verb
 
 Words = tuple[str, ...]
 T = TypeVar("T")
-
 
 ADJECTIVES = adjectives.BY_NAME
 COMPARATIVES = {tuple(a.comparative.split()): a for a in adjectives.ADJECTIVES if a.comparative}
@@ -61,8 +60,8 @@ NOUNS = _index(
 VERB_FORMS = _index((form, verb) for verb in _VERBS for form in (verb.base, verb.third, verb.past, verb.ing))
 
 
-class Setting(NamedTuple):
-    """What a verb group says besides its verb."""
+class VerbFeatures(NamedTuple):
+    """The features of a verb group besides its verb."""
 
     tense: str
     negation: str
@@ -72,9 +71,9 @@ class Setting(NamedTuple):
 
 
 @cache
-def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[Words, Setting]:
-    """All that the grammar can write for this verb and subject. In a question the subject is left out."""
-    found: dict[Words, Setting] = {}
+def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[Words, VerbFeatures]:
+    """Every verb group that the grammar writes for this verb and subject; in a question, without the subject."""
+    found: dict[Words, VerbFeatures] = {}
     subject, keys = Phrase([], [], False, plural, person), Keys(0, 0, 0, 0, 0)
     tenses = (PRESENT, PAST, FUTURE) if verb is BE else (PRESENT, PROGRESSIVE, PAST, WAS_DOING, FUTURE)
     for tense, negation, modal, contracted, adverb in product(
@@ -82,25 +81,25 @@ def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[W
     ):
         if (modal and tense not in (PRESENT, PAST)) or (adverb and (negation or modal or tense != PRESENT)):
             continue
-        said = Draft(random.Random(0)).words(*adverb) if adverb else None
-        p = Predicate(verb, tense, negation, modal, adverb=said, contracted=contracted)
+        written = Draft(random.Random(0)).words(*adverb) if adverb else None
+        p = Predicate(verb, tense, negation, modal, adverb=written, contracted=contracted)
         grammar.settle(subject, p)
         if (p.tense, p.negation) != (tense, negation):
-            continue  # the grammar does not say it
+            continue  # the grammar does not generate it
         aux, main = grammar.english_verb(subject, p, keys, question)
         text = tuple(tok.text for tok in [*aux, *grammar.english_middle(p, keys), *main])
-        found.setdefault(text, Setting(tense, negation, modal, contracted, adverb))
+        found.setdefault(text, VerbFeatures(tense, negation, modal, contracted, adverb))
     return found
 
 
 def sense_of_bare(phrase: Phrase | None) -> ambiguous.Sense | None:
-    """The sense of a determiner and an ambiguous noun; what stands around other phrases has decided it already."""
+    """The sense of determiner + ambiguous noun; in longer phrases the context has already decided it."""
     bare = phrase is not None and phrase.noun is not None and len(phrase.en) == 2
     return SENSES.get(phrase.noun) if bare and phrase and phrase.noun else None
 
 
 def sensible(who: Phrase, p: Predicate, quality: str = "") -> bool:
-    """Do the verb and the adjective decide for the senses that their subject and object were read in?"""
+    """Whether the verb and the adjective select the senses in which the subject and the object were parsed."""
     subject, thing = sense_of_bare(who), sense_of_bare(p.obj)
     if subject is not None and quality not in subject.adj and p.verb.name not in subject.does:
         return False

@@ -1,11 +1,11 @@
-"""The sentences of a lab: all minimal pairs of the embedded corpus, with the places where a choice shows.
+"""The sentences of the labs: all minimal pairs of the embedded corpus, with the words where the choice shows.
 
     The animal didn't cross the street because it was too tired.   → … parce qu'il …     because of *animal*
     The animal didn't cross the street because it was too wide.    → … parce qu'elle …   because of *street*
 
-A pair's two sentences share all but the words that decide (*tired*, *wide*). The wrong translation of a sentence is its
-own one up to the choice, then the other sentence's choice: for a pronoun "il" or "elle" alone, for a noun of two senses
-all of its phrase ("le clou", "l'ongle"), so that what is compared is French both times. Nothing is measured here.
+The two sentences of a pair differ only in the deciding words (*tired*, *wide*). The wrong translation of a sentence is
+its own one up to the choice, then the other sentence's choice: for a pronoun "il" or "elle" alone, for a noun of two
+senses its whole phrase ("le clou", "l'ongle"), so that both are correct French. Nothing is measured here.
 """
 
 from __future__ import annotations
@@ -20,66 +20,56 @@ from regard.text.words import split_words, word_spans
 
 LabKind = Literal["pronoun", "polysemy"]
 LABS: tuple[LabKind, ...] = get_args(LabKind)
-_HELPERS = (
-    "did",
-    "does",
-    "do",
-    "will",
-    "can",
-    "could",
-    "didn't",
-    "doesn't",
-    "don't",
-    "won't",
-    "can't",
-    "cannot",
-    "couldn't",
-)
+_PLAIN = ("did", "does", "do", "will", "can", "could", "cannot")
+_NEGATED = ("didn't", "doesn't", "don't", "won't", "can't", "couldn't")
+_AUXILIARIES = (*_PLAIN, *_NEGATED)
 _DETERMINERS = ("le", "la", "l'", "les", "un", "une", "des", "du", "au", "aux", "d'", "ce", "cet", "cette", "ces")
 
 
 @dataclass(frozen=True)
-class Case:
-    """One sentence of a pair. Words are counted by `text.words`, from 0."""
+class LabSentence:
+    """One sentence of a pair. Word indices are those of `text.words`, from 0."""
 
     source: str
     target: str
-    word: str  # what must be in its translation, in small letters …
-    other: str  # … and what must not
+    word: str  # must be in its translation, lower case …
+    other: str  # … and this must not
     before: str  # its translation up to the choice
     right: str  # the choice
     wrong: str  # and the other sentence's
-    asks: int  # the source word with two readings: "it", "nail"
-    asked: int  # the target word that shows the reading: "il", "clou"
-    means: tuple[int, ...]  # source words: what "it" is, or what decides the sense
-    others: tuple[int, ...]  # source words to hold them against: the other noun, or all other words
+    asks: int  # the ambiguous source word: "it", "nail"
+    asked: int  # the target word that resolves it: "il", "clou"
+    means: tuple[int, ...]  # source words: the antecedent of "it", or the words that decide the sense
+    others: tuple[int, ...]  # source words to compare with: the other noun, or all other words
     decides: tuple[int, ...]  # source words in which the two sentences differ
     links: tuple[tuple[int, int], ...]  # gold alignment
 
 
 @dataclass(frozen=True)
-class CasePair:
-    first: Case
-    second: Case
+class LabPair:
+    first: LabSentence
+    second: LabSentence
     split: str
 
 
-def all_pairs(
-    kind: LabKind, limit: int | None = None, size: int = DEFAULT_SIZE
-) -> tuple[list[CasePair], list[CasePair]]:
+def all_pairs(kind: LabKind, limit: int | None = None, size: int = DEFAULT_SIZE) -> tuple[list[LabPair], list[LabPair]]:
     """The pairs of dev, to choose heads on, and those of test and compositional, to measure on. `size` is that of the
-    corpus whose training text no pair may be in; `limit`, if given, is the most of either."""
+    corpus whose training text excludes the pairs; `limit` is the maximum of each list."""
     if kind not in LABS:
         raise InputError(f'there is no lab "{kind}"; there are {" and ".join(LABS)}')
     splits = generate(size)
-    found: dict[str, list[CasePair]] = {}
+    found: dict[str, list[LabPair]] = {}
     for name in ("dev", "test", "compositional"):
         split = splits[name]
         some = [p for p in split.pairs if p.kind == kind]
         found[name] = [
-            CasePair(
-                make_case(kind, split.examples[p.first], split.examples[p.second], p.first_word, p.second_word, True),
-                make_case(kind, split.examples[p.second], split.examples[p.first], p.second_word, p.first_word, False),
+            LabPair(
+                make_sentence(
+                    kind, split.examples[p.first], split.examples[p.second], p.first_word, p.second_word, True
+                ),
+                make_sentence(
+                    kind, split.examples[p.second], split.examples[p.first], p.second_word, p.first_word, False
+                ),
                 name,
             )
             for p in some
@@ -88,33 +78,36 @@ def all_pairs(
     return chosen[:limit], measured[:limit]
 
 
-def make_case(kind: LabKind, own: Example, partner: Example, word: str, other: str, of_subject: bool) -> Case:
+def make_sentence(
+    kind: LabKind, own: Example, partner: Example, word: str, other: str, of_subject: bool
+) -> LabSentence:
     source, target = [w.lower() for w in split_words(own.src)], [w.lower() for w in split_words(own.tgt)]
     partner_words = [w.lower() for w in split_words(partner.src)]
     decides = differing(source, partner_words)
-    asked = _last(target, word)
+    partner_target = [w.lower() for w in split_words(partner.tgt)]
+    asked, partner_asked = _last(target, word), _last(partner_target, other)
     means: tuple[int, ...]
     others: tuple[int, ...]
     if kind == "pronoun":
         asks = source.index("it", source.index("because"))
-        subject = next(i for i, w in enumerate(source) if w in _HELPERS) - 1
+        subject = next(i for i, w in enumerate(source) if w in _AUXILIARIES) - 1
         thing = source.index("because") - 1
         means, others = ((subject,), (thing,)) if of_subject else ((thing,), (subject,))
-        start, partner_start = asked, _last([w.lower() for w in split_words(partner.tgt)], other)
+        start, partner_start = asked, partner_asked
     else:
         asks = next(i for i, j in own.alignment if j == asked and i not in decides)
         means = decides
         others = tuple(i for i, w in enumerate(source) if i not in (*decides, asks) and w.isalpha())
-        start = phrase_start(target, asked)
-        partner_target = [w.lower() for w in split_words(partner.tgt)]
-        partner_start = phrase_start(partner_target, _last(partner_target, other))
+        start, partner_start = phrase_start(target, asked), phrase_start(partner_target, partner_asked)
     before, right = _cut(own.tgt, start, asked)
-    _, wrong = _cut(partner.tgt, partner_start, _last([w.lower() for w in split_words(partner.tgt)], other))
-    return Case(own.src, own.tgt, word, other, before, right, wrong, asks, asked, means, others, decides, own.alignment)
+    _, wrong = _cut(partner.tgt, partner_start, partner_asked)
+    return LabSentence(
+        own.src, own.tgt, word, other, before, right, wrong, asks, asked, means, others, decides, own.alignment
+    )
 
 
 def differing(words: Sequence[str], others: Sequence[str]) -> tuple[int, ...]:
-    """Places of the words that are not the same in the other sentence: what is left between both ends they share.
+    """Indices of the words that differ from the other sentence: what is left between the shared prefix and suffix.
 
     >>> differing("the nail of the wall was old".split(), "the nail of the queen was old".split())
     (4,)
@@ -126,7 +119,7 @@ def differing(words: Sequence[str], others: Sequence[str]) -> tuple[int, ...]:
 
 
 def phrase_start(words: Sequence[str], noun: int) -> int:
-    """Where the phrase of a noun begins: at its determiner, with the "de" or "à" before it, which may melt with it.
+    """Where the phrase of a noun begins: at its determiner, or at a "de" or "à" before it, which may contract.
 
     >>> phrase_start("il cherche de l' ongle".split(), 4), phrase_start("il cherche le vieux clou".split(), 4)
     (2, 2)

@@ -1,4 +1,4 @@
-"""The folder in which finished parts of the experiments are kept."""
+"""A cache of JSON results in a folder: what exists is read, not computed again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any
 from regard.files import write_atomically
 
 
-class Kept:
-    """A folder of finished things, each a JSON file: what is there is not made again."""
-
+class JsonCache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
@@ -20,8 +18,8 @@ class Kept:
         path = self.folder / f"{name}.json"
         if path.exists():
             return json.loads(path.read_text(encoding="utf-8"))
-        made = make()
+        result = make()
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
         write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
-        return json.loads(text)  # as it will be read the next time
+        return json.loads(text)  # the same types as a later read gives

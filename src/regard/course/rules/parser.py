@@ -1,36 +1,29 @@
-"""The embedded grammar turned round: English is read into the grammar's own structures, which then say it in French.
+"""A parser for the English of the embedded grammar: recursive descent with backtracking.
 
-The grammar (`regard.course.grammar`) only writes. This reader takes an English sentence apart by recursive descent,
-with backtracking: noun phrases, verb group, objects, tails, clauses. What it finds it hands to the grammar as the very
-Phrase and Predicate that the grammar makes itself; `clause` then writes both languages. The reader knows no conjugation
-and no agreement, English or French: a verb group is recognised because the grammar writes that verb so in some tense.
-Of French it has the small words that join clauses, compare, and say that there is something. A reading counts only if
-the English it writes is the English that was given, to the letter.
+The grammar (`regard.course.grammar`) only generates. The parser finds noun phrases, verb groups, objects, tails and
+clauses, and builds from them the same Phrase and Predicate that the grammar builds; the grammar's `clause` then writes
+both languages. The parser holds no conjugation and no agreement: a verb group is recognised because the grammar writes
+that verb so in some tense. The only French here are the function words that join clauses, compare, and introduce
+"there is".
 
-An ambiguous word needs one of the contexts that its entry lists; a pronoun refers to the subject or the object before
-it, as the grammar's scenes decide. A sentence outside the grammar gives None.
-
-On the embedded corpus this is the ceiling, and by construction: the references come from the same grammar. That it
-agrees with them says nothing on whether they are good French. On other text it is of no use. It has learnt nothing and
-looks no sentence up.
+An ambiguous noun needs one of the contexts that its entry lists. A pronoun refers to the subject or the object before
+it, as the grammar's scenes decide.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from regard.course.grammar import clauses as grammar
 from regard.course.grammar import nouns, phrases, pronouns, verbs
 from regard.course.grammar.clauses import FUTURE, PRESENT, Predicate
-from regard.course.grammar.corpus import finish
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 from regard.course.grammar.verbs import BE, Verb
-from regard.course.rules.words import (
+from regard.course.rules.english_words import (
     ADJECTIVES,
     ASKING,
     COMPARATIVES,
@@ -47,30 +40,26 @@ from regard.course.rules.words import (
     TOWARDS,
     VERB_FORMS,
     WEATHER,
-    Setting,
+    VerbFeatures,
     Words,
     sense_of_bare,
     sensible,
     verb_groups,
 )
-from regard.text.words import split_words
 
 T = TypeVar("T")
-Read = Iterator[tuple[T, Words]]  # each way to read something, with the words that are left
+Parses = Iterator[tuple[T, Words]]  # each parse of a prefix, with the words that are left
 
-_MOST_READINGS = 50  # tried for one sentence
 _LONGEST_GROUP = 7  # words of a verb group: did not want to wake up, is no longer …
 
-# ------------------------------------------------------------------------------------------------ reader
 
-
-class Clause(NamedTuple):
+class ParsedClause(NamedTuple):
     pair: Pair
     subject: Phrase
     predicate: Predicate
 
-    def meant(self, quality: str) -> list[Phrase]:
-        """Which of its phrases a later "it" can be, of which that quality is said."""
+    def antecedents(self, quality: str) -> list[Phrase]:
+        """The phrases that "it" can refer to in a later clause that says `quality` of it."""
         who, what = self.subject, self.predicate.obj
         for scene in pronouns.SCENES:
             qualities = dict(scene.objects)
@@ -82,8 +71,8 @@ class Clause(NamedTuple):
         return [who] if what is None else [who, what]
 
 
-class Reader:
-    """Reads one sentence. Each method yields the ways to read the beginning of `words`, the longest first."""
+class Parser:
+    """Parses one sentence. Each method yields the parses of a prefix of `words`, the longest first."""
 
     def __init__(self) -> None:
         self.d = Draft(random.Random(0))  # nothing is drawn from it
@@ -91,8 +80,8 @@ class Reader:
 
     # ---------------------------------------------------------------- noun phrases
 
-    def core(self, words: Words, negated: bool = False, bare: bool = False) -> Read[Phrase]:
-        """A name, or determiner, adjective, noun, with an owner before or behind it. `bare`: also "cheese", "cats"."""
+    def core(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
+        """A name, or determiner + adjective + noun, with a possessor before or after. `bare`: also "cheese", "cats"."""
         first = words[0].removesuffix("'s") if words else ""
         if first in nouns.NAMES:
             owner = phrases.name(self.d, first)
@@ -107,7 +96,7 @@ class Reader:
             fr = [Tok("les", the, article=True), Tok(GROUPS[words[1]], key)]
             yield Phrase([Tok("the", the), Tok(words[1], key)], fr, False, True, kind="group"), words[2:]
 
-    def _headed(self, det: str, words: Words) -> Read[Phrase]:
+    def _headed(self, det: str, words: Words) -> Parses[Phrase]:
         described = [(ADJECTIVES[words[0]], words[1:])] if words and words[0] in ADJECTIVES else []
         for adj, rest in [*described, (None, words)]:
             form = rest[0].removesuffix("'s") if rest else ""
@@ -123,13 +112,13 @@ class Reader:
                 if noun not in SENSES or adj is None or adj.en in SENSES[noun].adj:
                     yield phrase, rest[1:]
 
-    def _owned(self, owner: Phrase, words: Words) -> Read[Phrase]:
+    def _owned(self, owner: Phrase, words: Words) -> Parses[Phrase]:
         for noun, plural in NOUNS.get(words[0], ()) if words else ():
             if noun not in SENSES or owner.name in SENSES[noun].of:
                 yield phrases.possessed(self.d, noun, owner, True, plural), words[1:]
 
-    def phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Read[Phrase]:
-        """A noun phrase, perhaps joined with another, perhaps with a relative clause."""
+    def phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
+        """A noun phrase, optionally coordinated with another or followed by a relative clause."""
         for one, rest in self.core(words, negated, bare):
             if rest[:1] == ("and",):
                 for two, left in self.core(rest[1:]):
@@ -140,7 +129,7 @@ class Reader:
                 yield from self._relative(one, rest)
             yield one, rest
 
-    def _relative(self, phrase: Phrase, words: Words) -> Read[Phrase]:
+    def _relative(self, phrase: Phrase, words: Words) -> Parses[Phrase]:
         key = (self.d.key(),)
         silent = replace(phrase, en=[], fr=[])
         for p, rest in self.predicate(silent, words[1:]):
@@ -153,7 +142,7 @@ class Reader:
     def _with(self, phrase: Phrase, en: str, fr: str, key: tuple[int, ...], inner: Pair) -> Phrase:
         return replace(phrase, en=[*phrase.en, Tok(en, key), *inner.en], fr=[*phrase.fr, Tok(fr, key), *inner.fr])
 
-    def subject(self, words: Words, refer: Sequence[Phrase] = ()) -> Read[Phrase]:
+    def subject(self, words: Words, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
         for phrase in refer:
             back = phrases.referring(self.d, phrase)
             if words[:1] == (back.en[0].text,):
@@ -162,7 +151,7 @@ class Reader:
             yield phrases.subject_pronoun(self.d, words[0]), words[1:]
         yield from self.phrase(words)
 
-    def thing(self, words: Words, p: Predicate, refer: Sequence[Phrase] = ()) -> Read[Phrase]:
+    def thing(self, words: Words, p: Predicate, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
         """A direct object."""
         for phrase in refer:
             back = phrases.referring_object(self.d, phrase)
@@ -176,8 +165,8 @@ class Reader:
 
     def predicate(
         self, who: Phrase, words: Words, refer: Sequence[Phrase] = (), gap: Phrase | None = None, question: bool = False
-    ) -> Read[Predicate]:
-        """All after the subject. With a `gap` the object is missing: it is what the clause is relative to."""
+    ) -> Parses[Predicate]:
+        """Everything after the subject. With a `gap` the object is missing: it is the head of the relative clause."""
         window = words[:_LONGEST_GROUP]
         for verb in dict.fromkeys([BE, *(v for word in window for v in VERB_FORMS.get(word, ()))]):
             groups = verb_groups(verb, who.plural, who.person, question)
@@ -186,14 +175,14 @@ class Reader:
                 rest = words[length:]
                 if setting is None or (verb.particle and rest[:1] != (verb.particle,)):
                     continue
-                for p, left in self._said(who, verb, setting, rest[1:] if verb.particle else rest, refer, gap):
+                for p, left in self._complements(who, verb, setting, rest[1:] if verb.particle else rest, refer, gap):
                     for tail, end in self.tails(left, TOWARDS if verb in verbs.MOTION else {}):
                         if not _needs_tail(p) or tail:
                             yield replace(p, tail=tail), end
 
-    def _said(
-        self, who: Phrase, verb: Verb, s: Setting, words: Words, refer: Sequence[Phrase], gap: Phrase | None
-    ) -> Read[Predicate]:
+    def _complements(
+        self, who: Phrase, verb: Verb, s: VerbFeatures, words: Words, refer: Sequence[Phrase], gap: Phrase | None
+    ) -> Parses[Predicate]:
         """Verb, object, recipient and complement; no tail yet."""
         adverb = self.d.words(*s.adverb) if s.adverb else None
         p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
@@ -211,8 +200,8 @@ class Reader:
                 if sensible(who, full):
                     yield full, rest
 
-    def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Read[Predicate]:
-        """With an object where the verb has one."""
+    def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Parses[Predicate]:
+        """With an object if the verb takes one."""
         if gap is not None:
             if p.verb.objects and not p.verb.preposition:
                 yield replace(p, gap=gap if gap.noun is not None else None), words
@@ -221,7 +210,7 @@ class Reader:
         else:
             yield from ((replace(p, obj=obj), rest) for obj, rest in self.thing(words, p, refer))
 
-    def _giving(self, p: Predicate, words: Words) -> Read[Predicate]:
+    def _giving(self, p: Predicate, words: Words) -> Parses[Predicate]:
         if words and words[0] in phrases.OBJECTS:
             taker = phrases.object_pronoun(self.d, words[0], indirect=True)
             for obj, rest in self.phrase(words[1:], bool(p.negation)):
@@ -234,8 +223,8 @@ class Reader:
                 for taker, left in self.core(rest[1:]):
                     yield replace(p, obj=obj, recipient=taker), left
 
-    def _being(self, who: Phrase, words: Words) -> Read[tuple[Pair | None, str, Verb]]:
-        """What follows be: the words, the adjective in them, and the verb that French has for be."""
+    def _being(self, who: Phrase, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
+        """What follows "be": both texts, the adjective, and the verb that French uses for "be"."""
         degree = words[0] if words and words[0] in DEGREES else ""
         rest = words[1:] if degree else words
         opening = self.d.words(degree, DEGREES[degree]) if degree else Pair([], [])
@@ -252,23 +241,23 @@ class Reader:
             if adj is not None and words[length : length + 1] == ("than",):
                 more = Pair([Tok(w) for w in words[:length]], [Tok("plus"), *self._agreeing(who, adj.en).fr])
                 yield from self._compared(more, "than", words[length + 1 :])
-        yield (None, "", BE), words  # somewhere: the place is in the tail
+        yield (None, "", BE), words  # a location: it is in the tail
 
     def _agreeing(self, who: Phrase, adjective: str) -> Pair:
         return phrases.adjective(self.d, ADJECTIVES[adjective], who.feminine, who.agrees_plural, who.name)
 
-    def _compared(self, said: Pair, than: str, words: Words) -> Read[tuple[Pair | None, str, Verb]]:
+    def _compared(self, said: Pair, than: str, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
         for other, rest in self.core(words):
             yield (joined(said, self.d.words(than, "que"), Pair(other.en, other.fr)), "", BE), rest
 
-    def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Read[list[Pair]]:
-        """Places, manners and times, in any number."""
+    def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Parses[list[Pair]]:
+        """Any number of places, manners and times."""
         for one, rest in self._tail(words, PLACES | towards):
             for more, left in self.tails(rest, towards):
                 yield [one, *more], left
         yield [], words
 
-    def _tail(self, words: Words, places: dict[Words, tuple[str, str]]) -> Read[Pair]:
+    def _tail(self, words: Words, places: dict[Words, tuple[str, str]]) -> Parses[Pair]:
         for length in (3, 2, 1):
             head, rest = words[:length], words[length:]
             fixed = TIMES.get(head) or MANNER.get(head)
@@ -280,16 +269,16 @@ class Reader:
 
     # ---------------------------------------------------------------- clauses
 
-    def clause(self, words: Words, refer: Sequence[Phrase] = (), future: bool = False) -> Read[Clause]:
-        """`future`: after "when", where a French future answers to an English present."""
+    def clause(self, words: Words, refer: Sequence[Phrase] = (), future: bool = False) -> Parses[ParsedClause]:
+        """`future`: after "when", where French has the future and English the present tense."""
         for who, after in self.subject(words, refer):
             for p, rest in self.predicate(who, after, refer):
                 if future and p.tense == PRESENT:
                     p.fr_tense = FUTURE
-                yield Clause(grammar.clause(self.d, who, p), who, p), rest
+                yield ParsedClause(grammar.clause(self.d, who, p), who, p), rest
 
     def sentence(self, words: Words) -> Iterator[Pair]:
-        """Whole statements."""
+        """Complete statements."""
         for length in (1, 2, 3):
             if words[:length] in TIMES and words[length : length + 1] == (",",):
                 time = self.d.words(*TIMES[words[:length]])
@@ -311,8 +300,8 @@ class Reader:
         if chain is not None:
             yield chain
 
-    def _joined(self, main: Clause, words: Words) -> Iterator[Pair]:
-        """What can follow a first clause that it refers back to."""
+    def _joined(self, main: ParsedClause, words: Words) -> Iterator[Pair]:
+        """What can follow a main clause and refer back to it."""
         link, after = words[0], words[1:]
         if link == "because":
             yield from self._because(main, after)
@@ -327,14 +316,14 @@ class Reader:
         elif link == "and" and main.predicate.obj is not None:
             yield from self._and_then(main, main.predicate.obj, after)
 
-    def _because(self, main: Clause, words: Words) -> Iterator[Pair]:
+    def _because(self, main: ParsedClause, words: Words) -> Iterator[Pair]:
         link = self.d.words("because", "parce que")
         if words in WEATHER:
             yield joined(link, self.d.words(*WEATHER[words]))
-        for meant in main.meant(words[-1]) if words else ():
-            yield from self._ended(link, self.clause(words, refer=[meant]))
+        for antecedent in main.antecedents(words[-1]) if words else ():
+            yield from self._ended(link, self.clause(words, refer=[antecedent]))
 
-    def _and_then(self, main: Clause, obj: Phrase, words: Words) -> Iterator[Pair]:
+    def _and_then(self, main: ParsedClause, obj: Phrase, words: Words) -> Iterator[Pair]:
         """… bought the letter and read it; … and she read it."""
         link, who = self.d.words("and", "et"), main.subject
         for back, rest in self.subject(words, refer=[who]):
@@ -348,11 +337,11 @@ class Reader:
                 then = grammar.clause(self.d, silent, p)
                 yield joined(link, Pair(then.en[1:], then.fr) if later else then)
 
-    def _ended(self, link: Pair, found: Read[Clause]) -> Iterator[Pair]:
+    def _ended(self, link: Pair, found: Parses[ParsedClause]) -> Iterator[Pair]:
         yield from (joined(link, clause.pair) for clause, rest in found if not rest)
 
     def _chain(self, words: Words) -> Pair | None:
-        """Clauses in a row up to the end: the first way that works, remembered, so that long chains stay quick."""
+        """A chain of clauses up to the end: the first parse, cached, so that long chains stay fast."""
         if words not in self.chains:
             self.chains[words] = next(self._chained(words), None)
         return self.chains[words]
@@ -380,7 +369,7 @@ class Reader:
                     yield joined(opening, Pair(what.en, what.fr), *where)
 
     def question(self, words: Words) -> Iterator[Pair]:
-        """Whole questions."""
+        """Complete questions."""
         if words[:1] == ("who",):
             asked = self.d.words("who", "qui")
             who = Phrase(asked.en, asked.fr, False, False)
@@ -396,33 +385,5 @@ class Reader:
 
 
 def _needs_tail(p: Predicate) -> bool:
-    """He is …, he put it …, he sat …, he went …: one waits for the place."""
+    """Whether a place must follow: he is …, he put it …, he sat …"""
     return (p.verb is BE and p.complement is None) or p.verb in (verbs.PUT, verbs.SIT)
-
-
-# ------------------------------------------------------------------------------------------------ translating
-
-
-def translate(line: str) -> str | None:
-    """
-    >>> translate("The animal didn't cross the street because it was too wide.")
-    "L'animal n'a pas traversé la rue parce qu'elle était trop large."
-    >>> translate("Colourless green ideas sleep furiously.") is None
-    True
-    """
-    words = split_words(line)
-    if len(words) < 2 or words[-1] not in (".", "?"):
-        return None
-    if words[0].removesuffix("'s") not in nouns.NAMES and words[0] != "I":
-        words[0] = words[0].lower()
-    reader, mark = Reader(), words[-1]
-    readings = (reader.question if mark == "?" else reader.sentence)(tuple(words[:-1]))
-    for pair in islice(readings, _MOST_READINGS):
-        written = finish(reader.d, pair, mark).example
-        if written.src == line:
-            return written.tgt
-    return None
-
-
-def translate_all(lines: Iterable[str]) -> list[str | None]:
-    return [translate(line) for line in lines]

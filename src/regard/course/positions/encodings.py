@@ -1,13 +1,13 @@
-"""Ways to tell a place by a vector, from the notes' first try to what models use, and products of two places.
+"""Position encodings, from the notes' first attempt to what models use, and dot products of two positions.
 
     L positions   D width   K head size   ω_i = 1 / 10000^(2i/D)
 
-    count      p in every number                                 the notes' first try
-    fraction   p / (L − 1) in every number                       their second
+    count      p in every dimension                              the notes' first attempt
+    fraction   p / (L − 1) in every dimension                    their second
     binary     the bits of p                                     their third: "a waste of space in the world of floats"
-    sinusoid   sin(p ω_i), cos(p ω_i)                            what they settle on (Vaswani et al. 2017)
-    learned    a table of L vectors, here as a fresh model has it, or a trained model's own
-    rotary     nothing is added; queries and keys are turned by p ω_i (Su et al. 2021), so only products can be compared
+    sinusoid   sin(p ω_i), cos(p ω_i)                            their final choice (Vaswani et al. 2017)
+    learned    a table of L vectors: randomly initialised, or a trained model's
+    rotary     nothing is added; queries and keys are rotated by p ω_i (Su et al. 2021), so only products compare
 
 Sinusoids and rotations are those of `layers/positions.py`, in double precision.
 """
@@ -29,18 +29,18 @@ SEED = 0
 
 
 @dataclass(frozen=True)
-class Scheme:
-    """A way to tell a place. `vectors(p, L)` are those of places p (n,) in a sentence of L: (n, D)."""
+class PositionEncoding:
+    """`vectors(p, L)` are the encodings of positions p (n,) in a sentence of length L: (n, D)."""
 
     name: str
     vectors: Callable[[NDArray[np.int64], int], Array]
-    table: int | None = None  # how many places it knows; None: all
-    makings: tuple[Array, Array] | None = None  # two of it, where chance has a part in them
+    table: int | None = None  # the number of positions it has; None: any
+    samples: tuple[Array, Array] | None = None  # two random initialisations, if it has any
 
 
 @dataclass(frozen=True)
-class Products:
-    """Dot products of two places by their distance k = 0 … L − 1, divided by the mean of a vector with itself."""
+class DotProducts:
+    """Dot products of two positions by their distance k = 0 … L − 1, divided by the mean product at distance 0."""
 
     name: str
     mean: Array  # (L,) over all pairs at that distance
@@ -49,64 +49,64 @@ class Products:
 
     @property
     def deviation(self) -> float:
-        """How far products at one distance differ from one another, at most."""
+        """The largest difference between products at the same distance."""
         return float((self.most - self.least).max())
 
 
-def sinusoid(places: NDArray[np.int64], width: int) -> Array:
+def sinusoid(positions: NDArray[np.int64], width: int) -> Array:
     """(n,) → (n, D), computed in double precision from the model's own frequencies."""
-    found: Array = sinusoids(torch.from_numpy(places).double(), width).numpy()
+    found: Array = sinusoids(torch.from_numpy(positions).double(), width).numpy()
     return found
 
 
-def turned(places: NDArray[np.int64], head_size: int) -> Array:
-    """A query of ones turned to each place, (n,) → (n, K): products of two are those of a query and an equal key."""
-    ones = torch.ones(1, 1, len(places), head_size, dtype=torch.float64)
-    found: Array = rotate(ones, rotation(torch.from_numpy(places).double(), head_size))[0, 0].numpy()
+def rotated(positions: NDArray[np.int64], head_size: int) -> Array:
+    """A query of ones rotated to each position, (n,) → (n, K): products are those of a query and an equal key."""
+    ones = torch.ones(1, 1, len(positions), head_size, dtype=torch.float64)
+    found: Array = rotate(ones, rotation(torch.from_numpy(positions).double(), head_size))[0, 0].numpy()
     return found
 
 
-def binary(places: NDArray[np.int64], bits: int) -> Array:
+def binary(positions: NDArray[np.int64], bits: int) -> Array:
     """
     >>> binary(np.array([6]), 4).tolist()  # the fastest bit first
     [[0.0, 1.0, 1.0, 0.0]]
     """
-    found: Array = (places[:, None] >> np.arange(bits) & 1).astype(np.float64)
+    found: Array = (positions[:, None] >> np.arange(bits) & 1).astype(np.float64)
     return found
 
 
-def make_schemes(width: int, length: int, learned: Array | None) -> dict[str, Scheme]:
+def make_encodings(width: int, length: int, learned: Array | None) -> dict[str, PositionEncoding]:
     bits = max(1, math.ceil(math.log2(length)))
 
     def table(seed: int) -> Array:
         drawn: Array = np.random.default_rng(seed).normal(0, width**-0.5, (length, width))
         return drawn
 
-    makings = table(SEED), table(SEED + 1)
-    own = makings[0] if learned is None else learned
-    schemes = [
-        Scheme("count", lambda p, n: np.repeat(p[:, None].astype(np.float64), width, axis=1)),
-        Scheme("fraction", lambda p, n: np.repeat(p[:, None] / (n - 1), width, axis=1)),
-        Scheme("binary", lambda p, n: binary(p, bits), table=2**bits),
-        Scheme("sinusoid", lambda p, n: sinusoid(p, width)),
-        Scheme("learned", lambda p, n: own[p], table=len(own), makings=makings),
+    samples = table(SEED), table(SEED + 1)
+    own = samples[0] if learned is None else learned
+    encodings = [
+        PositionEncoding("count", lambda p, n: np.repeat(p[:, None].astype(np.float64), width, axis=1)),
+        PositionEncoding("fraction", lambda p, n: np.repeat(p[:, None] / (n - 1), width, axis=1)),
+        PositionEncoding("binary", lambda p, n: binary(p, bits), table=2**bits),
+        PositionEncoding("sinusoid", lambda p, n: sinusoid(p, width)),
+        PositionEncoding("learned", lambda p, n: own[p], table=len(own), samples=samples),
     ]
-    return {scheme.name: scheme for scheme in schemes}
+    return {encoding.name: encoding for encoding in encodings}
 
 
 # ------------------------------------------------------------------------------------------------ products
 
 
-def products_of(name: str, vectors: Array) -> Products:
+def products_of(name: str, vectors: Array) -> DotProducts:
     products = vectors @ vectors.T  # (L, L)
     scale = float(np.mean(np.diag(products))) or 1.0
     by_distance = [np.diag(products, k) / scale for k in range(len(vectors))]
     mean, least, most = (np.array([f(row) for row in by_distance]) for f in (np.mean, np.min, np.max))
-    return Products(name, mean, least, most)
+    return DotProducts(name, mean, least, most)
 
 
 def bound(difference: float) -> str:
-    """The power of ten above a rounding error, whose own digits differ from machine to machine.
+    """The power of ten above a rounding error; its digits differ from machine to machine.
 
     >>> bound(3e-14), bound(7e-6), bound(0.62)
     ('under 1e-12', 'under 1e-05', '0.62')
@@ -117,7 +117,7 @@ def bound(difference: float) -> str:
 
 
 def cosine_sum(distance: NDArray[np.int64], width: int) -> Array:
-    """Σ_i cos(k ω_i) for distances (n,): what PE(p)·PE(p + k) is for every p."""
+    """Σ_i cos(k ω_i) for distances (n,): equal to PE(p)·PE(p + k) for every p."""
     omega = frequencies(width).double().numpy()  # (D/2,)
     parts = [
         np.cos(chunk[:, None] * omega).sum(axis=1) for chunk in np.array_split(distance, len(distance) // 4096 + 1)

@@ -1,0 +1,195 @@
+"""Time, FLOPs and memory of any function of one tensor, at growing sizes.
+
+time      of a forward pass without gradients, the median of repeats. The sizes take turns, so that a slow moment
+          of the machine affects all of them and can be normalised away. One processor thread is timed by its CPU
+          clock, which stops while other programs run; more threads and accelerators by the wall clock.
+FLOPs     by torch's own formulas: matrix products, two operations for each multiply-add.
+memory    peak bytes of the tensors that the function creates, without its input and weights. Workspace inside an
+          operation is visible on CUDA only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import geometric_mean, median
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from regard.course.complexity.fit import PowerLaw, power_law
+
+Function = Callable[[Tensor], Tensor]
+LEAST_SECONDS = 2e-3  # a shorter call is repeated until one reading lasts this long
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What was measured while one size grew and the other was fixed; each list has one entry per size."""
+
+    axis: str  # n or d
+    fixed: int  # the other one
+    sizes: list[int]
+    seconds: list[float]
+    flops: list[int]
+    bytes: list[int]
+    time_fit: PowerLaw
+    flops_fit: PowerLaw
+    memory_fit: PowerLaw
+
+
+# ------------------------------------------------------------------------------------------------ one call
+
+
+class OperationCounter(TorchDispatchMode):
+    """Counts the FLOPs of every operation while active, and tracks each storage until it is freed."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.flops = self.held = self.peak = 0  # operations; bytes now; most bytes at once
+        self._alive: dict[int, Any] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        made = func(*args, **kwargs)
+        if func.overloadpacket in flop_registry:
+            self.flops += flop_registry[func.overloadpacket](*args, **kwargs, out_val=made)
+        if not func.is_view:
+            for tensor in made if isinstance(made, tuple | list) else (made,):
+                if isinstance(tensor, Tensor):
+                    self._track(tensor.untyped_storage())
+        return made
+
+    def _track(self, storage: torch.UntypedStorage) -> None:
+        name, size = storage._cdata, storage.nbytes()
+        if name not in self._alive:
+            self._alive[name] = weakref.ref(storage, lambda _: self._release(name, size))
+            self.held += size
+            self.peak = max(self.peak, self.held)
+
+    def _release(self, name: int, size: int) -> None:
+        del self._alive[name]
+        self.held -= size
+
+
+def count(function: Function, x: Tensor) -> tuple[int, int]:
+    """FLOPs and peak bytes of one call."""
+    with OperationCounter() as counted, torch.backends.cudnn.flags(enabled=False):
+        function(x)  # without cuDNN, whose recurrent layers hide their operations
+    if x.device.type != "cuda":
+        return counted.flops, counted.peak
+    torch.cuda.synchronize(x.device)
+    torch.cuda.reset_peak_memory_stats(x.device)
+    before = torch.cuda.memory_allocated(x.device)
+    function(x)
+    return counted.flops, torch.cuda.max_memory_allocated(x.device) - before
+
+
+def seconds_per_call(function: Function, x: Tensor, calls: int = 1) -> float:
+    single_thread = x.device.type == "cpu" and torch.get_num_threads() == 1
+    fine = time.get_clock_info("thread_time").resolution <= 1e-6  # not on every system
+    clock = time.thread_time if single_thread and fine else time.perf_counter
+    _wait(x.device)
+    began = clock()
+    for _ in range(calls):
+        function(x)
+    _wait(x.device)
+    return (clock() - began) / calls
+
+
+def _wait(device: torch.device) -> None:
+    """Wait until the accelerator has finished."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()
+
+
+# ------------------------------------------------------------------------------------------------ many sizes
+
+
+def rising(first: int, most: int) -> list[int]:
+    """Sizes in steps of about √2, all of them multiples of `first` / 8, so that they fill blocks and vectors.
+
+    >>> rising(64, 256)
+    [64, 88, 128, 184, 256]
+    """
+    step = first // 8
+    ladder = (round(first * 2 ** (i / 2) / step) * step for i in range(64))
+    return [size for size in ladder if size <= most]
+
+
+def sweep(
+    axis: str,
+    fixed: int,
+    sizes: Sequence[int],
+    make: Callable[[int], tuple[Function, Tensor]],
+    repeats: int,
+    limit: float = math.inf,
+    least: int = 4,
+) -> Sweep:
+    """Measure at rising sizes until one call takes longer than `limit` seconds, but at `least` that many sizes.
+
+    `make` gives the function and its input at one size. The function is timed on its own output, because a layer in a
+    stack gets the output of an equal layer, in the memory layout which that one produces.
+    """
+    runs: list[tuple[Function, Tensor, int]] = []
+    for size in sizes:
+        function, x = make(size)
+        x = function(x)
+        took = min(seconds_per_call(function, x) for _ in range(2))  # the first call also warms up
+        runs.append((function, x, max(1, round(LEAST_SECONDS / max(took, 1e-6)))))
+        if took > limit and len(runs) >= least:
+            break
+    turns = [[seconds_per_call(*run) for run in runs] for _ in range(repeats)]
+    seconds = typical(turns)
+    counts = [count(function, x) for function, x, _ in runs]
+    flops, held = [flops for flops, _ in counts], [held for _, held in counts]
+    sizes = list(sizes[: len(runs)])
+    laws = (power_law(sizes, seconds), power_law(sizes, flops), power_law(sizes, held))
+    return Sweep(axis, fixed, sizes, seconds, flops, held, *laws)
+
+
+def typical(turns: Sequence[Sequence[float]]) -> list[float]:
+    """The median time of each size, after dividing by the speed of the machine at each turn.
+
+    A processor's speed varies within seconds. Without the division, one size's median could come from the fast turns
+    and the next size's from the slow ones.
+
+    >>> [round(time, 6) for time in typical([[1, 2, 4], [3, 6, 12], [3, 6, 12.1]])]
+    [3.0, 6.0, 12.0]
+    """
+    speeds = [geometric_mean(turn) for turn in turns]
+    even = [[seconds / speed for seconds in turn] for turn, speed in zip(turns, speeds, strict=True)]
+    return [median(column) * median(speeds) for column in zip(*even, strict=True)]
+
+
+@contextmanager
+def memory_kept() -> Iterator[None]:
+    """Let the C library keep freed memory for the next call, as torch does on a GPU.
+
+    By default glibc returns large blocks to the system and maps them again, page by page, at every call. Above some
+    size that costs more than a softmax over the block: self-attention would seem to grow like n^2.5. Without glibc
+    this does nothing.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        yield
+        return
+    mallopt(M_MMAP_THRESHOLD, 1 << 30)
+    mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)
+    try:
+        yield
+    finally:
+        mallopt(M_MMAP_THRESHOLD, 128 * 1024)  # glibc's defaults
+        mallopt(M_TRIM_THRESHOLD, 128 * 1024)
