@@ -43,7 +43,7 @@ from cpu_training import Plain, plain_step
 from rich.console import Console
 
 from regard.batch import EOS
-from regard.recipe.recipe import read_recipe
+from regard.recipe.read import read_recipe
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.training.profile import Bench
 

@@ -29,7 +29,8 @@ from regard.batch import PAD, Batch
 from regard.course.grammar import generate, write_corpus
 from regard.layers.positions import sinusoids
 from regard.models.transformer import PRESETS
-from regard.recipe.recipe import Recipe, read_recipe
+from regard.recipe.read import read_recipe
+from regard.recipe.recipe import Recipe
 from regard.training.cost import peak_bytes
 from regard.training.feed import Ready
 from regard.training.profile import Bench

@@ -26,7 +26,7 @@ from typing import Any
 
 import torch
 
-from regard.recipe.recipe import read_recipe
+from regard.recipe.read import read_recipe
 
 HEADER = """| recipe | dev BLEU | test BLEU | signature | hardware | time | target tokens/s | FLOPs |
 |---|---|---|---|---|---|---|---|"""

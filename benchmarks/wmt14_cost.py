@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from regard.recipe.recipe import read_recipe
+from regard.recipe.read import read_recipe
 
 SPEEDS = {"base": (1_000_000, 36.5), "big": (375_000, 47.4)}  # target tokens/s, percent of the chip's stated peak
 FULL = 0.98  # of a batch, where sentences share rows

@@ -16,7 +16,7 @@ from typer.models import OptionInfo
 import regard
 from regard.cli import app, main
 from regard.course.grammar import DEFAULT_SIZE
-from regard.recipe.recipe import known_keys
+from regard.recipe.read import known_keys
 
 FLAGS = {
     "train": ["--out", "--set", "--help"],

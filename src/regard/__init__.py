@@ -41,7 +41,8 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     from collections.abc import Mapping
     from pathlib import Path
 
-    from regard.recipe.recipe import Recipe, read_recipe
+    from regard.recipe.read import read_recipe
+    from regard.recipe.recipe import Recipe
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 

@@ -1,7 +1,7 @@
 """Plain dataclasses as configuration: filled from TOML tables or from command-line words, checked, compared.
 
 A section of a recipe is a frozen dataclass that stands beside what it configures and declares its keys with `key()`.
-This file knows nothing of any particular section. It does not hold defaults; they live in the dataclasses.
+Defaults are in those dataclasses; no section is named here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def describe(kind: Any) -> str:
-    """A type as a person would say it: `int | None` is "a whole number or none"."""
+    """A type in words: `int | None` is "a whole number or none"."""
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "text", type(None): "none"}
     if get_origin(kind) is Literal:
         return "one of " + ", ".join(str(a) for a in get_args(kind))
@@ -50,10 +50,10 @@ def describe(kind: Any) -> str:
 
 
 def accept(value: Any, kind: Any) -> Any:
-    """`value` as an instance of `kind`, or ValueError. Whole numbers pass as numbers; nothing else is bent."""
+    """`value` as an instance of `kind`, or ValueError. A whole number is also a number; nothing else is converted."""
     origin = get_origin(kind)
     if origin in UNIONS:
-        return _first_that_fits(accept, value, get_args(kind))
+        return _first_accepted(accept, value, get_args(kind))
     if origin in (list, tuple) and isinstance(value, (list, tuple)):
         return tuple(accept(v, get_args(kind)[0]) for v in value)
     if origin is Literal and value in get_args(kind):
@@ -81,7 +81,7 @@ def parse(word: str, kind: Any) -> Any:
     """
     origin = get_origin(kind)
     if origin in UNIONS:
-        return _first_that_fits(parse, word, sorted(get_args(kind), key=lambda k: k is not type(None)))
+        return _first_accepted(parse, word, sorted(get_args(kind), key=lambda k: k is not type(None)))
     if origin in (list, tuple):
         return tuple(parse(part, get_args(kind)[0]) for part in word.split(",") if part)
     if origin is Literal:
@@ -95,16 +95,16 @@ def parse(word: str, kind: Any) -> Any:
     raise ValueError(word)
 
 
-def _first_that_fits(how: Callable[[Any, Any], Any], value: Any, kinds: Iterable[Any]) -> Any:
+def _first_accepted(convert: Callable[[Any, Any], Any], value: Any, kinds: Iterable[Any]) -> Any:
     for kind in kinds:
         try:
-            return how(value, kind)
+            return convert(value, kind)
         except ValueError:
             continue
     raise ValueError(value)
 
 
-_hints = cache(get_type_hints)  # resolving them takes milliseconds, and every word of a command line asks
+_hints = cache(get_type_hints)  # takes milliseconds, and is called for every word of a command line
 
 
 def keys_of(section: type) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def keys_of(section: type) -> dict[str, Any]:
 
 
 def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
-    """A section from a mapping. Unknown keys and wrong types are errors that say what is allowed."""
+    """A section from a mapping. Errors for unknown keys and wrong types say what is allowed."""
     known = keys_of(section)
     values = {}
     for name, value in table.items():
@@ -140,6 +140,13 @@ def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, An
 
 
 def require(condition: bool, message: str, parameter: str | tuple[str, ...] = ()) -> None:
-    """One line in a `__post_init__`: an impossible value is a RecipeError."""
+    """For `__post_init__`: RecipeError unless the condition holds."""
     if not condition:
         raise RecipeError(message, parameter=parameter)
+
+
+def require_each(section: str, config: Any, names: Iterable[str], holds: Callable[[Any], bool], rule: str) -> None:
+    """`require` for several keys of a section: "SECTION.NAME RULE, but is VALUE"."""
+    for name in names:
+        value = getattr(config, name)
+        require(holds(value), f"{section}.{name} {rule}, but is {value}")

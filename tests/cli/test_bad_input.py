@@ -108,7 +108,7 @@ TRAIN = {
     "size.toml": ["model.heads must divide model.width", "64 / 7", "try heads = 4"],
     "broken.toml": ["broken.toml is not TOML", "line 1"],
     "section.toml": ['unknown section or key "trian"', 'did you mean "train"?'],
-    "tpyo.toml": ["no recipe at tpyo.toml", 'did you mean "typo.toml"?', "--src FILE --tgt FILE"],
+    "tpyo.toml": ["no recipe at tpyo.toml", 'did you mean "typo.toml"?', "as src and tgt (--src, --tgt)"],
     "latin.en": ["latin.en is not UTF-8 text", "a TOML file"],
     "taken": ["taken cannot be read: Is a directory"],
     "typo.toml size.toml": ["train takes one recipe, but got 2"],
@@ -144,9 +144,12 @@ TRAIN = {
     "--src a.en --tgt a.fr --start-from model --no-joint --out out": ["text.joint is True, not False"],
     "--src a.en --tgt a.fr --start-from model --max-length 60 --out model": ["model already holds a run"],
     f"{GOOD} --start-from": ["--start-from needs a value"],
-    f"{GOOD} --objective self-critical": ["there is no trained model to draw translations from", "--start-from RUN"],
+    f"{GOOD} --objective self-critical": [
+        "there is no trained model to sample translations from",
+        "(--objective, --start-from)",
+    ],
     f"{GOOD} --objective reward": ["reward.objective must be one of likelihood, minimum-risk, self-critical"],
-    f"{GOOD} --samples 5": ["reward.samples is set", "--objective self-critical"],
+    f"{GOOD} --samples 5": ["reward.samples is set", "(--samples, --objective)"],
     f"{GOOD} --out taken": ["taken already holds something", "--out FOLDER"],
     f"{GOOD} --out model": ["model already holds a run", "regard resume model", "--out FOLDER"],
     f"{GOOD} --out a.en": ["a.en is a file", "--out a folder"],
@@ -162,7 +165,7 @@ RESUME = {
     "model": ["has done its 120 steps", "--override"],
     "model --stpes 5": ['unknown key "stpes"'],
     "model --steps 130 --start-from model --override": ["train.start_from cannot change within a run"],
-    "model --steps 130 --objective self-critical --override": ["no trained model", "--start-from RUN"],
+    "model --steps 130 --objective self-critical --override": ["no trained model", "(--objective, --start-from)"],
     "model --steps 130 --dev-src nix.en --override": ["nix.en does not exist"],
 }
 

@@ -17,7 +17,7 @@ from regard.data.fetch import Told, silent
 from regard.data.prepare import fetch_data
 from regard.data.sources import DATA_SETS, DataSet, Download, Pairs, Place, find_data_set
 from regard.errors import InputError
-from regard.recipe.recipe import read_recipe
+from regard.recipe.read import read_recipe
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 EMBEDDED = {f"{part}.{language}" for part in ("train", "dev", "test", "compositional") for language in ("en", "fr")}

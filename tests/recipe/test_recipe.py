@@ -10,8 +10,9 @@ import pytest
 from regard.data.corpus import CorpusConfig
 from regard.errors import RecipeError, RegardError
 from regard.models.table import ARCHITECTURES
-from regard.recipe.recipe import SECTIONS, Recipe, known_keys, read_recipe, recipe_from_tables
-from regard.recipe.train import RewardConfig
+from regard.recipe.read import known_keys, read_recipe, recipe_from_tables
+from regard.recipe.recipe import SECTIONS, Recipe
+from regard.recipe.reward import RewardConfig
 
 
 def test_every_key_has_one_name_and_a_sentence() -> None:
@@ -61,8 +62,14 @@ def test_a_recipe_survives_its_own_toml() -> None:
         ("[train]\nsteps = 0\n", "train.steps must be at least 1, but is 0"),
         ("[train]\nstart_from = 3\n", "train.start_from must be text or none, but is 3"),
         ('[reward]\nobjective = "rewards"\n', "must be one of likelihood, minimum-risk, self-critical"),
-        ('[reward]\nobjective = "self-critical"\n', "no trained model to draw translations from.*--start-from RUN"),
-        ("[reward]\nsamples = 5\n", "samples is set, but reward.objective is likelihood.*--objective self-critical"),
+        (
+            '[reward]\nobjective = "self-critical"\n',
+            "no trained model to sample translations from.*set train.start_from",
+        ),
+        (
+            "[reward]\nsamples = 5\n",
+            "samples is set, but reward.objective is likelihood.*set reward.objective to self-critical",
+        ),
     ],
 )
 def test_mistakes_in_a_file(tmp_path: Path, toml: str, says: str) -> None:
@@ -89,7 +96,7 @@ def test_mistakes_in_a_flag(key: str, word: str, says: str) -> None:
 
 
 def test_a_missing_recipe_says_what_to_type(tmp_path: Path) -> None:
-    with pytest.raises(RegardError, match="--src FILE --tgt FILE"):
+    with pytest.raises(RegardError, match="give a TOML file, or the data itself as src and tgt"):
         read_recipe(tmp_path / "none.toml")
 
 
@@ -122,7 +129,7 @@ def test_a_greedy_baseline_needs_a_model_without_dropout() -> None:
         "model": {"dropout": 0.0},
     }
     assert recipe_from_tables(tables).reward.baseline == "greedy"
-    with pytest.raises(RecipeError, match=r"but model.dropout is above 0 .*--dropout 0, or --baseline mean"):
+    with pytest.raises(RecipeError, match=r"but model.dropout is above 0; set it to 0, or reward.baseline to mean"):
         recipe_from_tables({**tables, "model": {"dropout": 0.1}})
 
 

@@ -14,7 +14,7 @@ from regard.batch import EOS, flat_batch
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
 from regard.models.transformer import Transformer
-from regard.recipe.train import RewardConfig
+from regard.recipe.reward import RewardConfig
 from regard.training.cost import Cost
 from regard.training.reward import reward_loss
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from regard.models.table import make_model
 from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
-from regard.recipe.recipe import read_recipe
+from regard.recipe.read import read_recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress
 from regard.training.cost import Cost

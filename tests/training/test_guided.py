@@ -14,7 +14,7 @@ from encoded import Fixed
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import RecipeError
-from regard.recipe.recipe import recipe_from_tables
+from regard.recipe.read import recipe_from_tables
 from regard.recipe.train import TrainConfig
 from regard.text.tokenizer import Tokenizer
 from regard.training.guided import Guide, guided_nll, in_subwords, learn_links
@@ -99,7 +99,7 @@ def test_its_cost() -> None:
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
-        ({"train": {"guided_layer": 1}}, "train.guided_weight is 0; add --guided-weight"),
+        ({"train": {"guided_layer": 1}}, "train.guided_weight is 0; set it to 0.1"),
         ({"train": {"guided_weight": -1.0}}, "must not be negative"),
         ({"train": {"guided_weight": 0.1, "r_drop": 1.0}}, "leave out bpe_dropout, transforms, rewards, r_drop"),
         ({"train": {"guided_weight": 0.1}, "text": {"bpe_dropout": 0.1}}, "the same in every epoch"),

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regard.batch import Batch
 from regard.errors import RunError
-from regard.recipe.recipe import read_recipe
+from regard.recipe.read import read_recipe
 from regard.training.checkpoint import load_checkpoint
 from regard.training.dry_run import foresee
 from regard.training.folder import RunFolder

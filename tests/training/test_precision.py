@@ -19,7 +19,7 @@ QUIET = Console(quiet=True)
 
 
 def recipe_in(folder: Path, **keys: object):  # type: ignore[no-untyped-def]
-    from regard.recipe.recipe import read_recipe
+    from regard.recipe.read import read_recipe
 
     src, tgt = write_lines(folder)
     settings = {

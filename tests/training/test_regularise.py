@@ -14,7 +14,7 @@ from regard.batch import BOS, EOS, PAD, Batch, FlatBatch, Places, flat_batch
 from regard.errors import RecipeError
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
-from regard.recipe.recipe import recipe_from_tables
+from regard.recipe.read import recipe_from_tables
 from regard.recipe.train import TrainConfig
 from regard.training.cost import Cost
 from regard.training.regularise import (
@@ -173,7 +173,10 @@ def test_learning_is_counted_as_torch_counts_it(r_drop_weight: float, sampling_r
 @pytest.mark.parametrize(
     ("tables", "said"),
     [
-        ({"train": {"r_drop": 1.0}, "model": {"dropout": 0.0}}, "add --dropout 0.1"),
+        (
+            {"train": {"r_drop": 1.0}, "model": {"dropout": 0.0}},
+            "train.r_drop compares two passes with dropout, but model.dropout is 0",
+        ),
         ({"train": {"r_drop": -1.0}}, "train.r_drop must not be negative, but is -1.0"),
         ({"train": {"word_dropout": 1.0}}, "train.word_dropout must be at least 0 and below 1, but is 1.0"),
         ({"train": {"sampling_rate": 1.5}}, "train.sampling_rate must be from 0 to 1, but is 1.5"),
@@ -181,7 +184,7 @@ def test_learning_is_counted_as_torch_counts_it(r_drop_weight: float, sampling_r
         ({"model": {"layer_drop": 1.0}}, "model.layer_drop must be at least 0 and below 1, but is 1.0"),
         (
             {"train": {"r_drop": 1.0, "start_from": "x"}, "reward": {"objective": "minimum-risk"}},
-            "leave out --r-drop",
+            "train.r_drop is for training by likelihood, .*; leave it out",
         ),
     ],
 )

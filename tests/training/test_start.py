@@ -15,7 +15,8 @@ import regard
 from regard.bundle.bundle import Bundle, unique_tensors
 from regard.errors import BundleError, RecipeError, RunError
 from regard.models.rnn import Rnn, RnnConfig
-from regard.recipe.recipe import Recipe, read_recipe
+from regard.recipe.read import read_recipe
+from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import load_checkpoint
 from regard.training.evaluate import HeldOut, token_loss
@@ -160,7 +161,7 @@ def test_what_low_rank_updates_need(tables: dict[str, Any]) -> None:
     tables["train"]["lora_rank"] = -1
     with pytest.raises(RecipeError, match=r"train\.lora_rank must not be negative"):
         read_recipe(tables)
-    with pytest.raises(RecipeError, match="there is no trained model to adapt; add --start-from RUN"):
+    with pytest.raises(RecipeError, match=r"train\.lora_rank is 4, but train\.start_from names no trained model"):
         TrainConfig(lora_rank=4)
     recipe = Recipe(architecture="rnn", model=RnnConfig(), train=TrainConfig(start_from="x", lora_rank=4))
     with pytest.raises(RecipeError, match="rnn has no matrices of attention or feed-forward layers to adapt"):

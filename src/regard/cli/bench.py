@@ -32,7 +32,7 @@ def bench(context: typer.Context) -> None:
 
     from rich.console import Console
 
-    from regard.recipe.recipe import read_recipe
+    from regard.recipe.read import read_recipe
     from regard.training.profile import as_text, measure
 
     recipe = read_recipe(Path(words.plain[1]) if len(words.plain) > 1 else None, words.settings)

@@ -29,7 +29,7 @@ def compare(context: typer.Context) -> None:
     from regard.compare.run import check, read_test, run_all
     from regard.course.rules.translate import translate
     from regard.metrics.bleu import Bleu
-    from regard.recipe.recipe import read_tables, with_settings
+    from regard.recipe.read import read_tables, with_settings
 
     metric = Bleu(words.options.get("tokenize", "13a"))
     out = Path(words.options.get("out", OUT))

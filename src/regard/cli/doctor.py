@@ -24,7 +24,7 @@ def doctor(context: typer.Context) -> None:
     from regard.doctor.checkup import SAMPLE, check_up
     from regard.doctor.machine import look_at_machine
     from regard.doctor.report import Report, as_text
-    from regard.recipe.recipe import read_recipe
+    from regard.recipe.read import read_recipe
 
     sample = read_sample(words.options.get("sample", str(SAMPLE)))
     recipe = read_recipe(Path(words.plain[0]) if words.plain else None, words.settings)

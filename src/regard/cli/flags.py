@@ -45,7 +45,7 @@ def flag_of(command: Any, name: str) -> str | None:
     if not takes_recipe_keys(command):
         return None
     from regard.models.table import ARCHITECTURES
-    from regard.recipe.recipe import known_keys
+    from regard.recipe.read import known_keys
 
     tables = [{"model": {"architecture": architecture}} for architecture in ARCHITECTURES]
     known = {key for some in tables for keys in known_keys(some).values() for key in keys}

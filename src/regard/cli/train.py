@@ -26,7 +26,7 @@ def train(context: typer.Context) -> None:
     if "help" in words.options or not context.args:
         explain_train(dict(words.settings).get("architecture", "transformer"))
         return
-    from regard.recipe.recipe import read_recipe
+    from regard.recipe.read import read_recipe
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 
@@ -132,7 +132,8 @@ def print_keys(architecture: str) -> None:
 
     from regard.config import keys_of
     from regard.models.table import ARCHITECTURES, check_architecture
-    from regard.recipe.recipe import SECTIONS, recipe_from_tables
+    from regard.recipe.read import recipe_from_tables
+    from regard.recipe.recipe import SECTIONS
 
     check_architecture(architecture)
     table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)

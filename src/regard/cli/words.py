@@ -55,7 +55,7 @@ def _next(rest: list[str], flag: str) -> str:
 
 
 def _value(rest: list[str], name: str) -> str:
-    from regard.recipe.recipe import find_key
+    from regard.recipe.read import find_key
 
     if not rest or rest[0].startswith("--"):
         find_key(name, {})  # an unknown key is the likelier mistake, and says so
@@ -64,7 +64,7 @@ def _value(rest: list[str], name: str) -> str:
 
 def _is_switch(name: str) -> bool:
     from regard.models.table import ARCHITECTURES
-    from regard.recipe.recipe import known_keys
+    from regard.recipe.read import known_keys
 
     bare = name.removeprefix("no-").replace("-", "_").rpartition(".")[2]
     tables = [{"model": {"architecture": architecture}} for architecture in ARCHITECTURES]

@@ -27,8 +27,10 @@ from regard.compare.entrants import (
 )
 from regard.config import build
 from regard.errors import InputError
-from regard.recipe.recipe import Recipe, recipe_from_tables
-from regard.recipe.train import RewardConfig, TrainConfig
+from regard.recipe.read import recipe_from_tables
+from regard.recipe.recipe import Recipe
+from regard.recipe.reward import RewardConfig
+from regard.recipe.train import TrainConfig
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
 

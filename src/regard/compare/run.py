@@ -28,7 +28,7 @@ from regard.decode.token_lexicon import TokenLexicon
 from regard.decode.translate import Translator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
-from regard.recipe.recipe import recipe_from_tables
+from regard.recipe.read import recipe_from_tables
 from regard.training.evaluate import HeldOut
 
 DONE = "compared.json"

@@ -16,7 +16,8 @@ from typing import Any
 
 from regard.errors import RunError
 from regard.files import write_atomically
-from regard.recipe.recipe import Recipe, read_tables, recipe_from_tables
+from regard.recipe.read import read_tables, recipe_from_tables
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 
 LOCK = ".lock"

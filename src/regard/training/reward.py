@@ -52,7 +52,7 @@ from regard.metrics.bleu import MAX_ORDER, Bleu
 from regard.metrics.gleu import gleu_scores, ragged
 from regard.metrics.ngrams import matching
 from regard.models.base import Model
-from regard.recipe.train import RewardConfig
+from regard.recipe.reward import RewardConfig
 from regard.training.cost import Cost
 from regard.training.loss import smoothed_nll_fused
 

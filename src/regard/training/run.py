@@ -21,7 +21,8 @@ from regard.errors import RecipeError, RunError
 from regard.metrics.bleu import BleuScore
 from regard.models.base import Model, RowModel
 from regard.models.table import make_model
-from regard.recipe.recipe import Recipe, recipe_from_tables, with_settings
+from regard.recipe.read import recipe_from_tables, with_settings
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
 from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint

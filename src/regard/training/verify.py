@@ -22,7 +22,7 @@ from rich.console import Console
 
 from regard.data.splits import Splits, find_splits
 from regard.errors import RunError
-from regard.recipe.recipe import recipe_from_tables
+from regard.recipe.read import recipe_from_tables
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.log import RunLog
