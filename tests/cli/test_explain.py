@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from regard.cli.explain import app
-from regard.explain.render.figure import SUFFIXES
+from regard.report.deliver import PICTURES
 
 SENTENCE = "The dog sees the cat."
 FLAGS = {
@@ -64,12 +64,12 @@ def test_a_map_in_the_terminal(call, run_folder):
     assert "chien ← " in arrows
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", PICTURES)
 def test_every_command_writes_every_form(call, run_folder, tmp_path, suffix):
     for command in (["attention"], ["heads"], ["arcs", "--word", "dog"]):
         path = tmp_path / f"{command[0]}{suffix}"
         said = call("explain", *command, "--model", run_folder, "--out", path, SENTENCE)
-        assert (said.code, said.err) == (0, "")
+        assert (said.code, said.err) == (0, f"regard: wrote {path}\n")
         assert path.stat().st_size > 100
         if suffix == ".svg":
             ElementTree.parse(path)

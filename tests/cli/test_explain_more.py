@@ -33,7 +33,7 @@ def test_a_search_in_every_form(call, run_folder, tmp_path):
     assert "Le chien voit le chat." in shown.out
     for suffix in ("svg", "html", "json", "dot", "txt"):
         said = call(*words, "--out", tmp_path / f"x.{suffix}")
-        assert (said.code, said.out) == (0, f"{tmp_path / f'x.{suffix}'} is written\n")
+        assert (said.code, said.out, said.err) == (0, "", f"regard: wrote {tmp_path / f'x.{suffix}'}\n")
     data = json.loads((tmp_path / "x.json").read_text())
     assert data["beam"] == 3
     assert data["nbest"][0]["text"] == "Le chien voit le chat."
@@ -75,7 +75,7 @@ def test_positions(call, run_folder, tmp_path):
         (["lattice", ""], "the text is empty"),
         (["lattice", SENTENCE, "--beam", "0"], "must be at least 1"),
         (["lattice", SENTENCE, "--beam", "12", "--out", "x.svg"], "too many to draw"),
-        (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .png, .json, .txt, .dot"),
+        (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .json, .png, .txt, .dot"),
         (["lattice", "cat " * 200], "give a shorter sentence"),
         (["step", SENTENCE, "--position", "99"], "--position must be from 1 to"),
         (["step", SENTENCE, "--head", "0"], "--head must be from 1 to 2"),

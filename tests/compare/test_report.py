@@ -13,7 +13,8 @@ from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, make_report
 from regard.compare.run import EntrantResult
 from regard.compare.show import published_rows, render_html, render_markdown, render_text
-from regard.report.chart import line_chart, log_scatter
+from regard.report.chart import Spot, line_chart, log_scatter
+from regard.report.svg import svg
 from regard.training.evaluate import HeldOut
 
 RNG = random.Random(5)
@@ -101,7 +102,7 @@ def test_a_system_without_a_network_has_blanks_where_it_has_no_figure():
     assert line.split(" | ")[5:7] == ["–", "–"]
     assert json.loads(json.dumps(report.to_dict()))["rows"][-1]["flops"] is None
     assert html.count("stroke-dasharray") == 1  # its level in the plot over FLOPs
-    assert html.count("<polyline") == 3  # by length it is there like all others
+    assert html.count("<polyline") == 4  # and by length it is there like all others
     assert len(report.rows[0].buckets) == len(row.buckets)
 
 
@@ -125,14 +126,14 @@ def test_published_systems_stand_beside_the_same_kind_here():
 
 
 def test_plots_put_higher_values_higher():
-    chart = line_chart("t", ["a", "b"], {"one": [10.0, 20.0], "gap": [None, 5.0]}, "y")
+    chart = svg(line_chart("t", ["a", "b"], {"one": [10.0, 20.0], "gap": [None, 5.0]}, "y"))
     ys = [float(part.split('"')[0]) for part in chart.split('cy="')[1:]]
     assert ys[1] < ys[0] < ys[2]
-    scatter = log_scatter("t", {"g": [(1e3, 1.0, "low"), (1e6, 2.0, "high")]}, "x", "y")
+    scatter = svg(log_scatter("t", {"g": [Spot(1e3, 1.0, "low"), Spot(1e6, 2.0, "high")]}, "x", "y"))
     xs = [float(part.split('"')[0]) for part in scatter.split('cx="')[1:]]
     assert xs[0] < xs[1]
-    assert log_scatter("t", {}, "x", "y") == ""
-    assert log_scatter("t", {"g": [(None, 1.0, "")]}, "x", "y") == ""
+    assert log_scatter("t", {}, "x", "y") is None
+    assert log_scatter("t", {"g": [Spot(None, 1.0)]}, "x", "y") is None
 
 
 def test_one_seed_and_one_model():

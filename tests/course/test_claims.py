@@ -215,7 +215,7 @@ def test_every_form_of_the_report(tmp_path: Path) -> None:
         assert f'id="{claim.name}"' in html
     assert "<1> \\| 2" in markdown
     assert "&lt;1&gt;" in html
-    assert "http" not in html
+    assert "http" not in html.replace("http-equiv", "")
 
 
 def test_the_command_line(tmp_path: Path, call: Call) -> None:

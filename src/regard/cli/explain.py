@@ -18,7 +18,7 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.explain.front import Explanation
-    from regard.explain.render.figure import Figure
+    from regard.report.deliver import Output
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -111,13 +111,13 @@ def attention(
     if specials and not subwords:
         raise InputError("--specials shows tokens that are no words; add --subwords")
     found = _explained([text], model, target, beam, kind, row, out, device)[0]
-    from regard.explain.render.figure import heat_figure
+    from regard.explain.render.figure import map_output
 
     grid = found.grid(
         _any(kind), _from_one("--layer", layer), _from_one("--head", head), _any(row), words=not subwords,
         specials=specials,
     )  # fmt: skip
-    _deliver([found], heat_figure(grid, not arrows), out, font)
+    _deliver([found], map_output(grid, not arrows, _pairs([found])), out, font)
 
 
 @app.command()
@@ -141,9 +141,10 @@ def heads(
       regard explain heads "The black cat sleeps." --out heads.svg
     """
     found = _explained([text], model, target, beam, kind, row, out, device)[0]
-    from regard.explain.render.figure import sheet_figure
+    from regard.explain.render.figure import sheet_output
 
-    _deliver([found], sheet_figure(found.sheet(_any(kind), _any(row), words=not subwords)), out, font)
+    sheet = found.sheet(_any(kind), _any(row), words=not subwords)
+    _deliver([found], sheet_output(sheet, _pairs([found])), out, font)
 
 
 @app.command()
@@ -187,10 +188,10 @@ def arcs(
     if target is not None and len(text) > 1:
         raise InputError(f"--target is one translation, but there are {len(text)} sentences; give one sentence")
     found = _explained(text, model, target, beam, kind, row, out, device)
-    from regard.explain.render.figure import arcs_figure
+    from regard.explain.render.figure import arcs_output
 
     views = (_any(kind), _from_one("--layer", layer), _numbers(heads), _any(side), _any(row))
-    _deliver(found, arcs_figure([each.arcs(word, *views) for each in found]), out, font)
+    _deliver(found, arcs_output([each.arcs(word, *views) for each in found], _pairs(found)), out, font)
 
 
 for command in (lattice, step, positions, evidence, importance, lab):
@@ -213,14 +214,13 @@ def _explained(
     """Everything cheap is checked before a model is read."""
     from regard.explain.attention import ROW_MEANINGS
     from regard.explain.grid import KINDS
-    from regard.explain.render.figure import check_out
+    from regard.report.deliver import PICTURES, check_out
 
     if kind not in KINDS:
         raise InputError(f'--kind must be {", ".join(KINDS)}, but is "{kind}"')
     if row is not None and row not in ROW_MEANINGS:
         raise InputError(f'--row must be {" or ".join(ROW_MEANINGS)}, but is "{row}"')
-    if out is not None:
-        check_out(out)
+    check_out(out, PICTURES)
     from regard.decode.translate import Translator
     from regard.explain.front import explain
 
@@ -228,22 +228,15 @@ def _explained(
     return [explain(translator, text, target, beam=beam) for text in texts]
 
 
-def _deliver(found: list[Explanation], figure: Figure, out: Path | None, font: Path | None) -> None:
-    from dataclasses import replace
+def _pairs(found: list[Explanation]) -> str:
+    """The title of a page."""
+    return " / ".join(f"{each.capture.source} → {each.capture.target}" for each in found)
 
-    from rich.console import Console
 
-    from regard.explain.render.figure import write_figure
+def _deliver(found: list[Explanation], output: Output, out: Path | None, font: Path | None) -> None:
+    from regard.report.deliver import deliver
 
-    if out is not None:
-        pairs = (f"{each.capture.source} → {each.capture.target}" for each in found)
-        write_figure(replace(figure, title=" / ".join(pairs)), out, font)
-    for each in found:
-        typer.echo(each.capture.target)
-    if out is not None:
-        typer.echo(f"{out} is written")
-    else:
-        Console(highlight=False).print(figure.shown)
+    deliver(output, out, font, above="\n".join(each.capture.target for each in found))
 
 
 def _from_one(flag: str, value: int | None) -> int | None:

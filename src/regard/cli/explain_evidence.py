@@ -66,28 +66,20 @@ def evidence(
 
       regard explain evidence "The black cat sleeps." --cut cross:2:1 --cut each
     """
-    from rich.console import Console
-
     from regard.decode.translate import Translator
     from regard.explain import evidence as measured
     from regard.explain.cutting import parse_head
-    from regard.explain.render.evidence_figure import evidence_figure
-    from regard.explain.render.figure import check_out, write_figure
+    from regard.explain.render.evidence_figure import evidence_output
+    from regard.report.deliver import PICTURES, check_out, deliver
 
     if blank not in measured.BLANKS:
         raise InputError(f'--blank must be {" or ".join(measured.BLANKS)}, but is "{blank}"')
     wanted = [[] if words == "each" else [parse_head(one) for one in words.split(",")] for words in cut or ()]
-    if out is not None:
-        check_out(out)
+    check_out(out, PICTURES)
     bundle = Translator.load(model, device).bundle
     found = measured.evidence(bundle, text, target, _any(blank))
-    figure = evidence_figure(found, _cuts(bundle, found, wanted, _how(how)))
-    typer.echo(found.target)
-    if out is not None:
-        write_figure(figure, out, font)
-        typer.echo(f"{out} is written")
-        return
-    Console(highlight=False).print(figure.shown)
+    output = evidence_output(found, _cuts(bundle, found, wanted, _how(how)))
+    deliver(output, out, font, above=found.target)
 
 
 def importance(
@@ -113,11 +105,12 @@ def importance(
     """
     from regard.decode.translate import Translator
     from regard.explain import cutting
-    from regard.explain.render.evidence_figure import importance_data, importance_parts
+    from regard.explain.render.evidence_figure import importance_output
+    from regard.report.deliver import NUMBERS, check_out, deliver
 
     for flag, value, least in (("--sentences", sentences, 4), ("--heads", heads, 1), ("--draws", draws, 1)):
         _at_least(flag, value, least)
-    _check_file(out)
+    check_out(out, NUMBERS)
     lines = _pairs(src, tgt, sentences)
     bundle = Translator.load(model, device).bundle
     sources = bundle.tokenizer.encode_source([s for s, _ in lines])
@@ -125,7 +118,7 @@ def importance(
     pairs = list(zip(sources, targets, strict=True))
     half = len(pairs) // 2
     found = cutting.importance(bundle.model, pairs[:half], pairs[half:], heads, draws, seed, _how(how))
-    _deliver(importance_parts(found), importance_data(found), out)
+    deliver(importance_output(found), out)
 
 
 def lab(
@@ -160,12 +153,13 @@ def lab(
     from regard.course.labs.pronoun_polysemy import run_lab
     from regard.course.labs.report import lab_parts
     from regard.decode.translate import Translator
+    from regard.report.deliver import NUMBERS, Output, check_out, deliver
 
     if kind not in LABS:
         raise InputError(f'there is no lab "{kind}"; type regard explain lab {LABS[0]} or {LABS[1]}')
     for flag, value in (("--pairs", pairs), ("--heads", heads), ("--draws", draws)):
         _at_least(flag, value, 1)
-    _check_file(out)
+    check_out(out, NUMBERS)
     bundle = Translator.load(model, device).bundle
 
     def tell(line: str) -> None:
@@ -174,7 +168,7 @@ def lab(
     tell("making the embedded corpus")
     chosen, measured = all_pairs(_any(kind), pairs)
     found = run_lab(bundle, _any(kind), chosen, measured, count=heads, draws=draws, seed=seed, how=_how(how), tell=tell)
-    _deliver(lab_parts(found), found.as_dict(), out)
+    deliver(Output(text=lambda: lab_parts(found), data=found.as_dict), out)
 
 
 # ------------------------------------------------------------------------------------------------ what all do
@@ -205,28 +199,6 @@ def _pairs(src: Path | None, tgt: Path | None, count: int) -> list[tuple[str, st
     if len(lines) < 4:
         raise InputError(f"{src} has {len(lines)} pairs, but at least 4 are needed")
     return lines
-
-
-def _deliver(shown: Any, data: dict[str, Any], out: Path | None) -> None:
-    from rich.console import Console
-
-    from regard.explain.render.figure import as_text
-    from regard.explain.render.json import dumps
-    from regard.files import write_atomically
-
-    if out is None:
-        Console(highlight=False).print(shown)
-        return
-    text = dumps(data) if out.suffix == ".json" else as_text(shown)
-    write_atomically(out.resolve(), lambda path: path.write_text(text, encoding="utf-8"))
-    typer.echo(f"{out} is written")
-
-
-def _check_file(out: Path | None) -> None:
-    from regard.explain.render.figure import check_out
-
-    if out is not None:
-        check_out(out, (".json", ".txt"))
 
 
 def _how(how: str | None) -> How | None:

@@ -5,7 +5,6 @@ Registered by `cli/explain.py`. Layers, heads and positions count from 1 here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,9 +16,6 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.decode.translate import Translator
-    from regard.report.drawing import Drawing
-
-PICTURES = (".svg", ".html", ".png", ".json", ".txt")
 
 
 def lattice(
@@ -53,7 +49,11 @@ def lattice(
 
       regard explain lattice "The black cat sleeps." --beam 4 --out cat.svg
     """
-    _check_out(out, (*PICTURES, ".dot"))
+    from regard.report.deliver import PICTURES, Output, check_out, deliver
+    from regard.report.json import rounded
+    from regard.report.page import page, picture
+
+    check_out(out, (*PICTURES, ".dot"))
     translator = _one_model(model, device)
     _check_sentence(translator, text)
     from regard.explain import lattice as search
@@ -62,14 +62,19 @@ def lattice(
     from regard.explain.render.lattice_text import lattice_text
 
     found = search.lattice(translator.bundle, text, beam, length_penalty)
-    _deliver(
-        out,
-        font,
-        lambda: lattice_text(found),
-        lambda: search.as_dict(found),
-        lambda: lattice_drawing(found),
-        lambda: lattice_dot(found),
+
+    def whole_page() -> str:
+        drawn = lattice_drawing(found)
+        return page(drawn.title, picture(drawn))
+
+    output = Output(
+        text=lambda: lattice_text(found),
+        data=lambda: rounded(search.as_dict(found)),
+        page=whole_page,
+        drawing=lambda: lattice_drawing(found),
+        dot=lambda: lattice_dot(found),
     )
+    deliver(output, out, font)
 
 
 def step(
@@ -117,10 +122,12 @@ def step(
       regard explain step "The black cat sleeps." --kind encoder --position 2 --out look.json
     """
     from regard.explain.grid import KINDS
+    from regard.report.deliver import NUMBERS, Output, check_out, deliver
+    from regard.report.json import rounded
 
     if kind not in KINDS:
         raise InputError(f'--kind must be {", ".join(KINDS)}, but is "{kind}"')
-    _check_out(out, (".json", ".txt"))
+    check_out(out, NUMBERS)
     translator = _one_model(model, device)
     _check_sentence(translator, text)
     from regard.explain import step as steps
@@ -134,7 +141,7 @@ def step(
     chosen: Any = kind  # it was checked
     which = Which(chosen, layer - 1, head - 1, position - 1)
     found = steps.step_numbers(translator.bundle, text, ids, which)
-    _deliver(out, None, lambda: step_text(found), lambda: steps.as_dict(found))
+    deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
 
 
 def positions(
@@ -160,9 +167,13 @@ def positions(
 
       regard explain positions
 
-      regard explain positions --width 512 --length 100 --out places.svg
+      regard explain positions --width 512 --length 100 --out requirements.svg
     """
-    _check_out(out, PICTURES)
+    from regard.report.deliver import PICTURES, Output, check_out, deliver
+    from regard.report.json import rounded
+    from regard.report.page import page, picture
+
+    check_out(out, PICTURES)
     from regard.course.positions import requirements
     from regard.course.positions.drawing import positions_drawing
     from regard.course.positions.text import positions_text
@@ -173,19 +184,16 @@ def positions(
         raise InputError("--model has a width of its own; give --width or --model, not both")
     else:
         found = requirements.positions_of(_one_model(model, "cpu").bundle.model, length)
-    _deliver(
-        out, font, lambda: positions_text(found), lambda: requirements.as_dict(found), lambda: positions_drawing(found)
+    output = Output(
+        text=lambda: positions_text(found),
+        data=lambda: rounded(requirements.as_dict(found)),
+        page=lambda: page("Positions", picture(positions_drawing(found))),
+        drawing=lambda: positions_drawing(found),
     )
+    deliver(output, out, font)
 
 
 # ------------------------------------------------------------------------------------------------ what all do
-
-
-def _check_out(out: Path | None, suffixes: tuple[str, ...]) -> None:
-    from regard.explain.render.figure import check_out
-
-    if out is not None:
-        check_out(out, suffixes)
 
 
 def _one_model(folder: Path | None, device: str) -> Translator:
@@ -204,43 +212,3 @@ def _check_sentence(translator: Translator, text: str) -> None:
             f"the text has {len(ids)} tokens, and this model reads fewer than {translator.longest} at a time; "
             "give a shorter sentence"
         )
-
-
-def _deliver(
-    out: Path | None,
-    font: Path | None,
-    text: Callable[[], str],
-    data: Callable[[], dict[str, Any]],
-    drawing: Callable[[], Drawing] | None = None,
-    dot: Callable[[], str] | None = None,
-) -> None:
-    """Only the form that is asked for is made; the file appears whole or not at all."""
-    if out is None:
-        typer.echo(text(), nl=False)
-        return
-    from regard.explain.render.html import page
-    from regard.explain.render.json import dumps
-    from regard.files import write_atomically
-    from regard.report.png import png
-    from regard.report.svg import svg
-
-    suffix = out.suffix.lower()
-    content: str | bytes
-    if suffix in (".svg", ".html", ".png"):
-        assert drawing is not None, "checked with the suffix"
-        drawn = drawing()
-        content = (
-            svg(drawn)
-            if suffix == ".svg"
-            else png(drawn, font)
-            if suffix == ".png"
-            else page(drawn.title, (), (drawn,))
-        )
-    elif suffix == ".dot":
-        assert dot is not None, "checked with the suffix"
-        content = dot()
-    else:
-        content = dumps(data()) if suffix == ".json" else text()
-    made = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
-    write_atomically(out.resolve(), lambda place: place.write_bytes(made))
-    typer.echo(f"{out} is written")

@@ -5,14 +5,11 @@ Every part knows itself as text, as data and as HTML; the flags decide which of 
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import typer
 
 from regard.cli.lines import read_lines
 from regard.config import describe, parse
@@ -271,21 +268,21 @@ def differences(job: Job, most: int, src: Path | None) -> Part:
 
 
 def publish(parts: Sequence[Part], as_json: bool, html: Path | None) -> None:
-    if html is not None:
-        from regard.files import write_atomically
-        from regard.report.page import page
+    from regard.report.deliver import Output, check_out, deliver, show
+    from regard.report.json import dumps
+    from regard.report.page import page
 
+    output = Output(
+        text=lambda: "\n\n".join(part.text for part in parts),
+        data=lambda: parts[0].data if len(parts) == 1 else {part.name: part.data for part in parts},
+        page=lambda: parts[0].html or page("Systems compared", "\n".join(part.html for part in parts[1:])),
+    )
+    if html is not None:
         if not any(part.html for part in parts):
             raise InputError("--html writes what --explain, --by or --differences show; ask for one of them")
-        whole_page = parts[0].html or page("Systems compared", "\n".join(part.html for part in parts[1:]))
-        write_atomically(html, lambda path: path.write_text(whole_page, encoding="utf-8"))
-    if as_json:
-        data = parts[0].data if len(parts) == 1 else {part.name: part.data for part in parts}
-        typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
-    else:
-        typer.echo("\n\n".join(part.text for part in parts))
-    if html is not None:
-        _say(f"wrote {html}")
+        check_out(html, (".html",))
+        deliver(output, html)
+    show(dumps(output.data()) if as_json and output.data else output.text())
 
 
 def _called(path: Path) -> str:

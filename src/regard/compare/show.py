@@ -10,8 +10,9 @@ from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, ComparisonReport, ModelRow
 from regard.metrics.show.buckets import differences_html, differences_text
 from regard.metrics.show.scores import columns
-from regard.report.chart import line_chart, log_scatter
-from regard.report.page import page, table
+from regard.report.chart import Spot, line_chart, log_scatter
+from regard.report.drawing import Drawing
+from regard.report.page import page, picture, table
 
 TITLE = "Models compared"
 HEADER = (
@@ -121,23 +122,27 @@ def render_html(report: ComparisonReport) -> str:
         {row.model: [bucket.bleu for bucket in row.buckets] for row in report.rows},
         "BLEU",
     )
-    ours = {row.model: [(row.flops or None, row.mean, "")] for row in report.rows}
-    theirs = [(p.en_de_flops, p.en_de, p.system) for p in PUBLISHED if p.en_de_flops and p.en_de]
+    ours = {row.model: [Spot(row.flops or None, row.mean)] for row in report.rows}
+    theirs = [Spot(p.en_de_flops, p.en_de, p.system) for p in PUBLISHED if p.en_de_flops and p.en_de]
     body = [
         _html(list(HEADER), [cells(row) for row in report.rows]),
         *(f'<p class="quiet">{escape(note)}</p>' for note in notes(report)),
         "<h2>The bottleneck curve</h2>",
-        curve,
+        picture(curve),
         _html(*bucket_rows(report)),
         "<h2>BLEU against training cost</h2>",
-        log_scatter("measured here; dashed: no operations are counted", ours, "training FLOPs", "BLEU"),
+        *_pictures(log_scatter("measured here; dashed: no operations are counted", ours, "training FLOPs", "BLEU")),
         "<h2>Published for WMT 2014, not measured here</h2>",
-        log_scatter("published, English–German", {"published": theirs}, "training FLOPs", "BLEU"),
+        *_pictures(log_scatter("published, English–German", {"published": theirs}, "training FLOPs", "BLEU")),
         _html(*published_rows(report)),
     ]
     if report.apart is not None:
         body.append(differences_html(report.apart))
     return page(TITLE, "\n".join(body))
+
+
+def _pictures(chart: Drawing | None) -> list[str]:
+    return [] if chart is None else [picture(chart)]
 
 
 def _known(value: float | None, write: Callable[[float], str]) -> str:

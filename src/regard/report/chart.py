@@ -1,92 +1,140 @@
-"""Two plots as SVG inside a page: lines over ordered labels, points over powers of ten. No library, no script."""
+"""Charts as drawings: points, and lines through them, over labels, numbers or powers.
+
+    line_chart("BLEU by length", ["1–9", "10+"], {"rnn": [20.1, 12.0]}, "BLEU")
+    log_scatter("BLEU by cost", {"ours": [Spot(1e15, 27.3, "base")]}, "FLOPs", "BLEU")
+    plot("time", {"rnn": [Spot(64, 0.3), Spot(99, 0.6)]}, powers("n", [64, 99], 2), powers("ms", [0.3, 0.6]), True)
+
+Each gives a `Drawing`: `picture(chart)` puts it into a page, `svg(chart)` makes a file of it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-COLOURS = (
-    *("#3b6fb6", "#c2572b", "#3f8f5f", "#8a5aa8", "#a8842c", "#2f8f93", "#b03a5b", "#6b6b6b", "#5a7d2a", "#7a4b2a"),
-    *("#7fa6dd", "#e39a76", "#86c79f", "#c39fd8", "#d9bd74", "#7cc4c7"),
-)
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 360, 56, 190, 20, 48
+from regard.report.colour import FAINT, apart
+from regard.report.drawing import SMALL, Box, Dot, Drawing, Item, Label, Line, framed
+from regard.report.text import LINE, printable, width
 
-Points = Sequence[tuple[float | None, float, str]]  # x, y, what stands beside it; without x, a level line
-
-
-def line_chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float | None]], y_name: str) -> str:
-    """One line a series; a gap where there is None."""
-    top = _round_up(max((v for some in series.values() for v in some if v is not None), default=1.0))
-    xs = [LEFT + (i + 0.5) * (WIDTH - LEFT - RIGHT) / max(1, len(labels)) for i in range(len(labels))]
-    parts = _frame(title, y_name, top)
-    parts += [_text(x, HEIGHT - BOTTOM + 18, label, "middle") for x, label in zip(xs, labels, strict=True)]
-    for n, (name, values) in enumerate(series.items()):
-        colour = COLOURS[n % len(COLOURS)]
-        places = [(x, _y(v, top)) for x, v in zip(xs, values, strict=True) if v is not None]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
-        parts.append(_legend(n, name, colour))
-    return _svg(parts, title)
+WIDE, HIGH = 480.0, 290.0  # of the area between the axes
+ROW = LINE * SMALL
+RADIUS = 3.5  # of a point
 
 
-def log_scatter(title: str, groups: Mapping[str, Points], x_name: str, y_name: str) -> str:
-    """Points over powers of ten, one colour a group, each with its name; one that has no x is a level line."""
-    points = [point for some in groups.values() for point in some]
-    known = [x for x, _, _ in points if x is not None]
+class Spot(NamedTuple):
+    x: float | None  # None: the value holds for every x and is drawn as a dashed level
+    y: float
+    name: str = ""  # stands beside the point
+
+
+@dataclass(frozen=True)
+class Axis:
+    name: str
+    share: Callable[[float], float]  # of a value: 0 at the axis's start, 1 at its end
+    ticks: tuple[tuple[float, str], ...]  # share, what stands there
+
+
+def line_chart(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float | None]], y_name: str) -> Drawing:
+    """One line a series over ordered labels; None has no point."""
+    spots = {
+        name: [Spot(number, value) for number, value in enumerate(values) if value is not None]
+        for name, values in series.items()
+    }
+    return plot(title, spots, labelled("", labels), from_zero(y_name, _values(spots)), joined=True)
+
+
+def log_scatter(title: str, series: Mapping[str, Sequence[Spot]], x_name: str, y_name: str) -> Drawing | None:
+    """Points over powers of ten, each with its name; None where no point has an x."""
+    known = [spot.x for spots in series.values() for spot in spots if spot.x is not None]
     if not known:
-        return ""
-    low = math.floor(math.log10(min(known)))
-    high = max(low + 1, math.ceil(math.log10(max(known))))
-    top = _round_up(max(y for _, y, _ in points))
-
-    def place(x: float) -> float:
-        return LEFT + (math.log10(x) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
-
-    parts = _frame(title, y_name, top)
-    parts += [_text(place(10.0**e), HEIGHT - BOTTOM + 18, f"1e{e}", "middle") for e in range(low, high + 1)]
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x_name, "middle"))
-    for n, (name, some) in enumerate(groups.items()):
-        colour = COLOURS[n % len(COLOURS)]
-        for x, y, label in some:
-            if x is None:
-                parts.append(_level(_y(y, top), f'stroke="{colour}" stroke-width="2" stroke-dasharray="6 4"'))
-                continue
-            parts.append(f'<circle cx="{place(x):.1f}" cy="{_y(y, top):.1f}" r="4" fill="{colour}"/>')
-            parts.append(_text(place(x) + 7, _y(y, top) + 4, label, "start"))
-        parts.append(_legend(n, name, colour))
-    return _svg(parts, title)
+        return None
+    return plot(title, series, powers(x_name, known), from_zero(y_name, _values(series)))
 
 
-def _frame(title: str, y_name: str, top: float) -> list[str]:
-    parts = [_text(LEFT, 14, title, "start")]
-    for i in range(5):
-        value = top * i / 4
-        y = _y(value, top)
-        parts.append(_level(y, 'stroke="currentColor" opacity=".2"'))
-        parts.append(_text(LEFT - 6, y + 4, f"{value:g}", "end"))
-    parts.append(_text(LEFT - 6, HEIGHT - BOTTOM + 34, y_name, "end"))
-    return parts
+def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joined: bool = False) -> Drawing:
+    """Every series in its own colour, named in the legend at the right."""
+    left = 8 + SMALL * max((width(label) for _, label in y.ticks), default=0.0)
+    top = 1.5 * ROW
+    items = _axes(x, y, left, top)
+    for number, (name, spots) in enumerate(series.items()):
+        colour = apart(number)
+        places = [
+            (
+                left + x.share(spot.x) * WIDE if spot.x is not None else None,
+                top + (1 - y.share(spot.y)) * HIGH,
+                spot.name,
+            )
+            for spot in spots
+        ]
+        points = tuple((across, down) for across, down, _ in places if across is not None)
+        if joined and points:
+            items.append(Line(points, colour, 2, note=name))
+        for across, down, label in places:
+            if across is None:
+                items.append(Line(((left, down), (left + WIDE, down)), colour, 2, dashed=True, note=name))
+            else:
+                items.append(Dot(across, down, RADIUS, colour, note=label or name))
+                items += [Label(across + 7, down, printable(label), size=SMALL)] if label else []
+        middle = top + (number + 0.5) * (ROW + 4)
+        items.append(Box(left + WIDE + 16, middle - 5, 10, 10, colour))
+        items.append(Label(left + WIDE + 32, middle, printable(name), size=SMALL))
+    total = max(right for item in items for right in _right(item))
+    high = max(top + HIGH + (2.2 if x.name else 1.2) * ROW, top + len(series) * (ROW + 4))
+    return framed(Drawing(total, high, tuple(items), title))
 
 
-def _level(y: float, stroke: str) -> str:
-    return f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" {stroke}/>'
+# ------------------------------------------------------------------------------------------------ axes
 
 
-def _legend(n: int, name: str, colour: str) -> str:
-    y = TOP + 14 + 18 * n
-    mark = f'<rect x="{WIDTH - RIGHT + 16}" y="{y - 9}" width="10" height="10" fill="{colour}"/>'
-    return mark + _text(WIDTH - RIGHT + 32, y, name, "start")
+def labelled(name: str, labels: Sequence[str]) -> Axis:
+    """The n-th label stands for the value n."""
+    count = max(1, len(labels))
+    return Axis(name, lambda n: (n + 0.5) / count, tuple(((n + 0.5) / count, each) for n, each in enumerate(labels)))
 
 
-def _text(x: float, y: float, words: str, anchor: str) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} font-size="12" fill="currentColor">{escape(words)}</text>'
+def from_zero(name: str, values: Iterable[float]) -> Axis:
+    """
+    >>> from_zero("BLEU", [37.2]).ticks[-1]
+    (1.0, '40')
+    """
+    top = _round_up(max(values, default=1.0))
+    return Axis(name, lambda value: value / top, tuple((n / 4, f"{top * n / 4:g}") for n in range(5)))
 
 
-def _y(value: float, top: float) -> float:
-    return HEIGHT - BOTTOM - value / top * (HEIGHT - BOTTOM - TOP)
+def powers(name: str, values: Iterable[float], base: int = 10) -> Axis:
+    """From the power of `base` below all values to the one above them.
+
+    >>> [label for _, label in powers("n", [5, 70], 2).ticks]
+    ['4', '8', '16', '32', '64', '128']
+    """
+    found = list(values)
+    low = math.floor(math.log(min(found), base) + 1e-9)
+    high = max(low + 1, math.ceil(math.log(max(found), base) - 1e-9))
+    ticks = tuple(((power - low) / (high - low), _power(base, power)) for power in range(low, high + 1))
+    return Axis(name, lambda value: (math.log(value, base) - low) / (high - low), ticks)
+
+
+def _power(base: int, power: int) -> str:
+    """
+    >>> _power(10, 15), _power(10, -2), _power(2, 12)
+    ('1e15', '0.01', '4,096')
+    """
+    return f"1e{power}" if base == 10 and abs(power) > 3 else f"{float(base) ** power:,.10g}"
+
+
+def _axes(x: Axis, y: Axis, left: float, top: float) -> list[Item]:
+    items: list[Item] = [Label(left, top - ROW, y.name, size=SMALL, fill=FAINT)] if y.name else []
+    for share, label in y.ticks:
+        down = top + (1 - share) * HIGH
+        items.append(Box(left, down - 0.5, WIDE, 1, FAINT, 0.25))
+        items.append(Label(left - 6, down, label, "right", SMALL, FAINT))
+    for share, label in x.ticks:
+        items.append(Label(left + share * WIDE, top + HIGH + 0.8 * ROW, printable(label), "middle", SMALL, FAINT))
+    if x.name:
+        items.append(Label(left + WIDE / 2, top + HIGH + 1.9 * ROW, x.name, "middle", SMALL, FAINT))
+    return items
 
 
 def _round_up(value: float) -> float:
@@ -100,9 +148,9 @@ def _round_up(value: float) -> float:
     return next(step * m for m in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0) if step * m >= value)
 
 
-def _svg(parts: Sequence[str], title: str) -> str:
-    body = "\n".join(parts)
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}" '
-        f'style="max-width:100%;font-family:system-ui,sans-serif">\n{body}\n</svg>'
-    )
+def _values(series: Mapping[str, Sequence[Spot]]) -> list[float]:
+    return [spot.y for spots in series.values() for spot in spots]
+
+
+def _right(item: Item) -> list[float]:
+    return [x for x, _ in item.corners()] if isinstance(item, Label) else []

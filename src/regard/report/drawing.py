@@ -1,7 +1,10 @@
-"""A picture before it is written: boxes, words and curves at their places, in pixels from the upper left corner.
+"""A picture before it is written: boxes, labels, lines and curves, in pixels from the upper left corner.
 
-What is laid out once is written by `svg.py` and by `png.py` from the same list. Every piece of text knows the area it
-may cover (`Words.corners`), so that a test can see that no two overlap.
+    body = Drawing(200, 40, (Box(0, 0, 40, 40, "#0072b2"), Label(50, 20, "one box")), "A title", "a caption")
+    svg(framed(body))         title above, caption below, a margin around
+
+`svg.py` writes a drawing. Every label knows the area it may cover (`Label.corners`), so a test can check that no two
+overlap. A new kind of item is a class here, a line in `Item`, and its writer in `svg.py`.
 """
 
 from __future__ import annotations
@@ -47,8 +50,8 @@ class Tiles:
 
 
 @dataclass(frozen=True)
-class Words:
-    """One line of text. (x, y) is where its left, middle or right lies, half way up; `turn` turns it around there."""
+class Label:
+    """One line of text. (x, y) is its left, middle or right, half way up; `turn` turns it around that point."""
 
     x: float
     y: float
@@ -84,12 +87,35 @@ class Curve:
     note: str = ""
 
 
-Item = Box | Tiles | Words | Curve
+@dataclass(frozen=True)
+class Line:
+    """Straight lines from point to point."""
+
+    points: tuple[Point, ...]
+    stroke: str
+    width: float = 1.0
+    opacity: float = 1.0
+    dashed: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A filled circle around (x, y)."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str
+    note: str = ""
+
+
+Item = Box | Tiles | Label | Curve | Line | Dot
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A whole picture, or a part of one. `title` and `caption` are said to who cannot see it."""
+    """A whole picture, or a part of one. Screen readers read `title` and `caption`."""
 
     width: float
     height: float
@@ -98,8 +124,8 @@ class Drawing:
     caption: str = ""
 
     @property
-    def words(self) -> list[Words]:
-        return [item for item in self.items if isinstance(item, Words)]
+    def labels(self) -> list[Label]:
+        return [item for item in self.items if isinstance(item, Label)]
 
 
 # ------------------------------------------------------------------------------------------------ moving
@@ -115,7 +141,7 @@ def mirrored(items: Iterable[Item], total: float) -> list[Item]:
 
 
 def _mirrored(item: Item, total: float) -> Item:
-    if isinstance(item, Words):
+    if isinstance(item, Label):
         other: dict[Anchor, Anchor] = {"left": "right", "right": "left", "middle": "middle"}
         return replace(item, x=total - item.x, anchor=other[item.anchor], turn=-item.turn)
     if isinstance(item, Box):
@@ -130,6 +156,8 @@ def _at(item: Item, place: Callable[[float, float], Point]) -> Item:
     if isinstance(item, Curve):
         first, second, third, fourth = (place(x, y) for x, y in item.points)
         return replace(item, points=(first, second, third, fourth))
+    if isinstance(item, Line):
+        return replace(item, points=tuple(place(x, y) for x, y in item.points))
     x, y = place(item.x, item.y)
     return replace(item, x=x, y=y)
 
@@ -155,6 +183,8 @@ def framed(body: Drawing, legend: Sequence[Item] = (), legend_size: Point = (0.0
 
 def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
     """Several pictures as one: side by side where they fit on a page, else one under the other."""
+    if len(drawings) == 1:
+        return drawings[0]
     items: list[Item] = []
     x, top, bottom, wide = 0.0, 0.0, 0.0, 0.0
     for drawing in drawings:
@@ -170,13 +200,13 @@ def gathered(drawings: Sequence[Drawing], page: float = 830.0) -> Drawing:
 def scale() -> tuple[list[Item], Point]:
     """The legend of a heat map, and its size."""
     steps: list[Item] = [Box(16 + 12 * i, 0, 12, 12, on_scale(i / 10).hex) for i in range(11)]
-    ends = [Words(0, 6, "0", size=SMALL, fill=FAINT), Words(16 + 12 * 11 + 6, 6, "1", size=SMALL, fill=FAINT)]
+    ends = [Label(0, 6, "0", size=SMALL, fill=FAINT), Label(16 + 12 * 11 + 6, 6, "1", size=SMALL, fill=FAINT)]
     return [*steps, *ends], (170.0, 14.0)
 
 
 def _lines(
     text: str, total: float, size: float, fill: str, bold: bool = False, lines: int | None = None
-) -> list[Words]:
+) -> list[Label]:
     room = total / size / (1.1 if bold else 1.0)  # bold letters are wider
     found = wrap(printable(text), room, lines)
-    return [Words(0, (i + 0.5) * LINE * size, line, size=size, fill=fill, bold=bold) for i, line in enumerate(found)]
+    return [Label(0, (i + 0.5) * LINE * size, line, size=size, fill=fill, bold=bold) for i, line in enumerate(found)]

@@ -1,38 +1,80 @@
-"""One HTML file that needs nothing else: no script, no font and no picture from anywhere."""
+"""One HTML page that needs nothing else: no network, no library, no font. A content security policy in it forbids them.
+
+    page("Models compared", "\n".join([table.html(), picture(line_chart(…))]))
+
+The title is text and is escaped; the body is HTML, whose maker escapes what comes from outside (`Table.html`, `picture`
+and `said` do). Colours are CSS variables with values for light and for dark pages; a body uses these classes:
+
+    .quiet   less important text        td.n     a number             mark     a highlighted word
+    .text    text of a corpus           .wide    may be wider than the page, and then scrolls
+"""
 
 from __future__ import annotations
 
 from html import escape
 
+from regard.report.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules
+from regard.report.drawing import Drawing
+from regard.report.svg import svg
+from regard.report.text import printable
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+SCRIPT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+_NAMES = {"paper": PAPER, "ink": INK, "faint": FAINT, "warning": WARNING}
+_LIGHT, _DARK = (
+    "; ".join(f"--{name}: {twin.get(colour, colour)}" for name, colour in _NAMES.items()) for twin in ({}, DARK)
+)
+_COLOURS = f"""
+:root {{ color-scheme: light dark; {_LIGHT}; --line: #d9d5ca; --lit: #cfe8d5; --dark-lit: #8fcb9e; --bad: #f3d9d0 }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ {_DARK}; --line: #3c3a35; --lit: #24482f; --dark-lit: #3c7a50; --bad: #58302a }}
+  {dark_rules()}
+}}
+"""
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1c1c1a; --paper: #fbfaf7; --quiet: #6d6a62; --line: #d9d5ca; --lit: #cfe8d5;
-        --dark-lit: #8fcb9e; --bad: #f3d9d0; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e5dc; --paper: #1b1b19; --quiet: #a19d92; --line: #3c3a35; --lit: #24482f; --dark-lit: #3c7a50;
-          --bad: #58302a; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
-       margin: 2rem auto; padding: 0 1rem; }
-h1, h2, h3 { line-height: 1.2; }
-table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto; }
-th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line); }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-code, .text { font-family: ui-monospace, monospace; font-size: .95em; }
-.quiet { color: var(--quiet); }
-.text { line-height: 2; overflow-wrap: anywhere; }
-mark { color: inherit; background: var(--lit); border-radius: .2em; padding: .1em .15em; }
-mark.full { background: var(--dark-lit); }
-mark.bad { background: var(--bad); }
+body { font: 16px/1.5 system-ui, "Noto Sans", sans-serif; color: var(--ink); background: var(--paper);
+       max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+h1, h2, h3 { line-height: 1.2 }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
+th, td { text-align: left; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line) }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+code, .text { font-family: ui-monospace, monospace; font-size: .95em }
+.quiet { color: var(--faint) }
+.text { line-height: 2; overflow-wrap: anywhere }
+mark { color: inherit; background: var(--lit); border-radius: .2em; padding: .1em .15em }
+mark.full { background: var(--dark-lit) }
+mark.bad { background: var(--bad) }
+.wide { overflow-x: auto; padding: 3px } .pictures { display: flex; flex-wrap: wrap }
+svg { max-width: 100%; height: auto } svg .paper { fill: none } svg .ink { fill: currentColor }
 """
 
 
-def page(title: str, body: str) -> str:
-    """A whole document; `title` is plain text, `body` is HTML."""
+def page(title: str, body: str, style: str = "", script: str = "") -> str:
+    """A whole document; `style` and `script` are added to those that every page has (no script)."""
+    name = said(title)
+    scripts = f"<script>{script}</script>\n" if script else ""
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width">\n<title>{escape(title)}</title>\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{SCRIPT_POLICY if script else POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{name}</title>\n<style>{_COLOURS}{_STYLE}{style}</style>\n</head>\n<body>\n"
+        f'<main>\n<h1 dir="auto">{name}</h1>\n{body}\n</main>\n{scripts}</body>\n</html>\n'
     )
+
+
+def picture(drawing: Drawing) -> str:
+    """A drawing or chart as a part of a body."""
+    return f'<div class="wide">{svg(drawing, inline=True)}</div>'
+
+
+def said(text: str) -> str:
+    """Text from outside as HTML: escaped, control characters made visible.
+
+    >>> said("<b>\\x1b")
+    '&lt;b&gt;�'
+    """
+    return escape(printable(text))
 
 
 def table(header: list[str], rows: list[list[str]], numbers: int = 1) -> str:

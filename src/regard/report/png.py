@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from regard.errors import InputError
 from regard.report.colour import PAPER, on_scale
-from regard.report.drawing import Box, Curve, Drawing, Tiles, Words
+from regard.report.drawing import Box, Curve, Drawing, Label, Tiles
 from regard.report.text import printable, runs_left
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def png(drawing: Drawing, font: Path | None = None) -> bytes:
                     _rectangle(pen, left, top, item.cell_width, item.cell_height, on_scale(level / 10).hex)
         elif isinstance(item, Curve):
             _bend(image, item)
-        else:
+        elif isinstance(item, Label):
             _write(image, item, font)
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
@@ -121,7 +121,7 @@ def _points(curve: Curve) -> list[tuple[float, float]]:
     return found
 
 
-def _write(image: Image, words: Words, path: Path | None) -> None:
+def _write(image: Image, words: Label, path: Path | None) -> None:
     """Text on a sheet of its own, which is turned and laid on the picture."""
     from PIL import Image, ImageDraw
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from html import escape
 
 from regard.report.colour import INK, PAPER, dark_rules, on_scale
-from regard.report.drawing import Box, Curve, Drawing, Item, Tiles, Words
+from regard.report.drawing import Box, Curve, Dot, Drawing, Item, Label, Line, Tiles
 from regard.report.text import printable, runs_left
 
 FONTS = "system-ui, 'Noto Sans', 'DejaVu Sans', sans-serif"
@@ -34,11 +34,19 @@ def svg(drawing: Drawing, inline: bool = False) -> str:
 
 
 def _item(item: Item) -> str:
-    if isinstance(item, Box):
-        return _box(item)
-    if isinstance(item, Words):
-        return _words(item)
-    return _tiles(item) if isinstance(item, Tiles) else _curve(item)
+    match item:
+        case Box():
+            return _box(item)
+        case Label():
+            return _label(item)
+        case Tiles():
+            return _tiles(item)
+        case Curve():
+            return _curve(item)
+        case Line():
+            return _line(item)
+        case Dot():
+            return _dot(item)
 
 
 def _box(box: Box) -> str:
@@ -47,23 +55,23 @@ def _box(box: Box) -> str:
     return _noted("rect", f'{place}{corners} fill="{box.fill}"{_opacity(box.opacity)}', box.note)
 
 
-def _words(words: Words) -> str:
+def _label(label: Label) -> str:
     """`text-anchor` counts from where the text begins, so it turns around with the direction."""
-    left = runs_left(words.text)
+    left = runs_left(label.text)
     begins = {"left": "end" if left else "start", "middle": "middle", "right": "start" if left else "end"}
-    looks = f'text-anchor="{begins[words.anchor]}" font-size="{_number(words.size)}"'
-    looks += f' class="ink" fill="{words.fill}"' if words.fill == INK else f' fill="{words.fill}"'
-    looks += ' font-weight="bold"' if words.bold else ""
+    looks = f'text-anchor="{begins[label.anchor]}" font-size="{_number(label.size)}"'
+    looks += f' class="ink" fill="{label.fill}"' if label.fill == INK else f' fill="{label.fill}"'
+    looks += ' font-weight="bold"' if label.bold else ""
     looks += ' direction="rtl" unicode-bidi="embed"' if left else ""
-    foot = words.size * BASELINE
-    if words.turn:
-        turn = f"translate({_number(words.x)} {_number(words.y)}) rotate({_number(words.turn)})"
+    foot = label.size * BASELINE
+    if label.turn:
+        turn = f"translate({_number(label.x)} {_number(label.y)}) rotate({_number(label.turn)})"
         place = f'y="{_number(foot)}" transform="{turn}"'
     else:
-        place = f'x="{_number(words.x)}" y="{_number(words.y + foot)}"'
-    title = f"<title>{_said(words.note)}</title>" if words.note else ""
-    spaces = "" if words.text == " ".join(words.text.split()) else ' xml:space="preserve"'
-    return f"<text {place} {looks}{spaces}>{title}{_said(words.text)}</text>"
+        place = f'x="{_number(label.x)}" y="{_number(label.y + foot)}"'
+    title = f"<title>{_said(label.note)}</title>" if label.note else ""
+    spaces = "" if label.text == " ".join(label.text.split()) else ' xml:space="preserve"'
+    return f"<text {place} {looks}{spaces}>{title}{_said(label.text)}</text>"
 
 
 def _tiles(tiles: Tiles) -> str:
@@ -97,6 +105,18 @@ def _curve(curve: Curve) -> str:
     first, *others = (f"{_number(x)} {_number(y)}" for x, y in curve.points)
     shape = f'd="M{first}C{" ".join(others)}" fill="none" stroke="{curve.stroke}" stroke-width="{_number(curve.width)}"'
     return _noted("path", f"{shape}{_opacity(curve.opacity)}", curve.note)
+
+
+def _line(line: Line) -> str:
+    points = " ".join(f"{_number(x)},{_number(y)}" for x, y in line.points)
+    shape = f'points="{points}" fill="none" stroke="{line.stroke}" stroke-width="{_number(line.width)}"'
+    dashes = ' stroke-dasharray="6 4"' if line.dashed else ""
+    return _noted("polyline", f"{shape}{dashes}{_opacity(line.opacity)}", line.note)
+
+
+def _dot(dot: Dot) -> str:
+    shape = f'cx="{_number(dot.x)}" cy="{_number(dot.y)}" r="{_number(dot.radius)}" fill="{dot.fill}"'
+    return _noted("circle", shape, dot.note)
 
 
 def _noted(tag: str, attributes: str, note: str) -> str:

@@ -13,10 +13,10 @@ import pytest
 
 from maps import HARD, hard
 from regard.explain.render.heat import heat
-from regard.explain.render.html import page
+from regard.explain.render.html import maps_page
 from regard.explain.render.ribbons import ribbons
 from regard.report.colour import DARK, INK, PAPER
-from regard.report.drawing import Drawing, Words
+from regard.report.drawing import Drawing, Label
 from regard.report.svg import svg
 from regard.report.text import width
 
@@ -63,7 +63,7 @@ def test_no_text_is_wider_than_the_layout_thinks(tmp_path: Path) -> None:
     lengths = json.loads(
         shown(tmp_path, page_text + leave("[...document.querySelectorAll('text')].map(t => t.getComputedTextLength())"))
     )
-    words: list[Words] = [w for drawing in drawings for w in drawing.words]
+    words: list[Label] = [w for drawing in drawings for w in drawing.labels]
     assert len(lengths) == len(words)
     for found, item in zip(lengths, words, strict=True):
         (x0, y0), (x1, y1) = item.corners()[:2]
@@ -72,7 +72,7 @@ def test_no_text_is_wider_than_the_layout_thinks(tmp_path: Path) -> None:
 
 
 def test_no_letter_is_wider_than_the_table_says(tmp_path: Path) -> None:
-    drawing = Drawing(900, 900, tuple(Words(10, 20, text, size=100) for text in EACH), "letters")
+    drawing = Drawing(900, 900, tuple(Label(10, 20, text, size=100) for text in EACH), "letters")
     code = "[...document.querySelectorAll('text')].map(t => t.getComputedTextLength())"
     lengths = json.loads(
         shown(tmp_path, "<!doctype html><meta charset=utf-8>" + svg(drawing, inline=True) + leave(code))
@@ -115,7 +115,7 @@ def test_arrow_keys_walk_through_the_table(tmp_path: Path, name: str, on: str, b
       }
       return { path, reachable: document.querySelectorAll('td[tabindex="0"]').length, last: rows[0].length - 1 };
     })()""".replace("KEYS", json.dumps(keys))
-    found = json.loads(shown(tmp_path, page("title", [hard(name)]).replace("</body>", leave(code) + "</body>")))
+    found = json.loads(shown(tmp_path, maps_page("title", [hard(name)]).replace("</body>", leave(code) + "</body>")))
     last = found["last"]
     assert found["path"] == [[0, 1], [1, 1], [1, 0], [1, 0], [1, last], [1, last], [0, last], [0, last], [0, 0]]
     assert found["reachable"] == 1

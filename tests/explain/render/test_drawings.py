@@ -18,7 +18,7 @@ from regard.explain.render.heat import column_labels, heat
 from regard.explain.render.ribbons import LEAST, ribbons
 from regard.explain.render.sheet_drawing import sheet_drawing
 from regard.explain.sheet import Sheet, Thumbnail
-from regard.report.drawing import Box, Curve, Drawing, Point, Tiles, Words, gathered, mirrored, moved
+from regard.report.drawing import Box, Curve, Drawing, Label, Point, Tiles, gathered, mirrored, moved
 
 MANY = settings(max_examples=60, deadline=None)
 
@@ -35,9 +35,9 @@ def apart(one: tuple[Point, ...], two: tuple[Point, ...]) -> bool:
 
 
 def check(drawing: Drawing) -> None:
-    for one, two in combinations(drawing.words, 2):
+    for one, two in combinations(drawing.labels, 2):
         assert apart(one.corners(), two.corners()), (one, two)
-    for words in drawing.words:
+    for words in drawing.labels:
         assert all(
             -0.01 <= x <= drawing.width + 0.01 and -0.01 <= y <= drawing.height + 0.01 for x, y in words.corners()
         )
@@ -65,9 +65,9 @@ def sheet(source: list[str], target: list[str], broken: bool = False) -> Sheet:
 
 
 def test_the_check_can_see_an_overlap() -> None:
-    one, two = Words(0, 20, "slanted", turn=-45), Words(4, 20, "slanted", turn=-45)
+    one, two = Label(0, 20, "slanted", turn=-45), Label(4, 20, "slanted", turn=-45)
     assert not apart(one.corners(), two.corners())
-    assert apart(one.corners(), Words(24, 20, "slanted", turn=-45).corners())
+    assert apart(one.corners(), Label(24, 20, "slanted", turn=-45).corners())
 
 
 @MANY
@@ -110,17 +110,17 @@ def test_a_ribbon_for_every_weight_that_counts_and_none_for_a_row_that_must_not_
         if grid.problems[i] is None and weight >= LEAST
     }
     assert sorted(curve.note for curve in found) == sorted(wanted)
-    middles = {words.text: words.x for words in drawing.words}
+    middles = {words.text: words.x for words in drawing.labels}
     for curve in found:
         looks, _, at = curve.note.rsplit(" ", 1)[0].partition(" ← ")
         assert (curve.points[0][0], curve.points[3][0]) == (middles[looks], pytest.approx(middles[at]))
         assert curve.width == pytest.approx(9 * wanted[curve.note])
-    said = " ".join(words.text for words in drawing.words)
+    said = " ".join(words.text for words in drawing.labels)
     assert "La: not drawn: not numbers · vieille: not drawn: sums to 1.300" in said
 
 
 def test_each_line_of_ribbons_runs_its_own_way() -> None:
-    place = {words.text: words.x for words in ribbons(hard("arabic")).words}
+    place = {words.text: words.x for words in ribbons(hard("arabic")).labels}
     first, last = (HARD["arabic"][0].split()[i] for i in (0, 7))
     assert place[first] > place[last]
     assert place["The"] < place["cat"]
@@ -128,7 +128,7 @@ def test_each_line_of_ribbons_runs_its_own_way() -> None:
 
 def test_words_of_ribbons_are_as_large_as_the_page_allows() -> None:
     def size(words: int) -> float:
-        return next(w.size for w in ribbons(sample(["mot"] * words, ["word"] * words)).words if w.text == "mot")
+        return next(w.size for w in ribbons(sample(["mot"] * words, ["word"] * words)).labels if w.text == "mot")
 
     assert (size(5), size(60)) == (18, 12)
     assert 12 < size(17) < 18
@@ -170,7 +170,7 @@ def test_a_sheet_fills_the_page_and_its_maps_stay_large_enough_to_be_read() -> N
 
 def test_right_to_left_is_mirrored() -> None:
     drawing = heat(hard("arabic"))
-    place = {words.text: words for words in drawing.words}
+    place = {words.text: words for words in drawing.labels}
     first, last = (HARD["arabic"][0].split()[i] for i in (0, 7))
     assert place[first].x > place[last].x
     assert place["cat"].anchor == "left"
@@ -182,7 +182,7 @@ def test_right_to_left_is_mirrored() -> None:
 def test_a_mirror_of_a_mirror_is_the_thing_itself() -> None:
     items = [
         Box(1, 2, 3, 4, "#000000"),
-        Words(5, 6, "a", turn=-45),
+        Label(5, 6, "a", turn=-45),
         Tiles(1, 1, 2, 2, ((1, 2), (3, 4))),
         Curve(((0, 0), (1, 1), (2, 2), (3, 3)), "#000000"),
     ]
@@ -195,7 +195,7 @@ def test_what_must_not_be_drawn_is_not() -> None:
     notes = [item.note for item in drawing.items if isinstance(item, Box)]
     assert not any(note.startswith(("La ←", "vieille ←")) for note in notes)
     assert any(note.startswith("femme ←") for note in notes)
-    assert {"not drawn: not numbers", "not drawn: sums to 1.300"} <= {words.text for words in drawing.words}
+    assert {"not drawn: not numbers", "not drawn: sums to 1.300"} <= {words.text for words in drawing.labels}
     small = sheet_drawing(sheet(["a"], ["b", "c"], broken=True))
     assert not any(isinstance(item, Tiles) for item in small.items)
 
@@ -209,8 +209,8 @@ def test_every_weight_that_shows_is_drawn_in_its_place() -> None:
 
 
 def test_several_pictures_lie_side_by_side_where_they_fit_and_never_overlap() -> None:
-    narrow, broad = Drawing(300, 80, (Words(0, 20, "a"),), "n"), Drawing(700, 50, (Words(0, 20, "b"),), "b")
+    narrow, broad = Drawing(300, 80, (Label(0, 20, "a"),), "n"), Drawing(700, 50, (Label(0, 20, "b"),), "b")
     both = gathered([narrow, narrow, broad])
     assert (both.width, both.height) == (700, 130)
-    assert [(words.x, words.y) for words in both.words] == [(0, 20), (300, 20), (0, 100)]
+    assert [(words.x, words.y) for words in both.labels] == [(0, 20), (300, 20), (0, 100)]
     check(gathered([heat(hard("words")), heat(hard("arabic"))]))

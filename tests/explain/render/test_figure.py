@@ -12,33 +12,29 @@ from maps import hard
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.front import explain
-from regard.explain.render.figure import (
-    SUFFIXES,
-    Figure,
-    arcs_figure,
-    arcs_grids,
-    contents,
-    heat_figure,
-    sheet_figure,
-    write_figure,
-)
+from regard.explain.render.figure import arcs_grids, arcs_output, map_output, sheet_output
+from regard.report.deliver import PICTURES, Output, contents, write
 
 
 @pytest.fixture(scope="module")
-def figures(translator: Translator) -> list[Figure]:
+def outputs(translator: Translator) -> dict[str, Output]:
     found = [explain(translator, text) for text in ("The dog sees the cat.", "The cat sleeps.")]
-    maps = [heat_figure(found[0].grid()), heat_figure(found[0].grid(), heat_map=False)]
-    return [*maps, sheet_figure(found[0].sheet()), arcs_figure([f.arcs("cat") for f in found])]
+    return {
+        "heat": map_output(found[0].grid()),
+        "ribbons": map_output(found[0].grid(), heat_map=False),
+        "sheet": sheet_output(found[0].sheet()),
+        "arcs": arcs_output([f.arcs("cat") for f in found]),
+    }
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_every_form_is_written_twice_the_same(figures: list[Figure], suffix: str, tmp_path: Path) -> None:
-    for number, figure in enumerate(figures):
-        path = tmp_path / f"{number}{suffix}"
-        write_figure(figure, path)
+@pytest.mark.parametrize("suffix", PICTURES)
+def test_every_form_is_written_twice_the_same(outputs: dict[str, Output], suffix: str, tmp_path: Path) -> None:
+    for name, output in outputs.items():
+        path = tmp_path / f"{name}{suffix}"
+        write(output, path)
         first = path.read_bytes()
-        write_figure(figure, path)
-        assert path.read_bytes() == first == contents(figure, suffix)
+        write(output, path)
+        assert path.read_bytes() == first == contents(output, suffix)
         assert [p.name for p in tmp_path.iterdir()].count(path.name) == 1
         if suffix == ".svg":
             ElementTree.fromstring(first.decode())
@@ -47,7 +43,7 @@ def test_every_form_is_written_twice_the_same(figures: list[Figure], suffix: str
         elif suffix == ".png":
             assert first.startswith(b"\x89PNG")
         elif suffix == ".html":
-            assert (b"<svg" in first) == figure.pictured
+            assert (b"<svg" in first) == (name != "heat")  # which is a table there
         else:
             assert b"\x1b" not in first
             assert all(line == line.rstrip() for line in first.decode().split("\n"))
@@ -71,5 +67,5 @@ def test_arcs_as_tables(translator: Translator) -> None:
 )
 def test_a_file_that_cannot_be(tmp_path: Path, name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        write_figure(heat_figure(hard("words")), tmp_path / name)
+        write(map_output(hard("words")), tmp_path / name)
     assert list(tmp_path.iterdir()) == []

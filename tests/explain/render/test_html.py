@@ -8,7 +8,7 @@ import pytest
 
 from maps import HARD, hard
 from regard.explain.render.heat import heat
-from regard.explain.render.html import LONGEST, page
+from regard.explain.render.html import LONGEST, maps_page
 from regard.explain.render.ribbons import ribbons
 from regard.report.text import width
 
@@ -35,7 +35,7 @@ class Read(HTMLParser):
 
 def test_no_network() -> None:
     grid = hard("words")
-    text = page("title", [grid], [heat(grid)])
+    text = maps_page("title", [grid], [heat(grid)])
     assert "http:" not in text
     assert "https:" not in text
     assert "//" not in text
@@ -49,7 +49,7 @@ def test_no_network() -> None:
 
 
 def test_a_page_says_its_language_its_main_part_and_what_each_picture_is() -> None:
-    found = Read(page("title", [hard("words")], [heat(hard("words")), ribbons(hard("words"))]))
+    found = Read(maps_page("title", [hard("words")], [heat(hard("words")), ribbons(hard("words"))]))
     assert found.all("html") == [{"lang": "en"}]
     assert len(found.all("main")) == len(found.all("h1")) == 1
     assert [picture["role"] for picture in found.all("svg")] == ["img", "img"]
@@ -60,7 +60,7 @@ def test_a_page_says_its_language_its_main_part_and_what_each_picture_is() -> No
 @pytest.mark.parametrize("name", HARD)
 def test_the_table_has_every_word_and_number(name: str) -> None:
     grid = hard(name)
-    found = Read(page("title", [grid]))
+    found = Read(maps_page("title", [grid]))
     assert found.all("table") == [{"role": "grid", "aria-readonly": "true", "aria-label": grid.title}]
     scopes = [th["scope"] for th in found.all("th")]
     assert (scopes.count("col"), scopes.count("row")) == (len(grid.columns) + 1, len(grid.rows))
@@ -75,19 +75,19 @@ def test_the_table_has_every_word_and_number(name: str) -> None:
 
 def test_one_cell_of_a_table_is_reached_with_the_tab_key() -> None:
     for broken in (False, True):
-        found = Read(page("title", [hard("words", broken)]))
+        found = Read(maps_page("title", [hard("words", broken)]))
         assert [td.get("tabindex") for td in found.all("td")].count("0") == 1
 
 
 def test_words_are_never_markup() -> None:
-    found = Read(page("<script>alert(1)</script>", [hard("markup")], [heat(hard("markup"))]))
+    found = Read(maps_page("<script>alert(1)</script>", [hard("markup")], [heat(hard("markup"))]))
     assert [tag for tag, _ in found.tags].count("script") == 1  # our own
     assert not found.all("img")
     assert not any(name.startswith("on") for _, attributes in found.tags for name in attributes)
 
 
 def test_right_to_left_and_broken_rows() -> None:
-    found = Read(page("title", [hard("arabic", broken=True)]))
+    found = Read(maps_page("title", [hard("arabic", broken=True)]))
     assert {"class": "wide", "dir": "rtl"} in found.all("div")
     assert "not drawn: sums to 1.300" in found.text
     assert not {"nan", "inf"} & set(found.text)
@@ -95,5 +95,5 @@ def test_right_to_left_and_broken_rows() -> None:
 
 def test_what_is_at_home_in_upright_lines_is_not_turned_around() -> None:
     for name, word in (("emoji", "❤️"), ("japanese", "黒い")):
-        assert f"<bdi>{word}</bdi>" in page("title", [hard(name)])
-    assert '<bdi class="turned">because</bdi>' in page("title", [hard("words")])
+        assert f"<bdi>{word}</bdi>" in maps_page("title", [hard(name)])
+    assert '<bdi class="turned">because</bdi>' in maps_page("title", [hard("words")])

@@ -14,13 +14,13 @@ from regard.explain.lattice import Entry, Lattice, Node, lattice
 from regard.explain.render.lattice_dot import lattice_dot
 from regard.explain.render.lattice_drawing import lattice_drawing
 from regard.explain.render.lattice_text import lattice_text
-from regard.report.drawing import Words
+from regard.report.drawing import Label
 from regard.report.svg import svg
 
 SOURCE = "The dog sees the cat."
 
 
-def overlap(a: Words, b: Words) -> bool:
+def overlap(a: Label, b: Label) -> bool:
     (left, top), _, (right, bottom), _ = a.corners()
     (other_left, other_top), _, (other_right, other_bottom), _ = b.corners()
     across = left < other_right and other_left < right
@@ -43,7 +43,7 @@ def a_search(pieces: list[list[str]]) -> Lattice:
 @given(st.lists(st.lists(st.text(max_size=25), min_size=1, max_size=6), min_size=1, max_size=6))
 def test_no_two_labels_overlap(pieces: list[list[str]]) -> None:
     drawing = lattice_drawing(a_search(pieces))
-    words = drawing.words
+    words = drawing.labels
     for i, one in enumerate(words):
         assert not [other.text for other in words[i + 1 :] if overlap(one, other)], one.text
         left, right = min(x for x, _ in one.corners()), max(x for x, _ in one.corners())

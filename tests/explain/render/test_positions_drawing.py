@@ -16,7 +16,7 @@ from regard.report.svg import svg
 def test_no_two_labels_overlap(width: int, length: int) -> None:
     drawing = positions_drawing(positions(width, length))
     boxes = []
-    for words in drawing.words:
+    for words in drawing.labels:
         (left, top), _, (right, bottom), _ = words.corners()
         assert left >= 0
         assert right <= drawing.width, words.text

@@ -16,13 +16,10 @@ from regard.metrics.differences import differences
 from regard.metrics.show.buckets import (
     bucket_text,
     comparison_page,
-    cut,
     differences_text,
     frequency_text,
     lit,
-    printable,
     short_names,
-    wrapped,
 )
 from regard.metrics.ter import Ter
 
@@ -147,22 +144,12 @@ def test_no_line_of_text_is_wider_than_100_cells_or_moves_the_cursor(lines, name
         assert max(map(cell_len, text.split("\n"))) <= 100
 
 
-def test_long_sentences_are_wrapped_then_cut():
-    assert wrapped("aa bb cc", 5) == ["aa bb", "cc"]
-    assert wrapped("aa bbbbbbb c", 5) == ["aa", "bbbbb", "bb c"]
-    assert wrapped("猫猫猫猫", 5) == ["猫猫", "猫猫"]
-    assert wrapped("aa bb cc dd", 2, most=3) == ["aa", "bb", "c…"]
-    assert wrapped("", 5) == [""]
-
-
 def test_names_lose_what_they_share():
     assert short_names(["a.fr", "b.fr"]) == ["a.fr", "b.fr"]
     assert short_names(["runs/first/out.fr", "runs/second/out.fr"]) == ["…first…", "…second…"]
     assert short_names(["runs/first/out.fr"]) == ["runs/first/out.fr"]
     assert short_names(["runs/of/today/out.fr"] * 2) == ["…fr"] * 2
     assert [cell_len(name) for name in short_names(["x" * 50, "y" * 50])] == [24, 24]
-    assert cut("猫" * 10, 6) == "猫…猫"
-    assert printable("a\x1b[31m\u00a0b\tc") == "a\ufffd[31m b c"
 
 
 # ------------------------------------------------------------------------------- the page

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from regard.course.positions.encodings import bound
 from regard.course.positions.requirements import Positions
 from regard.report.colour import FAINT, FINE, INK, WARNING, apart
-from regard.report.drawing import SMALL, Box, Curve, Drawing, Item, Point, Tiles, Words, framed, moved
+from regard.report.drawing import SMALL, Box, Curve, Drawing, Item, Label, Point, Tiles, framed, moved
 from regard.report.text import LINE, wrap
 
 LEFT, WIDE = 62.0, 620.0  # of the maps and the chart
@@ -54,9 +54,9 @@ def _map(found: Positions) -> tuple[list[Item], float]:
     for start, name, y in ((0, "sines", 20.0), (1, "cosines", 28.0 + half)):
         rows = levels[start::2]
         items.append(_tiles(rows, y, half / len(rows), name))
-        items.append(Words(LEFT - 6, y + half / 2, name, "right", SMALL, FAINT))
+        items.append(Label(LEFT - 6, y + half / 2, name, "right", SMALL, FAINT))
         for at, number in ((y + 6, start), (y + half - 6, found.width - 2 + start)):
-            items.append(Words(LEFT - 6, at, str(number), "right", SMALL, FAINT))
+            items.append(Label(LEFT - 6, at, str(number), "right", SMALL, FAINT))
     return items + _ticks(found.length, 28 + MAP_HIGH), 28 + MAP_HIGH + 18
 
 
@@ -65,7 +65,7 @@ def _bits(found: Positions) -> tuple[list[Item], float]:
     items = _heading("Binary counting: the first bit changes at every position, each next one half as often")
     items.append(_tiles(found.bits.T * 10, 20, BIT_HIGH, "bits"))
     for bit in range(count):
-        items.append(Words(LEFT - 6, 20 + (bit + 0.5) * BIT_HIGH, f"bit {bit}", "right", SMALL, FAINT))
+        items.append(Label(LEFT - 6, 20 + (bit + 0.5) * BIT_HIGH, f"bit {bit}", "right", SMALL, FAINT))
     return items, 20 + count * BIT_HIGH
 
 
@@ -76,11 +76,11 @@ def _tiles(levels: NDArray[np.int64], y: float, high: float, note: str) -> Tiles
 
 def _ticks(length: int, y: float) -> list[Item]:
     ticks = range(0, length, max(1, length // 8))
-    return [Words(LEFT + (tick + 0.5) * WIDE / length, y + 9, str(tick), "middle", SMALL, FAINT) for tick in ticks]
+    return [Label(LEFT + (tick + 0.5) * WIDE / length, y + 9, str(tick), "middle", SMALL, FAINT) for tick in ticks]
 
 
 def _heading(text: str) -> list[Item]:
-    return [Words(LEFT, 8, text, size=SMALL)]
+    return [Label(LEFT, 8, text, size=SMALL)]
 
 
 def _chart(found: Positions) -> tuple[list[Item], float]:
@@ -96,11 +96,11 @@ def _chart(found: Positions) -> tuple[list[Item], float]:
     for number, one in enumerate(found.products):
         y = 20 + (number + 0.5) * PITCH
         name = f"{one.name}: products at one distance differ by {bound(one.deviation)}"
-        items += [Box(LEFT, y - 5, 10, 10, apart(number)), Words(LEFT + 14, y, name, size=SMALL, fill=FAINT)]
+        items += [Box(LEFT, y - 5, 10, 10, apart(number)), Label(LEFT + 14, y, name, size=SMALL, fill=FAINT)]
     for value in (1.0, 0.5, 0.0):
         start, end = place(0, value), place(found.length - 1, value)
         items.append(Curve((start, start, end, end), FAINT, 0.5, 0.5))
-        items.append(Words(LEFT - 6, start[1], f"{value:g}", "right", SMALL, FAINT))
+        items.append(Label(LEFT - 6, start[1], f"{value:g}", "right", SMALL, FAINT))
     learned = found.products[-1]
     for distance in range(1, found.length):
         x, top = place(distance, float(learned.most[distance]))
@@ -114,21 +114,21 @@ def _chart(found: Positions) -> tuple[list[Item], float]:
 
 def _table(found: Positions) -> tuple[list[Item], float]:
     encodings = list(found.requirements[0].cells)
-    items: list[Item] = [Words(0, 8, "The notes' five requirements", size=SMALL)]
+    items: list[Item] = [Label(0, 8, "The notes' five requirements", size=SMALL)]
     items += [
-        Words(FIRST + (i + 0.5) * COLUMN, 8, name, "middle", SMALL, INK, name == "sinusoid")
+        Label(FIRST + (i + 0.5) * COLUMN, 8, name, "middle", SMALL, INK, name == "sinusoid")
         for i, name in enumerate(encodings)
     ]
     y = 24.0
     for one in found.requirements:
         lines = wrap(f"{one.number} {SHORT[one.number]} ({one.measured})", (FIRST - 8) / SMALL)
-        items += [Words(0, y + (i + 0.5) * PITCH, line, size=SMALL, fill=FAINT) for i, line in enumerate(lines)]
+        items += [Label(0, y + (i + 0.5) * PITCH, line, size=SMALL, fill=FAINT) for i, line in enumerate(lines)]
         for i, name in enumerate(encodings):
             cell = one.cells[name]
             middle, colour = FIRST + (i + 0.5) * COLUMN, HOLDS if cell.holds else FAILS
             said = wrap(f"{'yes' if cell.holds else 'no'}, {cell.figure}", (COLUMN - 6) / SMALL)
             items += [
-                Words(middle, y + (j + 0.5) * PITCH, line, "middle", SMALL, colour) for j, line in enumerate(said)
+                Label(middle, y + (j + 0.5) * PITCH, line, "middle", SMALL, colour) for j, line in enumerate(said)
             ]
         y += len(lines) * PITCH + 6
     return items, y

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from regard.explain.arcs import Arcs
 from regard.explain.attention import View
 from regard.report.colour import FAINT, apart
-from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Point, Words, framed, mirrored
+from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Label, Point, framed, mirrored
 from regard.report.text import LINE, cut, printable, runs_left, width
 
 LONGEST = 16.0  # em of a word
@@ -101,15 +101,15 @@ def _square(head: int, weight: float, x: float, place: int, note: str) -> list[I
     return [Box(x, _y(place) - side / 2, side, side, apart(head), max(weight, 0.02), f"{note} {weight:.2f}")]
 
 
-def _column(words: list[str], full: tuple[str, ...], x: float, anchor: Anchor, chosen: int | None) -> list[Words]:
+def _column(words: list[str], full: tuple[str, ...], x: float, anchor: Anchor, chosen: int | None) -> list[Label]:
     return [
-        Words(x, _y(i), word, anchor, bold=i == chosen, note=whole if whole != word else "")
+        Label(x, _y(i), word, anchor, bold=i == chosen, note=whole if whole != word else "")
         for i, (word, whole) in enumerate(zip(words, full, strict=True))
     ]
 
 
-def _heading(x: float, text: str, anchor: Anchor) -> Words:
-    return Words(x, HEADING / 2 - 2, text, anchor, size=SMALL, fill=FAINT)
+def _heading(x: float, text: str, anchor: Anchor) -> Label:
+    return Label(x, HEADING / 2 - 2, text, anchor, size=SMALL, fill=FAINT)
 
 
 def _y(place: int) -> float:
@@ -135,6 +135,6 @@ def _legend(heads: tuple[View, ...], total: float) -> tuple[list[Item], Point]:
         if x and x + wide > total:
             x, y = 0.0, y + LINE * SMALL + 2
         items.append(Box(x, y + 2, 10, 10, apart(number)))
-        items.append(Words(x + 14, y + 7, name, size=SMALL, fill=FAINT))
+        items.append(Label(x + 14, y + 7, name, size=SMALL, fill=FAINT))
         x += wide
     return items, (total, y + LINE * SMALL + 2)

@@ -1,4 +1,4 @@
-"""Evidence in every form: tables for a terminal, figures for a page, numbers for a program."""
+"""Evidence and the importance of heads as results: tables for a terminal, maps for a page, data for JSON."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from regard.explain.alignment import NOT_EVALUATED
 from regard.explain.cutting import Importance
 from regard.explain.evidence import Evidence
 from regard.explain.grid import Grid
-from regard.explain.render.figure import Figure
 from regard.explain.render.heat import heat
+from regard.explain.render.html import maps_page
+from regard.report.deliver import Output
+from regard.report.drawing import gathered
+from regard.report.json import rounded
+from regard.report.table import Table
 from regard.report.text import printable
 
 BLANKED = {
@@ -24,28 +28,33 @@ BLANKED = {
 }
 
 
-def evidence_figure(found: Evidence, cuts: list[dict[str, Any]] | None = None) -> Figure:
-    title = "What each target word lost when a source word was blanked, and what it looked at"
+TITLE = "What each target word lost when a source word was blanked, and what it attended to"
+
+
+def evidence_output(found: Evidence, cuts: list[dict[str, Any]] | None = None) -> Output:
     grids = evidence_grids(found)
-    data = evidence_data(found) | ({"cuts": cuts} if cuts else {})
-    parts: list[RenderableType] = [
-        Text(title),
-        evidencerich_table(found),
-        *(Text(line, style="dim") for line in notes(found)),
-    ]
-    if cuts:
-        parts += [Text(""), cutsrich_table(cuts)]
-    return Figure(title, Group(*parts), data, tuple(heat(grid) for grid in grids), grids, pictured=False)
+
+    def text() -> Group:
+        parts: list[RenderableType] = [Text(TITLE), evidence_table(found).rich()]
+        parts += [Text(line, style="dim") for line in notes(found)]
+        if cuts:
+            parts += [Text(""), cuts_table(cuts).rich()]
+        return Group(*parts)
+
+    return Output(
+        text=text,
+        data=lambda: rounded(evidence_data(found) | ({"cuts": cuts} if cuts else {})),
+        page=lambda: maps_page(TITLE, grids),
+        drawing=lambda: gathered([heat(grid) for grid in grids]),
+    )
 
 
-def evidencerich_table(found: Evidence) -> Table:
-    """A row for each target word: what it relied on most, what it looked at most, and ρ."""
-    table = rich_table(
-        "target word", "log p", "lost most without", "Δ log p", "looked most at", "weight", "ρ", "grad×input"
-    )
-    rho = (
-        found.agreement(found.attention)[0] if found.attention is not None else [float("nan")] * len(found.target_words)
-    )
+def evidence_table(found: Evidence) -> Table:
+    """A row for each target word: what it relied on most, what it attended to most, and ρ."""
+    names = ["target word", "log p", "lost most without", "Δ log p", "looked most at", "weight", "ρ", "grad×input"]
+    unknown = [float("nan")] * len(found.target_words)
+    rho = found.agreement(found.attention)[0] if found.attention is not None else unknown
+    rows = []
     for w, word in enumerate(found.target_words):
         best = int(found.drops[w].argmax())
         seen, weight = "–", "–"
@@ -53,9 +62,8 @@ def evidencerich_table(found: Evidence) -> Table:
             most = int(found.attention[w].argmax())
             seen, weight = found.source_words[most], f"{found.attention[w, most]:.2f}"
         row = [word, f"{found.log_probs[w]:.2f}", found.source_words[best], f"{found.drops[w, best]:.2f}", seen, weight]
-        steepest = found.source_words[int(found.gradients[w].argmax())]
-        table.add_row(*(printable(cell) for cell in [*row, number(rho[w]), steepest]))
-    return table
+        rows.append([*row, number(rho[w]), found.source_words[int(found.gradients[w].argmax())]])
+    return Table(names, rows)
 
 
 def notes(found: Evidence) -> list[str]:
@@ -141,27 +149,27 @@ def evidence_data(found: Evidence) -> dict[str, Any]:
     }
 
 
-def cutsrich_table(cuts: list[dict[str, Any]]) -> Table:
-    table = rich_table("cut", "Δ log p", "the new output")
-    for one in cuts:
-        table.add_row(one["heads"], f"{one['drop']:.2f}", printable(one["output"]))
-    return table
+def cuts_table(cuts: list[dict[str, Any]]) -> Table:
+    rows = [[one["heads"], f"{one['drop']:.2f}", one["output"]] for one in cuts]
+    return Table(["cut", "Δ log p", "the new output"], rows, left=(0, 2))
 
 
 # ------------------------------------------------------------------------------------------------ heads
 
 
-def importance_parts(found: Importance) -> Group:
-    table = rich_table("head", "nats per token lost when it is cut")
-    for head, drop in found.drops.items():
-        table.add_row(str(head), f"{drop:.4f}")
-    spread = _spread(list(found.random_drops))
-    best = " ".join(map(str, found.best))
-    return Group(
-        table,
-        Text(f"{best} cut together, on other sentences: {found.best_drop:.3f} nats per token"),
-        Text(f"{len(found.best)} random heads: {spread}; {found.beaten} of {len(found.random_drops)} draws cost less"),
-    )
+def importance_output(found: Importance) -> Output:
+    def text() -> str:
+        rows = [[str(head), f"{drop:.4f}"] for head, drop in found.drops.items()]
+        best, drops = " ".join(map(str, found.best)), found.random_drops
+        spread = f"{np.mean(drops):.3f} on average, {min(drops):.3f} … {max(drops):.3f}"
+        lines = [
+            Table(["head", "nats per token lost when it is cut"], rows).text(),
+            f"{best} cut together, on other sentences: {found.best_drop:.3f} nats per token",
+            f"{len(found.best)} random heads: {spread}; {found.beaten} of {len(drops)} draws cost less",
+        ]
+        return "\n".join(lines)
+
+    return Output(text=text, data=lambda: rounded(importance_data(found)))
 
 
 def importance_data(found: Importance) -> dict[str, Any]:
@@ -173,14 +181,10 @@ def importance_data(found: Importance) -> dict[str, Any]:
     }
 
 
-def _spread(values: list[float]) -> str:
-    return f"{np.mean(values):.3f} on the mean, {min(values):.3f} … {max(values):.3f}"
-
-
-def rich_table(*names: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def rich_table(*names: str) -> RichTable:  # until labs/figure.py is a Table
+    table = RichTable(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(names):
-        table.add_column(name, justify="left" if i == 0 or name == "the new output" else "right", overflow="fold")
+        table.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
     return table
 
 

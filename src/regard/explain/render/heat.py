@@ -14,7 +14,7 @@ from itertools import groupby
 
 from regard.explain.grid import Grid
 from regard.report.colour import WARNING, on_scale
-from regard.report.drawing import SIZE, Box, Drawing, Item, Words, framed, mirrored, scale
+from regard.report.drawing import SIZE, Box, Drawing, Item, Label, framed, mirrored, scale
 from regard.report.text import LINE, cut, printable, runs_left, width
 
 LONGEST = 11.0  # em of a label; longer words are cut
@@ -36,7 +36,7 @@ def heat(grid: Grid) -> Drawing:
     items: list[Item] = [_placed(label, beside) for label in labels]
     for i, (word, full) in enumerate(zip(rows, grid.rows, strict=True)):
         y = above + (i + 0.5) * row_pitch
-        items.append(Words(beside - GAP, y, word, "right", note=full if word != full else ""))
+        items.append(Label(beside - GAP, y, word, "right", note=full if word != full else ""))
     for first, last in _stretches(grid):
         items += _ground(beside, above + first * row_pitch, len(columns), last - first, pitch, row_pitch)
     for i in range(len(rows)):
@@ -49,7 +49,7 @@ def heat(grid: Grid) -> Drawing:
     return framed(body, legend, size)
 
 
-def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Words], float, float]:
+def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Label], float, float]:
     """The labels over the map's first column at x = 0, the pitch of the columns, and how high the labels stand.
 
     >>> [w.turn for w in column_labels(["a", "b"], ["a", "b"])[0]]
@@ -61,7 +61,7 @@ def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Wor
     if widest + GAP <= FLAT and count * (widest + GAP) <= MANY * CELL:
         pitch, high = max(CELL, math.ceil(widest + GAP)), LINE * SIZE
         flat = [
-            Words((i + 0.5) * pitch, high / 2, word, "middle", note=note)
+            Label((i + 0.5) * pitch, high / 2, word, "middle", note=note)
             for i, (word, note) in enumerate(zip(columns, notes, strict=True))
         ]
         return flat, pitch, math.ceil(high + 2)
@@ -70,14 +70,14 @@ def column_labels(columns: Sequence[str], full: Sequence[str]) -> tuple[list[Wor
     half = LINE * SIZE / 2  # a turned label's lower corner reaches below its own middle
     high = math.ceil(widest * sin + half * cos + GAP)
     turned = [
-        Words((i + 0.5) * pitch, high - half * cos - 2, word, "left", turn=-turn, note=note)
+        Label((i + 0.5) * pitch, high - half * cos - 2, word, "left", turn=-turn, note=note)
         for i, (word, note) in enumerate(zip(columns, notes, strict=True))
     ]
     return turned, pitch, high
 
 
-def _placed(label: Words, right: float) -> Words:
-    return Words(label.x + right, label.y, label.text, label.anchor, turn=label.turn, note=label.note)
+def _placed(label: Label, right: float) -> Label:
+    return Label(label.x + right, label.y, label.text, label.anchor, turn=label.turn, note=label.note)
 
 
 def _stretches(grid: Grid) -> Iterator[tuple[int, int]]:
@@ -100,7 +100,7 @@ def _ground(x: float, y: float, columns: int, rows: int, pitch: float, high: flo
 def _row(grid: Grid, i: int, x: float, y: float, pitch: float, high: float) -> list[Item]:
     problem = grid.problems[i]
     if problem:
-        return [Words(x + 4, y + high / 2, problem, fill=WARNING)]
+        return [Label(x + 4, y + high / 2, problem, fill=WARNING)]
     items: list[Item] = []
     for j, weight in enumerate(grid.values[i].tolist()):
         if round(weight, 2) > 0:
@@ -111,6 +111,6 @@ def _row(grid: Grid, i: int, x: float, y: float, pitch: float, high: float) -> l
 
 
 def _right(item: Item) -> list[float]:
-    if isinstance(item, Words):
+    if isinstance(item, Label):
         return [x for x, _ in item.corners()]
     return [item.x + item.width] if isinstance(item, Box) else []

@@ -14,7 +14,7 @@ from __future__ import annotations
 from regard.errors import InputError
 from regard.explain.lattice import START, Lattice, Node
 from regard.report.colour import BEST, FAINT, FRAME, GONE, INK, KEPT, apart
-from regard.report.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Point, Words, framed
+from regard.report.drawing import SIZE, SMALL, Box, Curve, Drawing, Item, Label, Point, framed
 from regard.report.text import LINE, cut, printable, width
 
 WIDEST_BEAM, MOST_NODES = 10, 900
@@ -31,7 +31,7 @@ def lattice_drawing(lattice: Lattice) -> Drawing:
     corners, columns, total = placed(lattice)
     items: list[Item] = []
     for step, (x, wide) in enumerate(columns, start=1):
-        items.append(Words(x + wide / 2, 8, str(step), "middle", SMALL, FAINT))
+        items.append(Label(x + wide / 2, 8, str(step), "middle", SMALL, FAINT))
     order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(look(lattice.nodes[n])))
     wide_of = {step: wide for step, (_, wide) in enumerate(columns, start=1)}
     for number in order:
@@ -116,8 +116,8 @@ def _box(node: Node, x: float, y: float, wide: float) -> list[Item]:
     return [
         *border,
         Box(x + thick, y + thick, wide - 2 * thick, HIGH - 2 * thick, filling, note=note),
-        Words(x + wide / 2, y + 10.5, label(node), "middle", SIZE, letters, kind == "best"),
-        Words(x + wide / 2, y + 26, so_far(node), "middle", SMALL, letters),
+        Label(x + wide / 2, y + 10.5, label(node), "middle", SIZE, letters, kind == "best"),
+        Label(x + wide / 2, y + 26, so_far(node), "middle", SMALL, letters),
     ]
 
 
@@ -129,7 +129,7 @@ def _nbest(lattice: Lattice) -> tuple[list[Item], Point]:
         for rank, entry in enumerate(lattice.nbest, start=1)
     ]
     items: list[Item] = [
-        Words(0, (i + 0.5) * pitch, line, size=SIZE, fill=INK, bold=i == 0) for i, line in enumerate(lines)
+        Label(0, (i + 0.5) * pitch, line, size=SIZE, fill=INK, bold=i == 0) for i, line in enumerate(lines)
     ]
     widest = max((width(line) * SIZE * BOLD for line in lines), default=0.0)
     return items, (widest, pitch * len(lines))

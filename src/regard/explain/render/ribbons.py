@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from regard.explain.grid import Grid
 from regard.report.colour import INK, WARNING, apart
-from regard.report.drawing import Curve, Drawing, Item, Words, framed
+from regard.report.drawing import Curve, Drawing, Item, Label, framed
 from regard.report.text import LINE, cut, printable, runs_left, width
 
 PAGE = 776.0  # what both lines may fill, if their letters are not to become small
@@ -38,11 +38,11 @@ def ribbons(grid: Grid) -> Drawing:
         if problem is None:
             items += _from(grid, i, feet[i], tops, 2 * half, 2 * half + HIGH)
     for x, word, full in zip(tops, above, grid.columns, strict=True):
-        items.append(Words(x, half, word, "middle", size, note=full if word != full else ""))
+        items.append(Label(x, half, word, "middle", size, note=full if word != full else ""))
     for x, word, full, problem in zip(feet, below, grid.rows, grid.problems, strict=True):
         note = problem or (full if word != full else "")
         colour = WARNING if problem else INK
-        items.append(Words(x, 3 * half + HIGH, word, "middle", size, colour, note=note))
+        items.append(Label(x, 3 * half + HIGH, word, "middle", size, colour, note=note))
     said = [f"{word}: {problem}" for word, problem in zip(grid.rows, grid.problems, strict=True) if problem]
     caption = " · ".join([grid.caption, f"broader is more, under {LEAST} nothing is drawn", *said])
     return framed(Drawing(total, 4 * half + HIGH, tuple(items), TITLE, caption))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regard.explain.sheet import Sheet, Thumbnail
 from regard.report.colour import FAINT, WARNING
-from regard.report.drawing import SMALL, Drawing, Item, Tiles, Words, framed, scale
+from regard.report.drawing import SMALL, Drawing, Item, Label, Tiles, framed, scale
 from regard.report.text import LINE, runs_left
 
 LEAST, MOST, PAGE = 118.0, 190.0, 800.0  # the side of a small map, and what all of a layer may fill
@@ -34,12 +34,12 @@ def _small(thumb: Thumbnail, x: float, y: float, side: float) -> list[Item]:
     name = f"{view.layer + 1}.{(view.head or 0) + 1}"
     hidden = grid.hidden_name if len(grid.hidden_name) <= 3 else "hidden"  # a longer one is in the caption alone
     numbers = f"{thumb.entropy:.1f} bits · {hidden} {thumb.hidden:.2f}"
-    said = [Words(x, y + side + SAID * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
+    said = [Label(x, y + side + SAID * 0.6, f"layer {name.replace('.', ' · head ')}", size=SMALL)]
     if wrong:
-        return [*said, Words(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
-    said.append(Words(x, y + side + SAID * 1.6, numbers, size=SMALL, fill=FAINT))
+        return [*said, Label(x, y + side / 2, wrong, size=8.0, fill=WARNING)]
+    said.append(Label(x, y + side + SAID * 1.6, numbers, size=SMALL, fill=FAINT))
     if thumb.trust is not None:
-        said.append(Words(x, y + side + SAID * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
+        said.append(Label(x, y + side + SAID * 2.6, f"AER {thumb.trust.aer:.1%}", size=SMALL, bold=True))
     if not grid.values.size:
         return list(said)
     left = runs_left(" ".join(grid.columns))

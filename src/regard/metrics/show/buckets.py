@@ -6,16 +6,15 @@ a second block. What was left out is "…". All numbers come from `buckets.py` a
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import takewhile
 
-from rich.cells import cell_len, chop_cells, set_cell_size
-
 from regard.metrics.buckets import BucketTable, FrequencyTable
 from regard.metrics.differences import Differences, DifferentLine, Spans
-from regard.report.page import page, table
+from regard.report.cells import cell_len, one_line, pad, shorten_middle, wrap_cells
+from regard.report.page import page
+from regard.report.table import Markup, Table
 
 WIDTH = 100
 NAME_CELLS = 24  # longer names of systems and tags are cut
@@ -32,9 +31,9 @@ def bucket_text(shown: BucketTable, digits: int = 2) -> str:
     """One row a bucket, one column a system; the last row is all lines together."""
     names = short_names(shown.systems)
     rows = [*shown.rows, shown.whole]
-    left = [["", "lines"], *([cut(row.label, NAME_CELLS), str(row.lines)] for row in rows)]
+    left = [["", "lines"], *([shorten_middle(row.label, NAME_CELLS), str(row.lines)] for row in rows)]
     scores = [names, *([f"{score.score:.{digits}f}" for score in row.scores] for row in rows)]
-    blocks = "\n\n".join("\n".join(aligned(block)) for block in _beside(left, scores))
+    blocks = "\n\n".join(Table(header, rest).text() for header, *rest in _beside(left, scores))
     signature = [f"signature: {shown.whole.scores[0].signature}"] if shown.systems else []
     return "\n".join([_heading(shown), blocks, *signature])
 
@@ -42,21 +41,21 @@ def bucket_text(shown: BucketTable, digits: int = 2) -> str:
 def frequency_text(shown: FrequencyTable, digits: int = 2) -> str:
     """One row a bucket and system."""
     header = ["occurs", "reference", "system", "words", "matches", "precision", "recall", "F1"]
-    rows = [header]
+    rows = []
     names = short_names(shown.systems)
     for label, counts in shown.rows:
         for n, (name, one) in enumerate(zip(names, counts, strict=True)):
             bucket = [label, str(one.reference)] if n == 0 else ["", ""]
             rates = [f"{rate:.{digits}f}" for rate in (one.precision, one.recall, one.f1)]
             rows.append([*bucket, name, str(one.hypothesis), str(one.matches), *rates])
-    return "\n".join([cut(_frequency_heading(shown), WIDTH), *aligned(rows, left=(0, 2))])
+    return "\n".join([shorten_middle(_frequency_heading(shown), WIDTH), Table(header, rows, left=(0, 2)).text()])
 
 
 def differences_text(shown: Differences, digits: int = 2) -> str:
     """Who is better how often; then the lines and the n-grams that speak most for each of the two."""
     names = short_names(shown.systems)
-    tally = [["", "lines"], *([who, str(lines)] for who, lines in _tally(shown, names))]
-    parts = ["\n".join([_line_heading(shown), *aligned(tally)])]
+    tally = [[who, str(lines)] for who, lines in _tally(shown, names)]
+    parts = ["\n".join([_line_heading(shown), Table(["", "lines"], tally).text()])]
     for name, lines in zip(names, shown.lines, strict=True):
         if lines:
             parts.append(f"Lines where {name} is better by most")
@@ -64,8 +63,8 @@ def differences_text(shown: Differences, digits: int = 2) -> str:
     room = WIDTH - sum(max(cell_len(name), 9) + len(GAP) for name in names)
     for name, ngrams in zip(names, shown.ngrams, strict=True):
         if ngrams:
-            rows = [["", *names], *([cut(one.words, room), *map(str, one.matches)] for one in ngrams)]
-            parts.append("\n".join([f"N-grams that {name} gets right more often", *aligned(rows)]))
+            rows = [[shorten_middle(one.words, room), *map(str, one.matches)] for one in ngrams]
+            parts.append("\n".join([f"N-grams that {name} gets right more often", Table(["", *names], rows).text()]))
     parts.append(f"signature of lines: {shown.signature}")
     return "\n\n".join(parts)
 
@@ -87,7 +86,7 @@ def _tally(shown: Differences, names: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _line_rows(line: DifferentLine, shown: Differences, digits: int) -> Iterator[str]:
-    names = [cut(name, SPEAKER_CELLS) for name in short_names(shown.systems)]
+    names = [shorten_middle(name, SPEAKER_CELLS) for name in short_names(shown.systems)]
     scores = [f"{name} {score:.{digits}f}" for name, score in zip(names, line.scores, strict=True)]
     yield f"line {line.number}: {shown.metric} {', '.join(scores)}"
     source = [] if line.source is None else [("source", line.source)]
@@ -95,25 +94,13 @@ def _line_rows(line: DifferentLine, shown: Differences, digits: int) -> Iterator
     said = [*source, *references, *zip(names, line.hypotheses, strict=True)]
     gutter = max(cell_len(speaker) for speaker, _ in said)
     for speaker, sentence in said:
-        for n, row in enumerate(wrapped(sentence, WIDTH - gutter - 2 * len(GAP))):
-            yield (GAP + set_cell_size(speaker if n == 0 else "", gutter) + GAP + row).rstrip()
+        for n, row in enumerate(wrap_cells(sentence, WIDTH - gutter - 2 * len(GAP), SENTENCE_ROWS)):
+            yield (GAP + pad(speaker if n == 0 else "", gutter) + GAP + row).rstrip()
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
-    """Columns under each other; those not in `left` end together.
-
-    >>> aligned([["", "lines"], ["0–9", "12"], ["10+", "3"]])
-    ['     lines', '0–9     12', '10+      3']
-    """
-    cells = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        padded = (
-            set_cell_size(text, size) if n in left else " " * (size - cell_len(text)) + text
-            for n, (text, size) in enumerate(zip(row, cells, strict=True))
-        )
-        lines.append(GAP.join(padded).rstrip())
-    return lines
+    """Until complexity/show.py is a Table."""
+    return Table(rows[0], rows[1:], left).text().split("\n")
 
 
 def _beside(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
@@ -129,52 +116,19 @@ def _beside(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> It
         begin = end
 
 
-def printable(text: str) -> str:
-    """Without what would move the cursor or cannot be written; spaces of any kind become one."""
-    shown = "".join("\ufffd" if unicodedata.category(c) in ("Cc", "Cs") and not c.isspace() else c for c in text)
-    return " ".join(shown.split())
-
-
-def cut(text: str, cells: int) -> str:
-    """With "…" in the middle if it is too long: names often differ at the end.
-
-    >>> cut("newstest2017.online-A.0.en-de", 15)
-    'newstes…0.en-de'
-    """
-    text = printable(text)
-    if cell_len(text) <= cells:
-        return text
-    half = (cells - 1) // 2
-    end = chop_cells(text[::-1], cells - 1 - half)[0][::-1]
-    return chop_cells(text, half)[0] + "…" + end
-
-
-def wrapped(text: str, cells: int, most: int = SENTENCE_ROWS) -> list[str]:
-    """Rows of whole words where they fit; after `most` rows "…"."""
-    rows: list[str] = []
-    for word in printable(text).split():
-        if rows and cell_len(f"{rows[-1]} {word}") <= cells:
-            rows[-1] += f" {word}"
-        else:
-            rows += chop_cells(word, cells)
-    if len(rows) > most:
-        rows = [*rows[: most - 1], set_cell_size(rows[most - 1], cells - 1).rstrip() + "…"]
-    return rows or [""]
-
-
 def short_names(names: Sequence[str]) -> list[str]:
     """Names that are long lose what all of them have, up to a dot or slash; what is still long is cut.
 
     >>> short_names(["newstest2017.online-A.0.en-de", "newstest2017.online-B.0.en-de"])
     ['…online-A…', '…online-B…']
     """
-    shown = [printable(name) for name in names]
+    shown = [one_line(name) for name in names]
     if len(shown) > 1 and max(map(cell_len, shown)) > SPEAKER_CELLS:
         before = _shared_parts(shown)
         shown = ["…" * (before > 0) + name[before:] for name in shown]
         after = _shared_parts([name[::-1] for name in shown])
         shown = [name[: len(name) - after] + "…" * (after > 0) for name in shown]
-    return [cut(name, NAME_CELLS) for name in shown]
+    return [shorten_middle(name, NAME_CELLS) for name in shown]
 
 
 def _shared_parts(names: Sequence[str]) -> int:
@@ -205,13 +159,12 @@ def bucket_html(shown: BucketTable, digits: int = 2) -> str:
     rows = [*shown.rows, shown.whole]
     full = max((score.score for row in rows for score in row.scores), default=0.0)
     cells = [
-        [escape(row.label), str(row.lines), *(_with_bar(score.score, full, digits) for score in row.scores)]
-        for row in rows
+        [row.label, str(row.lines), *(_with_bar(score.score, full, digits) for score in row.scores)] for row in rows
     ]
-    header = [escape(shown.by), "lines", *map(escape, shown.systems)]
+    header = [shown.by, "lines", *shown.systems]
     signature = escape(shown.whole.scores[0].signature) if shown.systems else ""
     caption = f'<p class="quiet">signature: <code>{signature}</code></p>'
-    return f"<h2>{escape(_heading(shown))}</h2>\n{table(header, cells)}\n{caption}"
+    return f"<h2>{escape(_heading(shown))}</h2>\n{Table(header, cells).html()}\n{caption}"
 
 
 def frequency_html(shown: FrequencyTable, digits: int = 2) -> str:
@@ -219,24 +172,24 @@ def frequency_html(shown: FrequencyTable, digits: int = 2) -> str:
     for label, counts in shown.rows:
         for n, (name, one) in enumerate(zip(shown.systems, counts, strict=True)):
             rates = [f"{one.precision:.{digits}f}", f"{one.recall:.{digits}f}", _with_bar(one.f1, 100, digits)]
-            bucket = [escape(label), escape(name), str(one.reference) if n == 0 else ""]
+            bucket = [label, name, str(one.reference) if n == 0 else ""]
             cells.append([*bucket, str(one.hypothesis), str(one.matches), *rates])
     header = ["occurs", "system", "words in the reference", "words", "matches", "precision", "recall", "F1"]
-    return f"<h2>{escape(_frequency_heading(shown))}</h2>\n{table(header, cells, numbers=2)}"
+    return f"<h2>{escape(_frequency_heading(shown))}</h2>\n{Table(header, cells, left=(0, 1)).html()}"
 
 
 def differences_html(shown: Differences, digits: int = 2) -> str:
-    tally = [[escape(who), str(lines)] for who, lines in _tally(shown, shown.systems)]
-    parts = [f"<h2>{escape(_line_heading(shown))}</h2>\n{table(['', 'lines'], tally)}"]
+    tally = [[who, str(lines)] for who, lines in _tally(shown, shown.systems)]
+    parts = [f"<h2>{escape(_line_heading(shown))}</h2>\n{Table(['', 'lines'], tally).html()}"]
     for system, lines in zip(shown.systems, shown.lines, strict=True):
         if lines:
             parts.append(f"<h3>Lines where {escape(system)} is better by most</h3>")
             parts += [_line_html(line, shown, digits) for line in lines]
     for system, ngrams in zip(shown.systems, shown.ngrams, strict=True):
         if ngrams:
-            cells = [[f"<code>{escape(one.words)}</code>", *map(str, one.matches)] for one in ngrams]
+            cells = [[Markup(f"<code>{escape(one.words)}</code>"), *map(str, one.matches)] for one in ngrams]
             parts.append(f"<h3>N-grams that {escape(system)} gets right more often</h3>")
-            parts.append(table(["n-gram", *map(escape, shown.systems)], cells))
+            parts.append(Table(["n-gram", *shown.systems], cells).html())
     parts.append(f'<p class="quiet">signature of lines: <code>{escape(shown.signature)}</code></p>')
     return "\n".join(parts)
 
@@ -246,12 +199,12 @@ def _line_html(line: DifferentLine, shown: Differences, digits: int) -> str:
     above += [("reference", reference) for reference in line.references]
     sentences = "".join(f'<p dir="auto"><span class="quiet">{who}</span> {escape(text)}</p>\n' for who, text in above)
     header = [
-        f'{escape(name)} <span class="quiet">{score:.{digits}f}</span>'
+        Markup(f'{escape(name)} <span class="quiet">{score:.{digits}f}</span>')
         for name, score in zip(shown.systems, line.scores, strict=True)
     ]
     pair = zip(line.hypotheses, line.matched, strict=True)
-    cells = [f'<div class="text" dir="auto">{lit(text, spans)}</div>' for text, spans in pair]
-    return f"<h4>Line {line.number}</h4>\n{sentences}{table(header, [cells], numbers=2)}"
+    cells = [Markup(f'<div class="text" dir="auto">{lit(text, spans)}</div>') for text, spans in pair]
+    return f"<h4>Line {line.number}</h4>\n{sentences}{Table(header, [cells], left=(0, 1)).html()}"
 
 
 def lit(text: str, spans: Spans) -> str:
@@ -266,8 +219,8 @@ def lit(text: str, spans: Spans) -> str:
     return "".join([*parts, escape(text[end:])])
 
 
-def _with_bar(value: float, full: float, digits: int) -> str:
+def _with_bar(value: float, full: float, digits: int) -> Markup:
     """The number, and a bar that is as long as it is large beside `full`."""
     length = BAR * max(0.0, value) / full if full > 0 else 0.0
     drawn = f'<rect width="{length:.1f}" height="10" style="fill: var(--dark-lit)"/>'
-    return f'{value:.{digits}f} <svg width="{BAR}" height="10" aria-hidden="true">{drawn}</svg>'
+    return Markup(f'{value:.{digits}f} <svg width="{BAR}" height="10" aria-hidden="true">{drawn}</svg>')

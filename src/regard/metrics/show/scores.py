@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from regard.metrics.significance import Compared
+from regard.report.table import Table
 
 
 def show_scores(names: Sequence[str], found: Mapping[str, Sequence[Compared]], width: int = 2) -> str:
@@ -14,7 +15,7 @@ def show_scores(names: Sequence[str], found: Mapping[str, Sequence[Compared]], w
     tested = any(one.p_value is not None for some in found.values() for one in some)
     header = ["system", *found]
     rows = [[name, *(_cell(some[i], width, tested) for some in found.values())] for i, name in enumerate(names)]
-    text = columns([header, *rows])
+    text = Table(header, rows).text()
     if tested:
         text += "\n\nEach system is held against the first. * p is below 0.05, not corrected for the number of systems."
     signatures = "\n".join(f"{name}  {some[0].score.signature}" for name, some in found.items())
@@ -22,13 +23,8 @@ def show_scores(names: Sequence[str], found: Mapping[str, Sequence[Compared]], w
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Cells under each other: the first column begins, the others end, where their header does."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    """Until compare/show.py and claims/report.py use Table."""
+    return Table(rows[0], rows[1:]).text()
 
 
 def _line(one: Compared, width: int) -> str:

@@ -13,11 +13,11 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from rich.cells import cell_len, set_cell_size
-
 from regard.metrics.counted import NGramTable, OrderCounts, fraction
 from regard.metrics.working import Lit, Shown, Working
-from regard.report.page import page, table
+from regard.report.cells import cell_len, shorten
+from regard.report.page import page
+from regard.report.table import Markup, Table
 
 TABLES = {"all": "", "lost": ", most credit lost first", "gained": ", most credit gained first"}
 LINES = {"asked": "Text", "lowest": "Lines with the lowest scores", "highest": "Lines with the highest scores"}
@@ -140,7 +140,15 @@ def render_text(working: Working, width: int = 80) -> str:
             counting += [*_ngrams_text(order, listed, width), ""]
     lengths, penalty, mean, product = (_wrapped(formula, width) for formula in formulas(working))
     score = [f"  {part}" for part in (*_score_lines(working, width), working.score.signature)] + [""]
-    arithmetic = ["Precisions", *_columns([STEPS, *steps(working)]), "", "Brevity penalty", *lengths, *penalty, ""]
+    arithmetic = [
+        "Precisions",
+        *_indented(Table(STEPS, steps(working), left=())),
+        "",
+        "Brevity penalty",
+        *lengths,
+        *penalty,
+        "",
+    ]
     arithmetic += ["Score", *mean, *product, *score]
     why = ["Why", *(line for reason in working.reasons for line in _wrapped(reason, width, "- "))]
     parts = [head, lines, counting, arithmetic, why] if working.line else [head, counting, arithmetic, lines, why]
@@ -157,7 +165,7 @@ def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
     """Lines of whole words; those after the first begin with spaces in place of `first`."""
     lines: list[str] = []
     line, empty = first, True
-    for word in (_printable(word, width - len(first)) for word in text.split(" ")):
+    for word in (shorten(word, width - len(first)) for word in text.split(" ")):
         if not empty and cell_len(line) + 1 + cell_len(word) > width:
             lines.append(line)
             line, empty = " " * len(first), True
@@ -165,31 +173,19 @@ def _wrapped(text: str, width: int, first: str = "  ") -> list[str]:
     return [*lines, line]
 
 
-def _printable(text: str, cells: int) -> str:
-    """Control characters made visible, and no more than `cells` wide."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in text)
-    return shown if cell_len(shown) <= cells else set_cell_size(shown, cells - 1).rstrip() + "…"
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Cells set to the right, two spaces between columns."""
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "".join("  " + " " * (w - cell_len(cell)) + cell for w, cell in zip(widths, row, strict=True)) for row in rows
-    ]
+def _indented(table: Table) -> list[str]:
+    return [f"  {line}" for line in table.text().split("\n")]
 
 
 def _ngrams_text(order: OrderCounts, listed: NGramTable, width: int) -> list[str]:
     header, rows = ngram_rows(listed)
     if listed.kind == "all" and rows:
         rows.append(["sum", f"{order.total:,}", "", f"{order.correct:,}"])
-    numbers = _columns([header[1:], *(row[1:] for row in rows)])
-    room = width - len(numbers[0]) - 2
-    ngrams = [_printable(cell, room) for cell in ["", *(row[0] for row in rows)]]
-    column = max(map(cell_len, ngrams))
-    body = [f"  {set_cell_size(cell, column)}{line}" for cell, line in zip(ngrams, numbers, strict=True)]
+    numbers = sum(2 + max(map(cell_len, column)) for column in list(zip(header, *rows, strict=True))[1:])
+    body = [[shorten(row[0], width - numbers - 2), *row[1:]] for row in rows]
     end = not_listed(listed)
-    return [f"{heading(order, listed)}", *(body if rows else []), *([f"  {end}"] if end else [])]
+    shown = _indented(Table(header, body)) if rows else []
+    return [heading(order, listed), *shown, *([f"  {end}"] if end else [])]
 
 
 def _lines_text(why: str, lines: Sequence[Shown], width: int) -> Iterator[str]:
@@ -210,7 +206,7 @@ def _lit_text(text: Lit, label: int, width: int) -> Iterator[str]:
     tokens, digits = "", ""
     name = text.name
     for token, longest in zip(text.tokens, text.longest, strict=True):
-        word, digit = _printable(token, room), f"{longest}" if longest else "·"
+        word, digit = shorten(token, room), f"{longest}" if longest else "·"
         cells = max(cell_len(word), len(digit))
         if tokens and cell_len(tokens) + 1 + cells > room:
             yield from (f"  {name:<{label}}{tokens}", f"  {'':<{label}}{digits}")
@@ -235,12 +231,18 @@ def render_html(working: Working) -> str:
     for order in working.orders:
         for listed in filled(order):
             header, rows = ngram_rows(listed)
-            cells = [[f"<code>{escape(row[0])}</code>", *row[1:]] for row in rows]
+            cells = [[Markup(f"<code>{escape(row[0])}</code>"), *row[1:]] for row in rows]
             counting.append(f"<h3>{heading(order, listed)}</h3>")
-            counting += [table(header, cells)] if rows else []
+            counting += [Table(header, cells).html()] if rows else []
             counting += [f'<p class="quiet">{not_listed(listed)}</p>'] if not_listed(listed) else []
     lengths, penalty, mean, product = (f"<p>{escape(formula)}</p>" for formula in formulas(working))
-    arithmetic = ["<h2>Precisions</h2>", table(STEPS, steps(working)), "<h2>Brevity penalty</h2>", lengths, penalty]
+    arithmetic = [
+        "<h2>Precisions</h2>",
+        Table(STEPS, steps(working)).html(),
+        "<h2>Brevity penalty</h2>",
+        lengths,
+        penalty,
+    ]
     arithmetic += ["<h2>Score</h2>", mean, product, f"<p><strong>{escape(str(working.score))}</strong></p>"]
     arithmetic.append(f'<p class="quiet"><code>{escape(working.score.signature)}</code></p>')
     why = ["<h2>Why</h2>", "<ul>", *(f"<li>{escape(reason)}</li>" for reason in working.reasons), "</ul>"]

@@ -12,7 +12,7 @@ from maps import sample
 from regard.errors import InputError
 from regard.explain.render.heat import heat
 from regard.report.colour import on_scale
-from regard.report.drawing import Box, Curve, Drawing, Tiles, Words
+from regard.report.drawing import Box, Curve, Drawing, Label, Tiles
 from regard.report.png import ZOOM, _font, png
 
 
@@ -32,8 +32,8 @@ def test_cells_have_their_colours() -> None:
 
 def test_words_tiles_and_curves_leave_ink_in_their_place() -> None:
     items = (
-        Words(50, 20, "word", "middle"),
-        Words(20, 80, "turned", turn=-90),
+        Label(50, 20, "word", "middle"),
+        Label(20, 80, "turned", turn=-90),
         Tiles(60, 60, 5, 5, ((10,),)),
         Curve(((80, 80), (80, 90), (80, 90), (80, 98)), "#0072b2", 2),
     )
@@ -63,7 +63,7 @@ def test_the_same_bytes() -> None:
 
 
 def test_a_letter_that_the_font_lacks() -> None:
-    hieroglyph = Drawing(99, 99, (Words(5, 50, "a \U00013000"),), "t")
+    hieroglyph = Drawing(99, 99, (Label(5, 50, "a \U00013000"),), "t")
     with pytest.raises(InputError, match=r"no letter “.” \(EGYPTIAN.*--font FILE.ttf, or write an .svg"):
         png(hieroglyph)
 
@@ -83,5 +83,5 @@ def test_too_large_a_picture() -> None:
 def test_right_to_left_is_written_where_the_font_has_it() -> None:
     if "DejaVu" not in str(_font(None, 24).getname()):
         pytest.skip("no usual font with Arabic letters is here")
-    image = pixels(Drawing(99, 40, (Words(90, 20, "قطة", "right"),), "t"))
+    image = pixels(Drawing(99, 40, (Label(90, 20, "قطة", "right"),), "t"))
     assert image.crop((50 * ZOOM, 0, 95 * ZOOM, 40 * ZOOM)).getextrema() != ((255, 255),) * 3

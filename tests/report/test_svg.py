@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from maps import HARD, WORD, hard, sample
 from regard.explain.render.heat import heat
-from regard.report.drawing import Box, Curve, Drawing, Tiles, Words
+from regard.report.drawing import Box, Curve, Drawing, Label, Tiles
 from regard.report.svg import svg
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -65,10 +65,10 @@ def test_the_same_map_gives_the_same_bytes_in_another_process() -> None:
 
 
 def test_direction_is_said_and_anchors_turn_with_it() -> None:
-    right = svg(Drawing(99, 99, (Words(50, 50, "قطة", "right"),), "t"))
+    right = svg(Drawing(99, 99, (Label(50, 50, "قطة", "right"),), "t"))
     assert 'text-anchor="start"' in right
     assert 'direction="rtl"' in right
-    left = svg(Drawing(99, 99, (Words(50, 50, "cat", "right"),), "t"))
+    left = svg(Drawing(99, 99, (Label(50, 50, "cat", "right"),), "t"))
     assert 'text-anchor="end"' in left
     assert "direction" not in left
 
@@ -85,7 +85,7 @@ def test_tiles_and_curves() -> None:
 
 
 def test_dark_pages_are_said_once_and_only_for_what_is_drawn() -> None:
-    drawing = Drawing(9, 9, (Words(1, 1, "a"), Box(0, 0, 1, 1, "#123456", round=2)), "t")
+    drawing = Drawing(9, 9, (Label(1, 1, "a"), Box(0, 0, 1, 1, "#123456", round=2)), "t")
     alone = svg(drawing)
     assert alone.count("<style>") == 1
     assert '[fill="#1b1b1b"]{fill:#e6edf3}' in alone
@@ -95,7 +95,7 @@ def test_dark_pages_are_said_once_and_only_for_what_is_drawn() -> None:
 
 
 def test_spaces_are_kept_where_there_are_some_to_keep() -> None:
-    text = svg(Drawing(9, 9, (Words(1, 1, "two words"), Words(1, 1, " a  b")), "t"))
+    text = svg(Drawing(9, 9, (Label(1, 1, "two words"), Label(1, 1, " a  b")), "t"))
     assert text.count('xml:space="preserve"') == 1
     assert 'xml:space="preserve"> a  b<' in text
 
@@ -104,7 +104,7 @@ def test_a_map_of_25_words_is_small() -> None:
     assert len(svg(heat(sample([f"word{i}" for i in range(25)], [f"mot{i}" for i in range(28)])))) < 60_000
 
 
-PICTURES = sorted((Path(__file__).parents[3] / "docs" / "img").glob("*.svg"))
+PICTURES = sorted((Path(__file__).parents[2] / "docs" / "img").glob("*.svg"))
 
 
 def test_there_are_pictures() -> None:

@@ -1,0 +1,124 @@
+"""One way to hand over a result: to the terminal, or to a file whose suffix says the form.
+
+    check_out(out, NUMBERS)                    # first: whether it can be written, before any work is done
+    …
+    deliver(Output(text=lambda: table.text(), data=report.to_dict), out)     # out=None: the terminal
+
+An `Output` has functions that make its forms, and only the form that is asked for is made. A file appears whole or not
+at all. "wrote FILE" goes to standard error: standard output holds results alone. `contents` gives the bytes without
+writing them, `write` writes in silence.
+
+A new form of output is one writer and one line of `FORMATS`.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from regard.errors import InputError
+from regard.files import write_atomically
+from regard.report.drawing import Drawing
+from regard.report.json import dumps
+from regard.report.png import png
+from regard.report.svg import svg
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+TEXT_WIDTH = 160  # columns of a text file
+NUMBERS = (".json", ".txt")
+REPORTS = (".html", ".md", ".json", ".txt")
+PICTURES = (".svg", ".html", ".json", ".png", ".txt")
+
+
+@dataclass(frozen=True)
+class Output:
+    """The forms that a result has, each as a function that makes it."""
+
+    text: Callable[[], RenderableType]  # for a terminal: a string, or what rich prints
+    data: Callable[[], Any] | None = None
+    markdown: Callable[[], str] | None = None
+    page: Callable[[], str] | None = None
+    drawing: Callable[[], Drawing] | None = None
+    dot: Callable[[], str] | None = None  # a graph in Graphviz's language
+
+
+class Format(NamedTuple):
+    form: str  # the field of `Output` that it is made of
+    write: Callable[[Any, Path | None], str | bytes]  # of that form and a font
+
+
+FORMATS = {
+    ".svg": Format("drawing", lambda made, font: svg(made)),
+    ".html": Format("page", lambda made, font: made),
+    ".json": Format("data", lambda made, font: dumps(made)),
+    ".png": Format("drawing", png),
+    ".md": Format("markdown", lambda made, font: made),
+    ".txt": Format("text", lambda made, font: as_text(made)),
+    ".dot": Format("dot", lambda made, font: made),
+}
+
+
+def check_out(path: Path | None, suffixes: Sequence[str] = tuple(FORMATS)) -> None:
+    """Whether a file of that name could be written; None is the terminal."""
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
+        raise InputError(
+            f"{path} must end in {', '.join(suffixes)}, which says what is written; try {path.stem}{suffixes[0]}"
+        )
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: {path.parent} is not a folder")
+
+
+def deliver(output: Output, out: Path | None, font: Path | None = None, above: str = "") -> None:
+    """`above` is printed on standard output in both cases, before the result."""
+    if out is not None:
+        write(output, out, font)
+    if above:
+        print(above)
+    if out is None:
+        show(output.text())
+    else:
+        print(f"regard: wrote {out}", file=sys.stderr)
+
+
+def write(output: Output, path: Path, font: Path | None = None) -> None:
+    check_out(path, [suffix for suffix, each in FORMATS.items() if getattr(output, each.form) is not None])
+    made = contents(output, path.suffix.lower(), font)
+    write_atomically(path.resolve(), lambda place: place.write_bytes(made))
+
+
+def contents(output: Output, suffix: str, font: Path | None = None) -> bytes:
+    """The same result always gives the same bytes."""
+    form, writer = FORMATS[suffix]
+    made = writer(getattr(output, form)(), font)
+    return made if isinstance(made, bytes) else made.encode("utf-8", "replace")
+
+
+def show(made: RenderableType) -> None:
+    """In the terminal."""
+    if isinstance(made, str):
+        print(made.rstrip("\n"))
+        return
+    from rich.console import Console
+
+    Console(highlight=False).print(made)
+
+
+def as_text(made: RenderableType) -> str:
+    """As a terminal without colours would show it."""
+    if isinstance(made, str):
+        return made if made.endswith("\n") else made + "\n"
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=TEXT_WIDTH, no_color=True, force_terminal=False, highlight=False).print(made)
+    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))

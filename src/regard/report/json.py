@@ -1,0 +1,67 @@
+"""Results as JSON that every parser reads: NaN and infinities are null, arrays are lists, text is valid Unicode.
+
+dumps(report.to_dict())               indented by two; a list of plain values is one line
+dumps(rounded(report.to_dict()))      every float to six decimals: smaller, and the same on every machine
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+DECIMALS = 6
+
+
+def dumps(data: Any) -> str:
+    """
+    >>> print(dumps({"name": "é", "weights": np.array([[0.5, np.nan], [1.0, 0.0]])}), end="")
+    {
+      "name": "é",
+      "weights": [
+        [0.5, null],
+        [1.0, 0.0]
+      ]
+    }
+    """
+    return _written(_plain(data), "\n") + "\n"
+
+
+def rounded(data: Any, decimals: int = DECIMALS) -> Any:
+    """
+    >>> rounded({"a": [1 / 3, 2]})
+    {'a': [0.333333, 2]}
+    """
+    data = _plain(data)
+    if isinstance(data, dict):
+        return {key: rounded(value, decimals) for key, value in data.items()}
+    if isinstance(data, list):
+        return [rounded(value, decimals) for value in data]
+    return round(data, decimals) + 0.0 if isinstance(data, float) else data  # + 0.0 makes −0.0 plain 0.0
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, np.ndarray | np.generic):
+        return _plain(data.tolist())
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    if isinstance(data, str):
+        return data.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no text
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    return data
+
+
+def _written(data: Any, line: str) -> str:
+    """`line` is a newline and the indentation of `data`."""
+    inner = line + "  "
+    if isinstance(data, dict) and data:
+        entries = (f"{json.dumps(str(key), ensure_ascii=False)}: {_written(data[key], inner)}" for key in data)
+        return "{" + inner + f",{inner}".join(entries) + line + "}"
+    if isinstance(data, list) and any(isinstance(value, dict | list) for value in data):
+        return "[" + inner + f",{inner}".join(_written(value, inner) for value in data) + line + "]"
+    return json.dumps(data, ensure_ascii=False, allow_nan=False)
