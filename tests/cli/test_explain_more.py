@@ -81,7 +81,7 @@ def test_positions(call, run_folder, tmp_path):
         (["step", SENTENCE, "--head", "0"], "--head must be from 1 to 2"),
         (["step", SENTENCE, "--kind", "self"], "--kind must be"),
         (["step", SENTENCE, "--out", "x.svg"], "must end in .json, .txt"),
-        (["positions", "--width", "7"], "--width must be an even number"),
+        (["positions", "--width", "7"], "width must be an even number"),
         (["positions", "--width", "8", "--model", "m"], "give --width or --model, not both"),
     ],
 )
