@@ -129,25 +129,30 @@ def test_another_recipe_is_never_taken_for_this_one(tmp_path: Path, call: Call, 
     for models in ("rnn", "rnn+lexicon"):
         code, out, err = call("compare", "--models", models, "--budget", "3 steps", *words)
         assert (code, out, err.count("\n")) == (2, "", 1), err
-        assert "rnn.seed1 was made with train.steps = 2, but now it is 3; choose another folder with --out" in err
+        assert (
+            "rnn.seed1 was made with train.steps = 2, but now it is 3; choose another folder or remove that one" in err
+        )
     assert (tmp_path / "out" / "report.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
     ("extra", "says"),
     [
-        ("--models rnnn", 'unknown model "rnnn" in --models; did you mean "rnn"'),
+        ("--models rnnn", 'unknown model "rnnn"; did you mean "rnn"'),
         ("--models transformer:hug", "unknown model.preset 'hug'"),
-        ("--budget nothing", '--budget must be like "2000 steps"'),
+        ("--budget nothing", 'budget must be like "2000 steps"'),
         ("--seeds none", '--seeds must be a whole number, but is "none"'),
-        ("--seeds 0", "--seeds must be 1 or more"),
+        ("--seeds 0", "seeds must be 1 or more"),
         ("--steeps 5", 'unknown key "steeps"'),
-        ("--models ibm+rl", "+rl is for neural models, but ibm is none"),
-        ("--models deep-att+posunk", "deep-att+posunk needs words as tokens, but the unit is bpe; try --unit word"),
-        ("--models rnn+posunk --unit word", "+posunk follows the attention, but rnn has none"),
-        ("--models rnn+ensemble", "rnn+ensemble needs two seeds or more, but --seeds is 1; try --seeds 2"),
-        ("--models rnn,ensemble", "ensemble needs two plain neural models or more in --models, but there is only rnn"),
-        ("--models rnn --samples 3", "reward.samples is for models trained for reward, but --models has none"),
+        ("--models ibm+rl", "+rl is for neural models, and ibm is none"),
+        (
+            "--models deep-att+posunk",
+            "needs words as tokens, but text.unit is bpe; set it to word (--unit)",
+        ),
+        ("--models rnn+posunk --unit word", "+posunk needs attention, and rnn has none"),
+        ("--models rnn+ensemble", "rnn+ensemble needs two seeds or more, but seeds is 1"),
+        ("--models rnn,ensemble", "ensemble needs two plain neural models or more, but there is only rnn"),
+        ("--models rnn --samples 3", "reward.samples is for models trained for reward, but there is none"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path: Path, call: Call, words: list[str], extra: str, says: str) -> None:
@@ -164,7 +169,7 @@ def test_rules_for_sentences_that_they_cannot_read(tmp_path: Path, call: Call, w
     test = ["--test-src", strange, "--test-tgt", strange]
     code, out, err = call("compare", "--models", f"rnn,{name}", *words, *test)
     assert (code, out, err.count("\n")) == (2, "", 1), err
-    assert f"its grammar can read none of the test's first 2; leave {name} out of --models" in err
+    assert f"they can parse none of its first 2 sentences; leave {name} out" in err
     assert not (tmp_path / "out").exists()
 
 
@@ -172,4 +177,4 @@ def test_a_comparison_needs_a_test(tmp_path: Path, call: Call) -> None:
     src, tgt = write_lines(tmp_path)
     code, _, err = call("compare", "--src", src, "--tgt", tgt, "--models", "transformer", "--out", tmp_path / "out")
     assert code == 2
-    assert "a comparison needs a test: give --test-src FILE --test-tgt FILE" in err
+    assert "a comparison needs a test; name its files as data.test_src and data.test_tgt" in err

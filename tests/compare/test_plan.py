@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from regard.compare.entrants import WITHOUT_ATTENTION, Entrant, NeuralSystem, RuleBasedSystem, WordBasedSystem
-from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, SharedSettings, embedded, parse_budget, plan, spent
+from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, SharedSettings, parse_budget, plan, spent
+from regard.course.comparison import embedded_recipe
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES
 
@@ -64,7 +65,7 @@ def test_every_kind_of_system():
     together = systems["ensemble", None]
     assert isinstance(together, NeuralSystem)
     assert [(run.name, run.seed) for run in together.runs()] == [("rnn-attention", 1), ("gnmt", 1)]
-    assert [e.name for e in entrants if e.needs_grammar] == ["rules"] + 2 * ["rnn-attention+lexicon+rules"]
+    assert [e.name for e in entrants if e.needs_rules] == ["rules"] + 2 * ["rnn-attention+lexicon+rules"]
     assert len({e.folder for e in entrants}) == len(entrants)
 
 
@@ -121,29 +122,29 @@ def test_budgets(words, kind, amount):
 
 @pytest.mark.parametrize("words", ["", "many", "-5", "0", "1.5 steps", "5 parsecs", "1e999 flops", "nan"])
 def test_impossible_budgets(words):
-    with pytest.raises(InputError, match="--budget must be"):
+    with pytest.raises(InputError, match="budget must be"):
         parse_budget(words)
 
 
 @pytest.mark.parametrize(
     ("models", "seeds", "says"),
     [
-        ("rnnn", 1, 'unknown model "rnnn" in --models; did you mean "rnn"'),
-        ("", 1, "--models is empty"),
-        ("rnn,rnn", 1, "names rnn twice; name each model once, or with presets: rnn:tiny"),
-        ("ibm,ibm", 1, "names ibm twice; name each model once$"),
-        ("rnn", 0, "--seeds must be 1 or more, but is 0"),
-        ("rnn+lexicn", 1, 'unknown addition "\\+lexicn" in --models rnn\\+lexicn; did you mean "lexicon"'),
-        ("rnn+", 1, 'unknown addition "\\+" in --models rnn\\+; known: '),
-        ("ibm+rl", 1, '"ibm\\+rl" cannot be: \\+rl is for neural models, but ibm is none'),
-        ("ensemble+rl", 1, "for neural models, but ensemble is none"),
+        ("rnnn", 1, 'unknown model "rnnn"; did you mean "rnn"'),
+        ("", 1, "models is empty"),
+        ("rnn,rnn", 1, "models has rnn twice; name each model once, or with presets: rnn:tiny"),
+        ("ibm,ibm", 1, "models has ibm twice; name each model once$"),
+        ("rnn", 0, "seeds must be 1 or more, but is 0"),
+        ("rnn+lexicn", 1, 'unknown addition "\\+lexicn" in rnn\\+lexicn; did you mean "lexicon"'),
+        ("rnn+", 1, 'unknown addition "\\+" in rnn\\+; known: '),
+        ("ibm+rl", 1, '"ibm\\+rl" is impossible: \\+rl is for neural models, and ibm is none'),
+        ("ensemble+rl", 1, "for neural models, and ensemble is none"),
         ("rules:tiny", 1, '"rules:tiny" names a preset, but rules has none; write rules'),
         ("rnn+ensemble+rl", 2, "must be written rnn\\+rl\\+ensemble"),
         ("rnn+rl+rl", 2, "must be written rnn\\+rl$"),
-        ("rnn+ensemble", 1, "needs two seeds or more, but --seeds is 1; try --seeds 2"),
-        ("bytenet+posunk", 1, "follows the attention, but bytenet has none"),
-        ("deep-att+posunk", 1, "needs words as tokens, but the unit is bpe; try --unit word"),
-        ("rnn,rnn+rl,ensemble", 1, "ensemble needs two plain neural models or more in --models, but there is only rnn"),
+        ("rnn+ensemble", 1, "needs two seeds or more, but seeds is 1"),
+        ("bytenet+posunk", 1, "needs attention, and bytenet has none"),
+        ("deep-att+posunk", 1, "needs words as tokens, but text.unit is bpe; set it to word"),
+        ("rnn,rnn+rl,ensemble", 1, "ensemble needs two plain neural models or more, but there is only rnn"),
         ("ibm,ensemble", 1, "but there is none"),
     ],
 )
@@ -158,16 +159,16 @@ def test_an_unknown_preset():
 
 
 def test_a_budget_of_time_and_a_schedule_that_must_know_its_end(tmp_path):
-    with pytest.raises(InputError, match="cosine needs to know the last step, but the budget is 5 minutes"):
-        planned("transformer", budget=Budget("minutes", 5), tables=embedded(tmp_path))
+    with pytest.raises(InputError, match="cosine needs the number of steps, but the budget is 5 minutes"):
+        planned("transformer", budget=Budget("minutes", 5), tables=embedded_recipe(tmp_path))
 
 
 def test_keys_that_no_model_would_heed():
-    with pytest.raises(InputError, match=r"reward.samples is for models trained for reward, but --models has none"):
+    with pytest.raises(InputError, match=r"reward.samples is for models trained for reward, but there is none"):
         planned("rnn", tables={**TABLES, "reward": {"samples": 4}})
     with pytest.raises(InputError, match=r"rnn\+rl is trained for reward, but reward.objective is likelihood"):
         planned("rnn+rl", tables={**TABLES, "reward": {"objective": "likelihood"}})
-    with pytest.raises(InputError, match="a comparison trains every model anew, but start_from is runs/x"):
+    with pytest.raises(InputError, match=r"from scratch, but train\.start_from is runs/x"):
         planned("rnn", tables={**TABLES, "train": {"start_from": "runs/x"}})
 
 

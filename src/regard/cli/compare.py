@@ -24,9 +24,10 @@ def compare(context: typer.Context) -> None:
         raise RecipeError(f"compare takes one recipe, but got {len(words.plain)} words without a flag: {words.plain}")
     from rich.console import Console
 
-    from regard.compare.plan import DEFAULT_MODELS, SharedSettings, embedded, parse_budget, plan, spent
+    from regard.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
     from regard.compare.report import make_report
-    from regard.compare.run import check, read_test, run_all
+    from regard.compare.run import Comparison, read_test
+    from regard.course.comparison import embedded_recipe
     from regard.course.rules.translate import translate
     from regard.metrics.bleu import Bleu
     from regard.recipe.read import read_tables, with_settings
@@ -36,20 +37,20 @@ def compare(context: typer.Context) -> None:
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; give --out a folder")
     own = bool(words.plain) or any(key.replace("-", "_").endswith(("src", "pairs")) for key, _ in words.settings)
-    tables = read_tables(Path(words.plain[0])) if words.plain else {} if own else embedded(out / "corpus")
+    tables = read_tables(Path(words.plain[0])) if words.plain else {} if own else embedded_recipe(out / "corpus")
     budget = parse_budget(words.options["budget"]) if "budget" in words.options else None
     models = [name.strip() for name in words.options.get("models", ",".join(DEFAULT_MODELS)).split(",") if name.strip()]
     seeds = number("--seeds", int)(words.options.get("seeds", "1"))
-    terms = SharedSettings(with_settings(tables, words.settings), seeds, budget, out / "runs")
-    entrants = plan(terms, models)
+    settings = SharedSettings(with_settings(tables, words.settings), seeds, budget, out / "runs")
+    entrants = plan(settings, models)
     if not own and not (out / "corpus").exists():
         from regard.course.grammar import generate, write_corpus
 
         write_corpus(out / "corpus", generate())
     test = read_test(entrants[0].recipe.data)
-    check(entrants, test, translate)
-    results = run_all(entrants, test, Console(highlight=False), translate)
-    write_report(make_report(results, test, spent(terms), metric), out)
+    comparison = Comparison(test, translate, Console(highlight=False))
+    comparison.check(entrants)
+    write_report(make_report(comparison.run(entrants), test, spent(settings), metric), out)
 
 
 def write_report(report: object, out: Path) -> None:

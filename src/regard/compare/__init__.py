@@ -1,1 +1,1 @@
-"""What the notes say of layers and systems, beside what can be measured of them."""
+"""Several systems on the same data, test and budget: plan, train, translate, report."""

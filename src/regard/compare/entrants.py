@@ -1,13 +1,12 @@
-"""Who takes part in a comparison: what the names of --models mean.
+"""The systems of a comparison: what their names mean.
 
     rnn  transformer:tiny     a neural model, an architecture or one of its presets; once for each seed
-    rnn+rl  gnmt+rl+ensemble  what is done with it after training, in the order of ADDITIONS
-    ensemble                  all plain neural models of the comparison, seed 1, speaking as one
-    ibm  rules                no neural network: nothing depends on a seed, and no operations are counted
+    rnn+rl  gnmt+rl+ensemble  with additions, in the order of ADDITIONS
+    ensemble                  all plain neural models of the comparison, seed 1, as one ensemble
+    ibm  rules                no neural network: no seed, and no operations are counted
 
-A name is read into one of three kinds of system. A neural one is the trained runs that speak together and what is added
-while they translate; it costs what all its runs cost. This file reads names and knows no recipe (`plan.py`) and trains
-nothing (`run.py`).
+A name is parsed into one of three kinds of system. A neural one is an ensemble of one or more trained runs with
+additions for translation; its cost is that of all its runs. Recipes are made in `plan.py`, training is in `run.py`.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ from regard.recipe.recipe import Recipe
 
 BASELINES = {
     "ibm": "word for word, aligned by EM on the training data, chosen with a bigram model",
-    "rules": "the embedded grammar reads English and writes French; for the embedded corpus only",
+    "rules": "translation by rules; for a test that the rules can parse",
 }
 TOGETHER = "ensemble"
-ADDITIONS = {  # a name has them in this order
-    "rl": "trained on for reward, self-critical, from the run of the same seed; costs both",
+ADDITIONS = {  # in the order in which a name has them
+    "rl": "further trained for reward, self-critical, from the run of the same seed; costs both",
     "lexicon": "a lexicon from the aligner is mixed into every step",
-    "rules": "where the grammar can read a sentence, what it would say is preferred",
-    "posunk": "unknown words are translated through the attention; needs --unit word",
-    "ensemble": "all seeds speak as one; needs --seeds 2 or more",
+    "rules": "the words of the translation by rules are preferred, where the rules can parse the sentence",
+    "posunk": "unknown words are replaced by way of the attention; needs text.unit = word",
+    "ensemble": "all seeds as one ensemble; needs 2 seeds or more",
 }
 WITHOUT_ATTENTION = ("rnn", "bytenet")
 
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run of `regard train`."""
+    """One training run."""
 
     name: str  # rnn, rnn+rl
     seed: int
@@ -47,7 +46,7 @@ class TrainingRun:
     after: TrainingRun | None = None  # the run it starts from
 
     def runs(self) -> list[TrainingRun]:
-        """All that must be trained for it, in order."""
+        """This run and those it starts from, in training order."""
         return [*(self.after.runs() if self.after else []), self]
 
 
@@ -57,7 +56,7 @@ class NeuralSystem:
     additions: tuple[str, ...] = ()  # of lexicon, rules and posunk
 
     def runs(self) -> list[TrainingRun]:
-        """All that must be trained for it, in order, each once."""
+        """Every run that it needs, in training order, each once."""
         found = {run.folder: run for member in self.members for run in member.runs()}
         return list(found.values())
 
@@ -74,11 +73,11 @@ class RuleBasedSystem:
 
 @dataclass(frozen=True)
 class Entrant:
-    """One translator of the comparison; a row of the report is all entrants of one name."""
+    """One translator of the comparison; a row of the report is all entrants with one name."""
 
     name: str
-    seed: int | None  # None: it stands for all seeds
-    recipe: Recipe  # of its first member; of a system without a network only the data counts
+    seed: int | None  # None: one system for all seeds
+    recipe: Recipe  # of its first member; a system without a network uses only the data
     system: NeuralSystem | WordBasedSystem | RuleBasedSystem
     folder: Path
 
@@ -86,7 +85,7 @@ class Entrant:
         return self.name if self.seed is None else f"{self.name}, seed {self.seed}"
 
     @property
-    def needs_grammar(self) -> bool:
+    def needs_rules(self) -> bool:
         match self.system:
             case RuleBasedSystem():
                 return True
@@ -98,7 +97,7 @@ class Entrant:
 
 @dataclass(frozen=True)
 class EntrantName:
-    """A name taken apart."""
+    """A parsed name."""
 
     text: str
     architecture: str  # or one of BASELINES, or TOGETHER
@@ -111,7 +110,7 @@ class EntrantName:
 
     @property
     def model(self) -> str:
-        """Without additions."""
+        """The name without additions."""
         return self.text.split("+")[0]
 
 
@@ -124,41 +123,46 @@ def read_name(text: str) -> EntrantName:
     architecture, _, preset = head.partition(":")
     known = (*ARCHITECTURES, *BASELINES, TOGETHER)
     if architecture not in known:
-        raise InputError(f'unknown model "{architecture}" in --models; {nearest(architecture, known)}')
+        raise InputError(f'unknown model "{architecture}"; {nearest(architecture, known)}', parameter="models")
     if architecture not in ARCHITECTURES and preset:
-        raise InputError(f'"{text}" names a preset, but {architecture} has none; write {architecture}')
+        raise InputError(
+            f'"{text}" names a preset, but {architecture} has none; write {architecture}', parameter="models"
+        )
     for one in additions:
         if one not in ADDITIONS:
-            raise InputError(f'unknown addition "+{one}" in --models {text}; {nearest(one, ADDITIONS)}')
+            raise InputError(f'unknown addition "+{one}" in {text}; {nearest(one, ADDITIONS)}', parameter="models")
         if architecture not in ARCHITECTURES:
-            raise InputError(f'"{text}" cannot be: +{one} is for neural models, but {architecture} is none')
+            raise InputError(
+                f'"{text}" is impossible: +{one} is for neural models, and {architecture} is none', parameter="models"
+            )
         if one == "posunk" and architecture in WITHOUT_ATTENTION:
             raise InputError(
-                f'"{text}" cannot be: +posunk follows the attention, but {architecture} has none; '
-                f"try rnn-attention+posunk"
+                f'"{text}" is impossible: +posunk needs attention, and {architecture} has none; try rnn-attention',
+                parameter="models",
             )
     ordered = [one for one in ADDITIONS if one in additions]
     if additions != ordered:
-        raise InputError(f'"{text}" must be written {"+".join([head, *ordered])}')
+        raise InputError(f'"{text}" must be written {"+".join([head, *ordered])}', parameter="models")
     return EntrantName(text, architecture, preset, tuple(additions))
 
 
 def check_names(names: Sequence[EntrantName], seeds: int, unit: str) -> None:
-    """What each name alone does not show: how often, with how many seeds, and in what company."""
+    """Check what depends on the other names, on the number of seeds and on the text unit."""
     texts = [name.text for name in names]
     twice = next((name for name in names if texts.count(name.text) > 1), None)
     if twice is not None:
         presets = f", or with presets: {twice.architecture}:tiny" if twice.is_neural else ""
-        raise InputError(f"--models names {twice.text} twice; name each model once{presets}")
+        raise InputError(f"models has {twice.text} twice; name each model once{presets}", parameter="models")
     plain = [name.text for name in names if name.is_neural and not name.additions]
     for name in names:
         if "ensemble" in name.additions and seeds < 2:
-            raise InputError(f"{name.text} needs two seeds or more, but --seeds is {seeds}; try --seeds 2")
+            raise InputError(f"{name.text} needs two seeds or more, but seeds is {seeds}", parameter="seeds")
         if "posunk" in name.additions and unit != "word":
-            raise InputError(f"{name.text} needs words as tokens, but the unit is {unit}; try --unit word")
+            raise InputError(f"{name.text} needs words as tokens, but text.unit is {unit}; set it to word")
         if name.text == TOGETHER and len(plain) < 2:
-            said = f"only {plain[0]}" if plain else "none"
+            found = f"only {plain[0]}" if plain else "none"
             raise InputError(
-                f"ensemble needs two plain neural models or more in --models, but there is {said}; "
-                f"try --models rnn-attention,transformer,ensemble"
+                f"ensemble needs two plain neural models or more, but there is {found}; "
+                "try rnn-attention,transformer,ensemble",
+                parameter="models",
             )

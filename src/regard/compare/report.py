@@ -1,7 +1,7 @@
-"""From finished runs to figures: BLEU with its spread and significance, costs, and BLEU by source length.
+"""The figures of a comparison: BLEU with spread and significance, costs, and BLEU by source length.
 
-Statistics are counted once per run (`metrics`); everything else is sums of them. A model's BLEU is the mean over its
-seeds; where one run must stand for a model (significance, samples) it is the one with the median BLEU.
+Statistics are counted once per run (`metrics`); everything else is computed from their sums. A model's BLEU is the mean
+over its seeds; significance and samples use the run with the median BLEU.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from regard.metrics.differences import Differences, differences
 from regard.metrics.significance import paired
 from regard.training.evaluate import HeldOut
 
-LENGTHS = (5, 10, 15, 20, 25, 30, 40)  # words; where buckets of source length begin
-LONG = 25  # words; a sentence of more is long
-ENOUGH = 30  # lines; a test of significance on fewer, or a BLEU of them, says nothing
+LENGTHS = (5, 10, 15, 20, 25, 30, 40)  # words; lower edges of the buckets of source length
+LONG = 25  # a longer sentence, in words, counts as long
+ENOUGH = 30  # lines; on fewer, BLEU and a significance test mean little
 SAMPLES = 3
 
 
@@ -36,7 +36,7 @@ class LengthBucket:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """One model over its seeds; None where it has no such figure."""
+    """One model over its seeds; None where a figure does not exist."""
 
     model: str
     bleu: tuple[float, ...]  # of each seed
@@ -70,51 +70,59 @@ class ComparisonReport:
     test_lines: int
     long_lines: int
     budget: str
-    apart: Differences | None  # the first and the best model, line by line
+    apart: Differences | None  # between the first and the best model
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {**asdict(self), "rows": [{**asdict(r), "mean": r.mean, "sd": r.sd} for r in self.rows]}
 
 
+@dataclass(frozen=True)
+class _ScoredModel:
+    """All runs of one model: per seed, the result, its statistics and its BLEU."""
+
+    runs: list[EntrantResult]
+    stats: list[Stats]
+    bleu: list[float]
+
+    @property
+    def median(self) -> int:
+        """The seed with the median BLEU."""
+        return int(np.argsort(self.bleu)[(len(self.bleu) - 1) // 2])
+
+
 def make_report(
     results: Sequence[EntrantResult], test: HeldOut, budget: str, metric: Bleu | None = None
 ) -> ComparisonReport:
     metric = metric or Bleu()
-    models = list(dict.fromkeys(result.model for result in results))
-    runs = {name: [r for r in results if r.model == name] for name in models}
-    stats = {name: [metric.stats(r.translations, test.references) for r in some] for name, some in runs.items()}
-    scores = {name: [metric.score(one).score for one in some] for name, some in stats.items()}
-    median = {name: int(np.argsort(some)[(len(some) - 1) // 2]) for name, some in scores.items()}
-    whole = [stats[name][median[name]] for name in models]
+    models: dict[str, _ScoredModel] = {}
+    for result in results:
+        model = models.setdefault(result.model, _ScoredModel([], [], []))
+        model.runs.append(result)
+        model.stats.append(metric.stats(result.translations, test.references))
+        model.bleu.append(metric.score(model.stats[-1]).score)
+    median = [model.stats[model.median] for model in models.values()]
     long = np.flatnonzero([len(line.split()) > LONG for line in test.sources])
-    p_values = _p_values(metric, whole)
-    long_p_values = _p_values(metric, [one[long] for one in whole]) if len(long) >= ENOUGH else [None] * len(models)
-    rows = tuple(
-        _row(metric, runs[name], stats[name], scores[name], test, long, p, long_p)
-        for name, p, long_p in zip(models, p_values, long_p_values, strict=True)
-    )
-    best = max(models, key=lambda name: statistics.fmean(scores[name]))
+    p_values = _p_values(metric, median)
+    long_p_values = _p_values(metric, [one[long] for one in median]) if len(long) >= ENOUGH else [None] * len(models)
+    first, best = next(iter(models)), max(models, key=lambda name: statistics.fmean(models[name].bleu))
     return ComparisonReport(
-        rows=rows,
+        rows=tuple(
+            _row(metric, model, test, long, (p, long_p))
+            for model, p, long_p in zip(models.values(), p_values, long_p_values, strict=True)
+        ),
         signature=metric.signature(1),
         test_lines=len(test.sources),
         long_lines=len(long),
         budget=budget,
-        apart=None if best == models[0] else _apart(metric, models[0], best, runs, stats, median, test),
+        apart=None if best == first else _apart(metric, (models[first], models[best]), test),
     )
 
 
 def _row(
-    metric: Bleu,
-    runs: Sequence[EntrantResult],
-    stats: Sequence[Stats],
-    scores: Sequence[float],
-    test: HeldOut,
-    long: Any,
-    p_value: float | None,
-    long_p_value: float | None,
+    metric: Bleu, model: _ScoredModel, test: HeldOut, long: Any, p_values: tuple[float | None, float | None]
 ) -> ModelRow:
+    runs, stats = model.runs, model.stats
     together = Stats(np.sum([one.rows for one in stats], axis=0), stats[0].references)  # (lines, k), seeds added
     lengths = by_length(test.sources, LENGTHS, "source length")
     buckets = tuple(
@@ -124,10 +132,10 @@ def _row(
     )
     return ModelRow(
         model=runs[0].model,
-        bleu=tuple(scores),
+        bleu=tuple(model.bleu),
         long_bleu=metric.score(together[long]).score if len(long) >= ENOUGH else None,
-        p_value=p_value,
-        long_p_value=long_p_value,
+        p_value=p_values[0],
+        long_p_value=p_values[1],
         parameters=runs[0].cost.parameters,
         steps=runs[0].cost.steps,
         flops=_mean([r.cost.flops for r in runs]),
@@ -152,16 +160,17 @@ def _p_values(metric: Bleu, systems: Sequence[Stats]) -> list[float | None]:
     return [one.p_value for one in paired(metric, systems, "randomisation")]
 
 
-def _apart(
-    metric: Bleu,
-    first: str,
-    best: str,
-    runs: dict[str, list[EntrantResult]],
-    stats: dict[str, list[Stats]],
-    median: dict[str, int],
-    test: HeldOut,
-) -> Differences:
-    one, other = (runs[name][median[name]] for name in (first, best))
-    counted = (stats[first][median[first]], stats[best][median[best]])
-    texts = (one.translations, other.translations)
-    return differences(metric, (first, best), texts, counted, test.references, test.sources, SAMPLES, metric.tokenize)
+def _apart(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOut) -> Differences:
+    """The lines in which the first and the best model differ most, each represented by its median seed."""
+    one, other = (model.runs[model.median] for model in models)
+    counted = (models[0].stats[models[0].median], models[1].stats[models[1].median])
+    return differences(
+        metric,
+        (one.model, other.model),
+        (one.translations, other.translations),
+        counted,
+        test.references,
+        test.sources,
+        SAMPLES,
+        metric.tokenize,
+    )

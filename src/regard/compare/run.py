@@ -1,8 +1,8 @@
-"""Running a comparison: what every entrant needs is learnt (`learn.py`), then it translates the same test.
+"""Runs a comparison: trains what each entrant needs (`learn.py`), then lets it translate the same test.
 
-An entrant that is done is skipped and what was interrupted goes on, so the same command can be given again after a
-crash or a night. What is known of a finished entrant lies in its folder in `compared.json`. A folder that belongs to
-another recipe is never taken for a result of this one.
+Finished entrants are skipped and interrupted trainings resume, so the same comparison can be started again after a
+crash. The result of an entrant is stored in its folder as `compared.json`. A folder that was made with another recipe
+is an error.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from regard.training.evaluate import HeldOut
 
 DONE = "compared.json"
 STEER, RULES = 0.2, 0.5  # weights of "+lexicon" and "+rules" in every step
-FREE = ("train.device", "data.cache", "train.log_every", "train.save_every")  # they change no result worth the name
+FREE = ("train.device", "data.cache", "train.log_every", "train.save_every")  # keys that do not change the result
+TRIED = 100  # test sentences on which the rules are tried before training
 
 
 @dataclass(frozen=True)
 class EntrantResult:
-    """One finished entrant: what it said, and what it cost."""
+    """The translations and the cost of one finished entrant."""
 
     model: str  # its name
     seed: int | None
@@ -46,138 +47,146 @@ class EntrantResult:
     translating: float  # seconds
     cost: LearningCost
     learning_rate: float | None = None
-    note: str = ""  # what the reader of the report must know of it
+    note: str = ""  # for the reader of the report
 
 
 def read_test(data: DataConfig) -> HeldOut:
     files = find_splits(data).test
     if files is None:
-        raise InputError("a comparison needs a test: give --test-src FILE --test-tgt FILE, or name them in the recipe")
+        raise InputError(
+            "a comparison needs a test; name its files as data.test_src and data.test_tgt, or as data.test_pairs"
+        )
     pairs = list(read_pairs(files))
     return HeldOut([s for s, _ in pairs], [t for _, t in pairs])
 
 
-# ------------------------------------------------------------------------------------------------ all of them
+@dataclass(frozen=True)
+class Comparison:
+    """The test that all entrants translate, the rules for those that use them, and where progress is printed."""
 
+    test: HeldOut
+    rules: RuleSystem
+    console: Console
 
-def run_all(entrants: Sequence[Entrant], test: HeldOut, console: Console, rules: RuleSystem) -> list[EntrantResult]:
-    results = []
-    for number, entrant in enumerate(entrants, start=1):
-        where = f"{number} of {len(entrants)}: {entrant}"
+    def check(self, entrants: Sequence[Entrant]) -> None:
+        """Raise what can be known before hours of training."""
+        name = next((entrant.name for entrant in entrants if entrant.needs_rules), None)
+        if name is not None and all(self.rules(line) is None for line in islice(self.test.sources, TRIED)):
+            raise InputError(
+                f"{name} needs a test that the rules can parse, but they can parse none of its first "
+                f"{min(TRIED, len(self.test.sources))} sentences; leave {name} out",
+                parameter="models",
+            )
+        for entrant in entrants:
+            check_recipes(entrant)
+
+    def run(self, entrants: Sequence[Entrant]) -> list[EntrantResult]:
+        return [
+            self._run_or_read(entrant, f"{number} of {len(entrants)}: {entrant}")
+            for number, entrant in enumerate(entrants, start=1)
+        ]
+
+    def _run_or_read(self, entrant: Entrant, title: str) -> EntrantResult:
         done = entrant.folder / DONE
         if done.exists():
-            console.print(f"{where}: done before", highlight=False)
+            self.console.print(f"{title}: done before", highlight=False)
             stored = json.loads(done.read_text(encoding="utf-8"))
-            results.append(EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])}))
-            continue
-        console.rule(f"[bold]{where}", align="left")
+            return EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])})
+        self.console.rule(f"[bold]{title}", align="left")
         entrant.folder.parent.mkdir(parents=True, exist_ok=True)
-        results.append(run_one(entrant, test, console, rules))
-        keep(entrant, results[-1])
-    return results
+        result = self._run(entrant)
+        store(entrant, result)
+        return result
 
+    def _run(self, entrant: Entrant) -> EntrantResult:
+        match entrant.system:
+            case NeuralSystem() as system:
+                return self._run_neural(entrant, system)
+            case WordBasedSystem():
+                cost = learn_words(entrant.recipe.data, entrant.folder)
+                translator = WordBased.load(entrant.folder / WORDS)
+                began = time.monotonic()
+                return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
+            case RuleBasedSystem():
+                began = time.monotonic()
+                found = [self.rules(line) for line in self.test.sources]
+                lines = [line or "" for line in found]
+                note = parsed_share(found) + ("; the others are empty lines" if None in found else "")
+                return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
 
-def check(entrants: Sequence[Entrant], test: HeldOut, rules: RuleSystem) -> None:
-    """What can be known before hours of training."""
-    check_grammar(entrants, test, rules)
-    for entrant in entrants:
-        check_recipes(entrant)
-
-
-def check_grammar(entrants: Sequence[Entrant], test: HeldOut, rules: RuleSystem, tried: int = 100) -> None:
-    """The grammar knows nothing but the embedded corpus."""
-    name = next((entrant.name for entrant in entrants if entrant.needs_grammar), None)
-    if name is not None and all(rules(line) is None for line in islice(test.sources, tried)):
-        raise InputError(
-            f"{name} needs sentences of the embedded corpus, but its grammar can read none of the test's first "
-            f"{min(tried, len(test.sources))}; leave {name} out of --models"
+    def _run_neural(self, entrant: Entrant, system: NeuralSystem) -> EntrantResult:
+        runs, additions = system.runs(), system.additions
+        costs = {run.folder: self._train(run, entrant) for run in runs}
+        translator = Translator.load([member.folder for member in system.members], entrant.recipe.train.device)
+        cost = total_cost(list(costs.values()), sum(costs[m.folder].parameters or 0 for m in system.members))
+        if "lexicon" in additions or "posunk" in additions:
+            shared = entrant.folder.with_name("lexicon")
+            learning = learn_lexicon_of(entrant.recipe.data, runs[0].folder, shared)
+            translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
+            cost = replace(cost, aligning=learning.seconds)
+        translator.rule_system = self.rules
+        began = time.monotonic()
+        translations = translator.translate(
+            self.test.sources,
+            steer=STEER if "lexicon" in additions else 0.0,
+            rules=RULES if "rules" in additions else 0.0,
+            unknown="lexicon" if "posunk" in additions else "keep",
         )
+        seconds = _since(began)
+        rates = {run.recipe.train.learning_rate for run in system.members}
+        return EntrantResult(
+            model=entrant.name,
+            seed=entrant.seed,
+            translations=[one.text for one in translations],
+            translating=seconds,
+            cost=cost,
+            learning_rate=rates.pop() if len(rates) == 1 else None,
+            note=self._note(system, costs),
+        )
+
+    def _train(self, run: TrainingRun, entrant: Entrant) -> LearningCost:
+        if run.folder != entrant.folder and not (run.folder / LEARNT).exists():
+            self.console.print(f"{entrant.name} needs {run.name}, seed {run.seed}", highlight=False)
+        return learn_run(run)
+
+    def _note(self, system: NeuralSystem, costs: Mapping[Path, LearningCost]) -> str:
+        parts = []
+        if system.members[0].after is not None:
+            parts.append(f"updates for reward: {costs[system.members[0].folder].steps:,}")
+        if "lexicon" in system.additions:
+            parts.append(f"the lexicon has weight {STEER:g}")
+        if "rules" in system.additions:
+            parsed = parsed_share([self.rules(line) for line in self.test.sources])
+            parts.append(f"the rules have weight {RULES:g} and {parsed}")
+        return "; ".join(parts)
 
 
 def check_recipes(entrant: Entrant) -> None:
+    """A folder that exists must have been made with the same recipe."""
     runs = entrant.system.runs() if isinstance(entrant.system, NeuralSystem) else []
     for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
-        kept = recipe_file(folder)
-        if not (folder.exists() and kept.exists()):
+        stored = recipe_file(folder)
+        if not (folder.exists() and stored.exists()):
             continue
-        before = recipe_from_tables(tomllib.loads(kept.read_text(encoding="utf-8")))
+        before = recipe_from_tables(tomllib.loads(stored.read_text(encoding="utf-8")))
         changes = [change for change in differences(before, recipe) if change[0] not in FREE]
         if changes:
             key, old, new = changes[0]
             raise RunError(
-                f"{folder} was made with {key} = {old}, but now it is {new}; "
-                f"choose another folder with --out, or remove that one"
+                f"{folder} was made with {key} = {old}, but now it is {new}; choose another folder or remove that one",
+                parameter="out",
             )
 
 
-def keep(entrant: Entrant, result: EntrantResult) -> None:
+def store(entrant: Entrant, result: EntrantResult) -> None:
     entrant.folder.mkdir(parents=True, exist_ok=True)
-    recipe, said = entrant.recipe.to_toml(), json.dumps(asdict(result), ensure_ascii=False, indent=1)
+    recipe, text = entrant.recipe.to_toml(), json.dumps(asdict(result), ensure_ascii=False, indent=1)
     write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
-    write_atomically(entrant.folder / DONE, lambda path: path.write_text(said, encoding="utf-8"))
+    write_atomically(entrant.folder / DONE, lambda path: path.write_text(text, encoding="utf-8"))
 
 
-# ------------------------------------------------------------------------------------------------ one of them
-
-
-def run_one(entrant: Entrant, test: HeldOut, console: Console, rules: RuleSystem) -> EntrantResult:
-    match entrant.system:
-        case NeuralSystem() as system:
-            return run_neural(entrant, system, test, console, rules)
-        case WordBasedSystem():
-            cost = learn_words(entrant.recipe.data, entrant.folder)
-            translator = WordBased.load(entrant.folder / WORDS)
-            began = time.monotonic()
-            return EntrantResult(entrant.name, None, translator.translate(test.sources), _since(began), cost)
-        case RuleBasedSystem():
-            began = time.monotonic()
-            said = [rules(line) for line in test.sources]
-            lines = [line or "" for line in said]
-            note = grammar_read(said) + ("; the others are empty lines" if None in said else "")
-            return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
-
-
-def run_neural(
-    entrant: Entrant, system: NeuralSystem, test: HeldOut, console: Console, rules: RuleSystem
-) -> EntrantResult:
-    runs, additions = system.runs(), system.additions
-    costs = {run.folder: learn_one(run, entrant, console) for run in runs}
-    translator = Translator.load([member.folder for member in system.members], entrant.recipe.train.device)
-    cost = added(list(costs.values()), parameters=sum(costs[m.folder].parameters or 0 for m in system.members))
-    if "lexicon" in additions or "posunk" in additions:
-        shared = entrant.folder.with_name("lexicon")
-        learning = learn_lexicon_of(entrant.recipe.data, runs[0].folder, shared)
-        translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
-        cost = replace(cost, aligning=learning.seconds)
-    translator.rule_system = rules
-    began = time.monotonic()
-    said = translator.translate(
-        test.sources,
-        steer=STEER if "lexicon" in additions else 0.0,
-        rules=RULES if "rules" in additions else 0.0,
-        unknown="lexicon" if "posunk" in additions else "keep",
-    )
-    took = _since(began)
-    rates = {run.recipe.train.learning_rate for run in system.members}
-    return EntrantResult(
-        model=entrant.name,
-        seed=entrant.seed,
-        translations=[one.text for one in said],
-        translating=took,
-        cost=cost,
-        learning_rate=rates.pop() if len(rates) == 1 else None,
-        note=note_of(system, costs, test, rules),
-    )
-
-
-def learn_one(run: TrainingRun, entrant: Entrant, console: Console) -> LearningCost:
-    if run.folder != entrant.folder and not (run.folder / LEARNT).exists():
-        console.print(f"{entrant.name} needs {run.name}, seed {run.seed}", highlight=False)
-    return learn_run(run)
-
-
-def added(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
-    """All runs together; memory is that of the largest."""
+def total_cost(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
+    """The sum over all runs; memory is that of the largest."""
     return LearningCost(
         seconds=sum(one.seconds for one in costs),
         peak_bytes=max((one.peak_bytes for one in costs if one.peak_bytes), default=None),
@@ -188,19 +197,8 @@ def added(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
     )
 
 
-def note_of(system: NeuralSystem, costs: Mapping[Path, LearningCost], test: HeldOut, rules: RuleSystem) -> str:
-    parts = []
-    if system.members[0].after is not None:
-        parts.append(f"updates for reward: {costs[system.members[0].folder].steps:,}")
-    if "lexicon" in system.additions:
-        parts.append(f"the lexicon has weight {STEER:g}")
-    if "rules" in system.additions:
-        parts.append(f"the grammar has weight {RULES:g} and {grammar_read([rules(line) for line in test.sources])}")
-    return "; ".join(parts)
-
-
-def grammar_read(said: Sequence[str | None]) -> str:
-    return f"read {sum(line is not None for line in said):,} of {len(said):,} sentences"
+def parsed_share(translations: Sequence[str | None]) -> str:
+    return f"read {sum(line is not None for line in translations):,} of {len(translations):,} sentences"
 
 
 def _since(began: float) -> float:
