@@ -1,17 +1,22 @@
 # Each target does all its own set-up: `make demo` or `make test` on a fresh machine with Python >= 3.11 is enough.
 PYTHON ?= python3
 VENV := .venv
+LOWEST := .venv-lowest
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help install install-dev demo test check bench clean
+.PHONY: help install install-dev demo test test-long test-lowest check house bench clean
 help:
-	@echo "make demo     train, measure and look inside a small English-French translator (a few minutes, CPU)"
-	@echo "make test     run the tests"
-	@echo "make check    formatting, lint, types, layers"
-	@echo "make bench    slow measurements, written to docs/benchmarks.md (BENCH=--help: what else)"
-	@echo "make install  put regard into .venv"
-	@echo "make clean    remove .venv, runs and caches"
+	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
+	@echo "make test         run the tests"
+	@echo "make test-long    run the tests that train, kill or restart whole runs"
+	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
+	@echo "make check        formatting, lint, types, layers, order of the package"
+	@echo "make house        sizes, cycles, duplicates and clashes, as a table"
+	@echo "make bench        slow measurements, written to docs/benchmarks.md (BENCH=--help: what else)"
+	@echo "make install      put regard into .venv"
+	@echo "make clean        remove the virtual environments, runs and caches"
 
 install: $(VENV)/.installed
 install-dev: $(VENV)/.installed-dev
@@ -35,17 +40,32 @@ demo: install
 	$(BIN)/regard demo
 
 test: install-dev  # a file's tests go to one worker, so what they share is made once
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest $(WORKERS)
+
+test-long: install-dev
+	$(BIN)/python -m pytest $(WORKERS) -m long
+
+test-lowest: $(LOWEST)/.installed
+	$(LOWEST)/bin/python -m pytest $(WORKERS)
+
+$(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[test]'
+	@touch $@
 
 check: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/house.py --check
+
+house: install-dev
+	$(BIN)/python tools/house.py --list
 
 bench: install-dev
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
 clean:
-	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) runs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
