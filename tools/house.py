@@ -4,9 +4,9 @@
     python tools/house.py --root DIR   for another checkout
     python tools/house.py --check      exit 1 where a limit is exceeded (`make check` calls this)
 
-Code lines exclude blank lines, comments and docstrings. A duplicated block is six or more consecutive code lines that occur
-again elsewhere in `src`, letter by letter, imports aside. Import cycles and arrows up are those that the layers in pyproject.toml
-forbid; `lint-imports` gives the details.
+Code lines exclude blank lines, comments and docstrings. A duplicated block is six or more consecutive code lines that
+occur again elsewhere in `src`, letter by letter, imports aside. Imports against the layers are counted by
+`lint-imports`, which also names them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def imported_modules(path: Path, known: dict[str, Path]) -> Iterator[str]:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 yield from (
-                    name for name in (whole, node.module) if name in known and not known[name].name == "__init__.py"
+                    name for name in (whole, node.module) if name in known and known[name].name != "__init__.py"
                 )
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

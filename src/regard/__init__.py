@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from regard.errors import RegardError
+from regard.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from regard.recipe.recipe import Recipe
     from regard.training.run import Outcome
 
-__version__ = "0.1.0"
 __all__ = ["RegardError", "__version__", "bleu", "load", "train"]
 
 

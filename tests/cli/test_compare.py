@@ -15,6 +15,8 @@ import pytest
 from regard.course.grammar import generate
 from support import Call, regard, write_lines
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:

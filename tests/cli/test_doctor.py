@@ -10,6 +10,8 @@ import pytest
 from damage import clean
 from support import Call, regard
 
+pytestmark = pytest.mark.long
+
 SMALL = (
     "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --device cpu --vocab-size 600 "
     "--batch-tokens 600 --steps 40 --warmup 4 --eval-every 20 --save-every 20"

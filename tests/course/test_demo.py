@@ -12,6 +12,8 @@ from regard.course.grammar import MinimalPair
 from regard.decode.translate import Translation
 from regard.errors import RunError
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:

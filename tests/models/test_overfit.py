@@ -20,6 +20,8 @@ from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 from regard.training.run import Outcome
 
+pytestmark = pytest.mark.long
+
 Tables = dict[str, Any]
 
 PAIRS, WORDS = 50, 15

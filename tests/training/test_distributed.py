@@ -23,6 +23,8 @@ from regard.training.distributed import World, joined, objective
 from regard.training.run import on_processes, resume
 from support import write_lines
 
+pytestmark = pytest.mark.long
+
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 340 --max-length 60"
 PACE = "--steps 12 --save-every 6 --eval-every 6 --warmup 5 --log-every 1 --device cpu --learning-rate 0.01"
 PLAIN = "--dropout 0 --batch-tokens 100"  # four batches an epoch: two for each of two processes

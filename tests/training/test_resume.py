@@ -21,6 +21,8 @@ from regard.training.checkpoint import CURRENT, PREVIOUS, load_checkpoint
 from regard.training.run import resume
 from support import Call, regard, write_lines
 
+pytestmark = pytest.mark.long
+
 FLAGS = {
     "plain": "--dropout 0.1",
     "shared rows": "--dropout 0.1 --share-rows on --batch-tokens 256",

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-import regard
 from regard.data.cache import cache_folder
 from regard.data.corpus import DataConfig
+from regard.version import __version__
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu")
 
@@ -56,7 +56,7 @@ def look_at_machine(data: DataConfig) -> Machine:
     if torch.backends.mps.is_available():
         devices.append(Device("mps", 0, 0))
     return Machine(
-        versions={"regard": regard.__version__, "python": platform.python_version()}
+        versions={"regard": __version__, "python": platform.python_version()}
         | {name: version(name) for name in PACKAGES},
         processor=_processor(),
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,

@@ -13,7 +13,6 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-import regard
 from regard.bundle.bundle import Bundle, load_weights
 from regard.config import differences
 from regard.data.splits import Splits, find_splits
@@ -39,6 +38,7 @@ from regard.training.optim import make_optimizer
 from regard.training.precision import settle_precision
 from regard.training.regularise import silence_words
 from regard.training.start import FREE, adapt_model, find_start, with_text
+from regard.version import __version__
 
 # Keys whose change would make a checkpoint's tensors, ids or place in the data mean something else.
 FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.share_rows")
@@ -217,7 +217,7 @@ def assemble(
     adapt_model(recipe, bundle.model)
     shared = objective(bundle.model, recipe.train, world)  # fsdp makes other parameters: before all that follows
     bundle.card |= {
-        "regard": regard.__version__,
+        "regard": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "device": str(device),
