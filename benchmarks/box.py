@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle.bundle import box, find_bundle
+from regard.bundle import box
+from regard.bundle.folder import find_bundle
 from regard.cli.fetch import progress
 from regard.course.grammar import NOTES_EXAMPLES, generate
 from regard.data.connected import split_connected

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from regard.bundle.bundle import Bundle, box
+from regard.bundle import box
+from regard.bundle.bundle import Bundle
 from regard.course.labs.minimal_pairs import all_pairs
 from regard.course.labs.pronoun_polysemy import sentences_of
 from regard.data.corpus import read_lines

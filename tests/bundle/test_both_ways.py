@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import regard
-from regard.bundle.bundle import PARTS, Bundle, box
+from regard.bundle import box
+from regard.bundle.bundle import Bundle
+from regard.bundle.checksums import CHECKSUMS
+from regard.bundle.folder import PARTS
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.attention import View, word_attention
@@ -235,7 +238,7 @@ def test_both_are_in_the_box(pair: Path, call: Call, tmp_path: Path, monkeypatch
     assert regard.load("fr-en").translate(FRENCH[:1])[0].text == ENGLISH[0]
     assert "regard pack fr-en --out mine" in call("lexicon", "--model", "fr-en").err
     assert call("pack", "fr-en", "--out", "mine", "--weights", "float32").code == 0
-    assert sorted(p.name for p in Path("mine").iterdir()) == sorted(PARTS)
+    assert sorted(p.name for p in Path("mine").iterdir()) == sorted((*PARTS, CHECKSUMS))
     assert call("translate", "--model", "mine", *FRENCH).out.splitlines() == ENGLISH
 
 
@@ -251,7 +254,7 @@ def test_info_says_whose_files_it_uses(pair: Path, call: Call) -> None:
 
 def test_a_loaded_one_is_saved_whole(way_back: Bundle, tmp_path: Path) -> None:
     way_back.save(tmp_path / "mine")
-    assert sorted(p.name for p in (tmp_path / "mine").iterdir()) == sorted(PARTS)
+    assert sorted(p.name for p in (tmp_path / "mine").iterdir()) == sorted((*PARTS, CHECKSUMS))
     again = Bundle.load(tmp_path / "mine")
     assert again.tag == TAG
     assert [t.text for t in Translator(again).translate(FRENCH)] == ENGLISH

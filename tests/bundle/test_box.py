@@ -19,8 +19,10 @@ from types import ModuleType
 import pytest
 
 import regard
-from regard.bundle.bundle import LEXICON, Bundle, box, find_bundle
+from regard.bundle import box
+from regard.bundle.bundle import Bundle
 from regard.bundle.card import card_rows
+from regard.bundle.folder import LEXICON, find_bundle
 from regard.course.grammar import NOTES_EXAMPLES
 from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.bundle.bundle import PARTS, Bundle, find_bundle, unique_tensors
+from regard.bundle.bundle import Bundle
+from regard.bundle.folder import PARTS, find_bundle
 from regard.bundle.weights import Storage
 from regard.errors import BundleError
 from regard.files import write_atomically
+from regard.models.base import unique_tensors
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Weights in fewer bytes: how far they are from what they were, and that packing twice is packing once."""
+"""Weights in fewer bytes: how far they are from what they were, and that storing twice is storing once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.bundle.weights import SCALE, from_int8, packed, relative_errors, to_int8, unpacked
+from regard.bundle.weights import SCALE, from_int8, from_storage, relative_errors, to_int8, to_storage
 from regard.errors import BundleError
 
 sizes = st.floats(1e-30, 1e30)  # of whole rows; smaller ones have fewer bits than a float32 should
@@ -33,7 +33,7 @@ def test_no_weight_is_off_by_more_than_half_a_step(drawn: list[tuple[list[float]
 
 
 @given(rows)
-def test_packing_what_was_unpacked_gives_the_same_bytes(drawn: list[tuple[list[float], float]]) -> None:
+def test_storing_what_was_loaded_gives_the_same_bytes(drawn: list[tuple[list[float], float]]) -> None:
     whole, scale = to_int8(matrix(drawn))
     again = to_int8(from_int8(whole, scale))
     assert torch.equal(whole, again[0])
@@ -69,8 +69,8 @@ WEIGHTS = {
 
 @pytest.mark.parametrize(("storage", "most"), [("float32", 0.0), ("float16", 5e-4), ("int8", 1e-2)])
 def test_each_storage_keeps_names_and_nearly_the_numbers(storage: str, most: float) -> None:
-    stored = packed(WEIGHTS, storage)  # type: ignore[arg-type]
-    again = unpacked(stored)
+    stored = to_storage(WEIGHTS, storage)  # type: ignore[arg-type]
+    again = from_storage(stored)
     assert again.keys() == WEIGHTS.keys()
     assert all(tensor.dtype == torch.float32 for tensor in again.values())
     errors = relative_errors(WEIGHTS, again)
@@ -81,14 +81,14 @@ def test_each_storage_keeps_names_and_nearly_the_numbers(storage: str, most: flo
 
 def test_what_cannot_be_held_is_named() -> None:
     with pytest.raises(BundleError, match=r"layer.bias has weights that float16 cannot hold"):
-        packed(WEIGHTS | {"layer.bias": torch.full((16,), 1e6)}, "float16")
+        to_storage(WEIGHTS | {"layer.bias": torch.full((16,), 1e6)}, "float16")
     with pytest.raises(BundleError, match=r"layer.weight has weights that int8 cannot hold"):
-        packed(WEIGHTS | {"layer.weight": torch.full((2, 2), torch.nan)}, "int8")
+        to_storage(WEIGHTS | {"layer.weight": torch.full((2, 2), torch.nan)}, "int8")
 
 
 def test_a_matrix_without_its_scales_is_named() -> None:
-    stored = packed(WEIGHTS, "int8")
+    stored = to_storage(WEIGHTS, "int8")
     for bad in ({}, {"layer.weight" + SCALE: torch.ones(3)}):
         kept = {name: tensor for name, tensor in stored.items() if name != "layer.weight" + SCALE}
         with pytest.raises(BundleError, match=r"layer\.weight\.scale must hold one scale for each row"):
-            unpacked(kept | bad)
+            from_storage(kept | bad)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle.bundle import PARTS
+from regard.bundle.folder import PARTS
 from support import LINES, Call, regard, write_lines
 
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 320 --max-length 60"

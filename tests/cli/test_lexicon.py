@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from regard.bundle.bundle import LEXICON, Bundle
+from regard.bundle.bundle import Bundle
+from regard.bundle.folder import LEXICON
 from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.models.table import ARCHITECTURES, make_model
@@ -91,7 +92,7 @@ def test_an_ensemble(call: Call, run: Path, translator: Translator) -> None:
 
 def test_an_ensemble_needs_one_vocabulary(call: Call, run: Path, tmp_path: Path) -> None:
     other = Tokenizer.train(lambda: iter([("a b c", "d e f")] * 9), TextConfig(vocab_size=360))
-    config = ARCHITECTURES["transformer"][1]["tiny"]
+    config = ARCHITECTURES["transformer"].presets["tiny"]
     Bundle("transformer", config, make_model("transformer", config, other), other).save(tmp_path / "other")
     answer = call("translate", "--model", run, "--model", tmp_path / "other", CAT)
     refused(answer, str(run / "best"), str(tmp_path / "other"), "share one vocabulary")

@@ -14,7 +14,11 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import regard
-from regard.bundle.bundle import LEXICON, PARTS, UPDATES, Bundle, load_weights, unique_tensors
+from regard.bundle.bundle import Bundle
+from regard.bundle.checksums import CHECKSUMS
+from regard.bundle.folder import LEXICON, PARTS, UPDATES
+from regard.bundle.tensors import load_weights
+from regard.models.base import unique_tensors
 from support import ABOUT, LINES
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ def test_a_packed_model_translates_as_before(call: Call, run: Path, tmp_path: Pa
     percent = float(re.search(r"([\d.]+)%", error)[1])  # type: ignore[index]
     assert percent == 0 if weights == "float32" else 0 < percent < 2
     assert difference.endswith(": 0") == (weights == "float32")
-    assert sorted(p.name for p in (tmp_path / "new" / "small").iterdir()) == sorted(PARTS)
+    assert sorted(p.name for p in (tmp_path / "new" / "small").iterdir()) == sorted((*PARTS, CHECKSUMS))
     assert [p.name for p in (tmp_path / "new").iterdir()] == ["small"]
     assert all(p.stat().st_mode & 0o044 == 0o044 for p in (tmp_path / "new" / "small").iterdir())
     shutil.rmtree(run)  # it needs nothing else
@@ -174,7 +178,7 @@ def test_a_model_adapted_from_another_is_what_it_differs_by(call: Call, adapted:
     shutil.copytree(adapted, home)
     answer = call("pack", home / "run", "--out", home / "fr-en", "--beside", home / "en-fr", "--rank", "8")
     assert answer.code == 0, answer.err
-    assert sorted(p.name for p in (home / "fr-en").iterdir()) == ["card.json", "config.json", UPDATES]
+    assert sorted(p.name for p in (home / "fr-en").iterdir()) == [CHECKSUMS, "card.json", "config.json", UPDATES]
     assert (home / "fr-en" / UPDATES).stat().st_size < 0.8 * (home / "en-fr" / "model.safetensors").stat().st_size
     sources, targets = zip(*LINES, strict=True)
     assert call("translate", "--model", home / "run", *targets).out.splitlines() == list(sources)  # it has learnt it

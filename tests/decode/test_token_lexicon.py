@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.bundle.bundle import LEXICON
+from regard.bundle.folder import LEXICON
 from regard.decode.token_lexicon import LexiconConfig, TokenLexicon, learn_lexicon, spelled
 from regard.errors import BundleError, InputError, RecipeError
 from regard.text.tokenizer import TextConfig, Tokenizer

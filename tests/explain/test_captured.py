@@ -13,7 +13,8 @@ import torch
 import variants
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import DecodeConfig, beam_search
+from regard.bundle.search_config import DecodeConfig
+from regard.decode.beam import beam_search
 from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError
 from regard.explain.attention import View
@@ -143,7 +144,7 @@ def test_what_is_not_there_is_said(translator: Translator, tokenizer: Tokenizer)
     with pytest.raises(InputError, match="hypothesis 3 is asked for, but the search found 2"):
         capture(translator.bundle, "The cat sleeps.", beam=2, nbest=2)
     for architecture in ("rnn", "bytenet"):
-        config = ARCHITECTURES[architecture][1]["tiny"]
+        config = ARCHITECTURES[architecture].presets["tiny"]
         bundle = Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
         for ids in (None, [4]):
             with pytest.raises(InputError, match=f'"{architecture}" has none'):
@@ -151,7 +152,7 @@ def test_what_is_not_there_is_said(translator: Translator, tokenizer: Tokenizer)
 
 
 def test_a_recurrent_model_has_cross_attention_alone(tokenizer: Tokenizer) -> None:
-    config = ARCHITECTURES["rnn-attention"][1]["tiny"]
+    config = ARCHITECTURES["rnn-attention"].presets["tiny"]
     bundle = Bundle("rnn-attention", config, make_model("rnn-attention", config, tokenizer).eval(), tokenizer)
     seen = capture(bundle, "The cat sleeps.", beam=2)
     assert seen.kinds == ("cross",)

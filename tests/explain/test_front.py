@@ -70,7 +70,7 @@ def test_what_cannot_be_explained(translator: Translator, text: str, options: di
 
 def test_a_model_without_self_attention(tokenizer: Tokenizer) -> None:
     torch.manual_seed(4)
-    config = ARCHITECTURES["rnn-attention"][1]["tiny"]
+    config = ARCHITECTURES["rnn-attention"].presets["tiny"]
     model = make_model("rnn-attention", config, tokenizer).eval()
     found = explain(Bundle("rnn-attention", config, model, tokenizer), SENTENCE, "Le chien voit le chat.")
     assert found.grid().rows == ("Le", "chien", "voit", "le", "chat", ".")

@@ -26,7 +26,7 @@ BLIND = ("rnn", "bytenet")
 def fresh(architecture: str, tokenizer: Tokenizer) -> Bundle:
     """An untrained model: it looks somewhere, and that is all that matters here."""
     torch.manual_seed(4)
-    config = ARCHITECTURES[architecture][1]["tiny"]
+    config = ARCHITECTURES[architecture].presets["tiny"]
     return Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
 
 

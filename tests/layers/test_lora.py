@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import flat_batch
-from regard.bundle.bundle import Bundle, unique_tensors
+from regard.bundle.bundle import Bundle
 from regard.layers.lora import LowRank, adapt, factors, low_rank, merged, updated, updates_between
+from regard.models.base import unique_tensors
 from regard.models.rnn import RnnConfig
 from regard.models.table import make_model
 from regard.models.transformer import Transformer, TransformerConfig

@@ -12,7 +12,7 @@ from regard.batch import PAD, Batch, flat_batch, pad_sources
 from regard.decode.greedy import greedy
 from regard.errors import RecipeError
 from regard.models.base import Model
-from regard.models.bytenet import PRESETS, Block, ByteNet, ByteNetConfig
+from regard.models.bytenet import PRESETS, ByteNet, ByteNetBlock, ByteNetConfig
 from variants import BYTENET as MODELS
 from variants import SMALL_BYTENET as SMALL
 from variants import V, close, scattered, stepwise
@@ -32,7 +32,7 @@ def test_there_is_no_attention_to_show(model: Model, batch: Batch) -> None:
     assert stepwise(model, batch, trace=True)[1] == [None] * batch.tgt_in.shape[1]
 
 
-def twin_block(block: Block, x: torch.Tensor, dilation: int, causal: bool) -> torch.Tensor:
+def twin_block(block: ByteNetBlock, x: torch.Tensor, dilation: int, causal: bool) -> torch.Tensor:
     """The paper's block, channels first, by torch's own functions: (1, 2d, T)"""
 
     def bend(y: torch.Tensor, norm: torch.nn.LayerNorm) -> torch.Tensor:

@@ -203,7 +203,7 @@ def test_operations_grow_with_the_sentence(model: Model) -> None:
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_bundle_round_trip_changes_nothing(tmp_path: Path, tokenizer: Tokenizer, architecture: str) -> None:
     torch.manual_seed(3)
-    config = ARCHITECTURES[architecture][1]["tiny"]
+    config = ARCHITECTURES[architecture].presets["tiny"]
     model = make_model(architecture, config, tokenizer).eval()
     Bundle(architecture, config, model, tokenizer, {"note": "é"}).save(tmp_path / "b")
     again = Bundle.load(tmp_path / "b")

@@ -12,8 +12,9 @@ import torch
 from safetensors.torch import load_file
 
 import regard
-from regard.bundle.bundle import Bundle, unique_tensors
+from regard.bundle.bundle import Bundle
 from regard.errors import BundleError, RecipeError, RunError
+from regard.models.base import unique_tensors
 from regard.models.rnn import Rnn, RnnConfig
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe

@@ -15,21 +15,25 @@ Training writes what it knows by itself: recipe, steps, cost, versions, scores. 
     url = "https://tatoeba.org"
 
 The section `tests` holds scores of exactly these weights, by the name of the test set; `benchmarks/box.py` measures
-them. Printing is the command line's affair.
+them. A card may come from anybody: `read_card` gives the entries that the package uses in their types, or an error.
+Printing is the command line's task.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import tomllib
+import types
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
-from regard.config import build, key, keys_of, require
-from regard.errors import InputError
+from regard.bundle.search_config import DecodeConfig
+from regard.config import accept, build, describe, key, keys_of, require
+from regard.errors import InputError, RecipeError
 
+MAX_LENGTH = 256  # tokens, where a card does not say
 SCORES = ("dev_bleu", "test_bleu", "tests")  # what holds for the weights as they are, and for no others
 MEASURED = (*SCORES, "attention_view")  # what holds for the sources as they are: with a tag before them it may not
 
@@ -91,42 +95,133 @@ def without_places(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
+# ── what the package reads of a card ──────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class StoredScore:
+    score: float
+    signature: str
+    name: str = ""  # of the metric, where it is not clear
+
+
+@dataclass(frozen=True)
+class StoredTest:
+    """Scores on one test set: how many sentences came out exactly as wanted, or metrics."""
+
+    sentences: int
+    beam: int = 0
+    exact: int | None = None
+    metrics: tuple[StoredScore, ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """The attention map that was chosen as the alignment."""
+
+    layer: int
+    head: int | None  # None: the mean of heads
+    row: Literal["predicting", "having-read"]
+    aer: float = 1.0
+    on: str = ""
+
+    def __post_init__(self) -> None:
+        require(min(self.layer, self.head or 0) >= 0, "attention_view must count layers and heads from 0")
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    kept: int
+
+
+@dataclass(frozen=True)
+class Card:
+    """The entries of a card that are used, in their types. Others are kept as they are and only printed."""
+
+    regard: str = "?"
+    torch: str = "?"
+    device: str = "?"
+    pairs: PairCounts | None = None
+    step: int = 0
+    target_tokens: int = 0
+    training_seconds: float = 0.0
+    training_flops: float | None = None
+    dev_bleu: StoredScore | None = None
+    test_bleu: StoredScore | None = None
+    tests: dict[str, StoredTest] = field(default_factory=dict)
+    about: About | None = None
+    attention_view: StoredView | None = None
+    recipe: dict[str, dict[str, Any]] = field(default_factory=dict)
+    decode: DecodeConfig = field(default_factory=DecodeConfig)  # of the recipe
+    max_length: int = MAX_LENGTH  # of the recipe
+
+    def __post_init__(self) -> None:
+        require(self.max_length >= 1, f"data.max_length must be at least 1, but is {self.max_length}")
+
+
+def read_card(card: Mapping[str, Any]) -> Card:
+    """The entries that are used. One of the wrong type is a `RecipeError`."""
+    recipe = _typed(card.get("recipe", {}), dict[str, dict[str, Any]], "recipe")
+    longest = recipe.get("data", {}).get("max_length", MAX_LENGTH)
+    own = {"decode": build(DecodeConfig, recipe.get("decode", {}), "decode"), "max_length": longest}
+    found: Card = _typed({**card, **own}, Card, "card")
+    return found
+
+
+def _typed(value: Any, kind: Any, where: str) -> Any:
+    """`value` as an instance of `kind`, entries of a table that `kind` does not name left out."""
+    if isinstance(value, kind if isinstance(kind, type) and dataclasses.is_dataclass(kind) else ()):
+        return value
+    options = [option for option in get_args(kind) if option is not type(None)]
+    if get_origin(kind) is types.UnionType and len(options) == 1:  # X | None
+        return None if value is None else _typed(value, options[0], where)
+    if get_origin(kind) is dict and isinstance(value, Mapping):
+        return {name: _typed(inner, get_args(kind)[1], f"{where}.{name}") for name, inner in value.items()}
+    if get_origin(kind) is tuple and isinstance(value, (list, tuple)):
+        return tuple(_typed(inner, get_args(kind)[0], where) for inner in value)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type) and isinstance(value, Mapping):
+        known = keys_of(kind)
+        for wanted in dataclasses.fields(kind):
+            has_default = wanted.default is not MISSING or wanted.default_factory is not MISSING
+            require(has_default or wanted.name in value, f"{where}.{wanted.name} is missing")
+        return kind(**{name: _typed(value[name], known[name], f"{where}.{name}") for name in known if name in value})
+    try:
+        return value if kind is Any else accept(value, kind)
+    except ValueError:
+        raise RecipeError(f"{where} must be {describe(kind)}, but is {value!r}") from None
+
+
 def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What the card says, as lines under headings; a heading of which it says nothing is not there."""
-    about, pairs = card.get("about", {}), card.get("pairs", {})
+    """What the card says, as lines under headings; a heading of which it says nothing is left out."""
+    known = read_card(card)
+    about = known.about
+    time = f"{known.training_seconds:,.0f} s"
+    cost = "not counted" if known.training_flops is None else f"{known.training_flops:.3g} FLOPs"
+    data = [line for d in about.data for line in (f"{d.name}, {d.licence}, {d.url}", d.attribution)] if about else []
     rows = {
-        "title": [about["title"]] if about else [],
-        "languages": [" → ".join(about["languages"])] if about else [],
-        "data": [
-            line
-            for d in about.get("data", ())
-            for line in (f"{d['name']}, {d['licence']}, {d['url']}", d["attribution"])
-        ],
-        "pairs": [f"{pairs['kept']:,} to learn from"] if "kept" in pairs else [],
-        "training": [about["training"]] if about else [],
-        "trained": [_effort(card)],
-        "cost": [f"{card['training_flops']:.3g} FLOPs" if "training_flops" in card else "not counted"],
-        "dev BLEU": _score(card.get("dev_bleu")),
-        "test BLEU": _score(card.get("test_bleu")),
-        "tests": [line for name, found in card.get("tests", {}).items() for line in _test(name, found)],
-        "limits": list(about.get("limits", ())),
-        "made with": [f"regard {card.get('regard', '?')}, torch {card.get('torch', '?')}"],
+        "title": [about.title] if about else [],
+        "languages": [" → ".join(about.languages)] if about else [],
+        "data": data,
+        "pairs": [f"{known.pairs.kept:,} to learn from"] if known.pairs else [],
+        "training": [about.training] if about else [],
+        "trained": [f"{known.step:,} steps, {known.target_tokens:,} target tokens, {time} on {known.device}"],
+        "cost": [cost],
+        "dev BLEU": _score(known.dev_bleu),
+        "test BLEU": _score(known.test_bleu),
+        "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
+        "limits": list(about.limits) if about else [],
+        "made with": [f"regard {known.regard}, torch {known.torch}"],
     }
     return {name: lines for name, lines in rows.items() if lines}
 
 
-def _effort(card: Mapping[str, Any]) -> str:
-    steps, tokens, seconds = (card.get(name, 0) for name in ("step", "target_tokens", "training_seconds"))
-    return f"{steps:,} steps, {tokens:,} target tokens, {seconds:,.0f} s on {card.get('device', '?')}"
+def _score(found: StoredScore | None) -> list[str]:
+    return [f"{found.score:.2f}  {found.signature}"] if found else []
 
 
-def _score(found: Mapping[str, Any] | None) -> list[str]:
-    return [f"{found['score']:.2f}  {found['signature']}"] if found else []
-
-
-def _test(name: str, found: Mapping[str, Any]) -> list[str]:
+def _test(name: str, found: StoredTest) -> list[str]:
     """A test set and its scores, each with its signature."""
-    if "exact" in found:
-        return [f"{name}: {found['exact']} of {found['sentences']} sentences exactly as wanted"]
-    first = f"{name}, {found['sentences']:,} sentences, beam {found['beam']}"
-    return [first, *(f"{m['name']} {m['score']:.2f}  {m['signature']}" for m in found["metrics"])]
+    if found.exact is not None:
+        return [f"{name}: {found.exact} of {found.sentences} sentences exactly as wanted"]
+    first = f"{name}, {found.sentences:,} sentences, beam {found.beam}"
+    return [first, *(f"{m.name} {m.score:.2f}  {m.signature}" for m in found.metrics)]

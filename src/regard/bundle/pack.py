@@ -7,14 +7,17 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regard.batch import flat_batch as batch_of
-from regard.bundle.bundle import Bundle, find_bundle, unique_tensors
-from regard.bundle.bundle import beside as files_of
-from regard.bundle.weights import packed, relative_errors, unpacked
+from regard.batch import flat_batch
+from regard.bundle.bundle import Bundle
+from regard.bundle.folder import beside as files_of
+from regard.bundle.folder import find_bundle
+from regard.bundle.weights import from_storage, relative_errors, to_storage
 from regard.errors import InputError
 from regard.layers.lora import updated, updates_between
+from regard.models.base import unique_tensors
 
 LOST = 0.01  # of a matrix's change, at most
+SPECIALS = 3  # ids of PAD, BOS and EOS
 
 
 def neighbour(beside: Path, out: Path) -> str:
@@ -49,7 +52,7 @@ def check_fits(small: Bundle, there: Bundle, beside: Path) -> None:
 
 def check_same(small: Bundle, there: Bundle, beside: Path) -> None:
     """Whether a model, as it is to be stored, could use the weights of another as its own."""
-    ours, theirs = unpacked(packed(unique_tensors(small.model), small.weights)), unique_tensors(there.model)
+    ours, theirs = from_storage(to_storage(unique_tensors(small.model), small.weights)), unique_tensors(there.model)
     if small.weights != there.weights or any(not torch.equal(ours[name], theirs[name]) for name in ours):
         how = f"; there they are {there.weights}: --weights {there.weights}" if small.weights != there.weights else ""
         raise InputError(f"--beside {beside} has other weights{how or '; leave --beside out, and all is written'}")
@@ -79,8 +82,9 @@ def compared(before: Bundle, after: Bundle) -> list[str]:
     """How far two models are apart, in their weights and in what they say of a line that means nothing."""
     errors = relative_errors(unique_tensors(before.model), unique_tensors(after.model))
     worst = max(errors, key=lambda name: errors[name])
-    ids = [list(range(3, 3 + 20))]  # the first tokens that are no specials
-    batch = batch_of(ids, ids).pad()
+    sides = (before.tokenizer.source_size, before.tokenizer.target_size)
+    source, target = (list(range(SPECIALS, min(SPECIALS + 20, size))) for size in sides)  # the first tokens of each
+    batch = flat_batch([source], [target]).pad()
     with torch.inference_mode():
         one, other = (bundle.model(batch).log_softmax(dim=-1) for bundle in (before, after))
     assert one.shape == other.shape

@@ -7,11 +7,11 @@
 
 A row is what feeds one output, or one embedding, so an outlier coarsens its own row alone. A scale has 8 significant
 bits: rounding it moves the largest weight by less than half a step, so that it stays ±127; and times a number of 7
-bits it is exact in float32. So packing what was unpacked gives the same bytes. Biases and norms are vectors; they are
+bits it is exact in float32. So storing what was loaded gives the same bytes. Biases and norms are vectors; they are
 few and stay as they are. Clipping the largest weights for finer steps was measured: it lowers the error of our models
 by a fiftieth, which is not worth a search.
 
-This is about storage: a model is float32 again once it is loaded. Nothing computes in 8 bits.
+This is about storage only: a loaded model is float32, and nothing computes in 8 bits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def from_int8(whole: Tensor, scale: Tensor) -> Tensor:
     return whole * scale.float().view(-1, *(1 for _ in whole.shape[1:]))
 
 
-def packed(weights: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
+def to_storage(weights: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
     """The tensors to write. A weight that this storage cannot hold is an error."""
     if storage == "float32":
         return dict(weights)
@@ -60,26 +60,35 @@ def packed(weights: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]
         else:
             stored[name] = held = tensor.half() if storage == "float16" else tensor
         if not held.isfinite().all():
-            raise BundleError(f"{name} has weights that {storage} cannot hold; pack it as float32")
+            raise BundleError(f"{name} has weights that {storage} cannot hold; store them as float32")
     return stored
 
 
-def unpacked(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors in float32, whichever way they were stored."""
+def from_storage(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors in float32, whichever way they were stored. NaN and infinity are errors."""
     weights: dict[str, Tensor] = {}
+    int8 = {name: tensor.dtype == torch.int8 for name, tensor in stored.items()}
     for name, tensor in stored.items():
-        if tensor.dtype == torch.int8:
-            if stored.get(name + SCALE, tensor[:0]).shape != tensor.shape[:1]:
+        if int8[name]:
+            scale = stored.get(name + SCALE)
+            if scale is None or scale.shape != tensor.shape[:1]:
                 raise BundleError(f"{name}{SCALE} must hold one scale for each row of {name}, but does not")
-            weights[name] = from_int8(tensor, stored[name + SCALE])
-        elif not _is_scale(name, stored):
+            _check_finite(name + SCALE, scale.float() * MOST)
+            weights[name] = from_int8(tensor, scale)
+        elif not is_scale(name, int8):
             weights[name] = tensor.float()
+            _check_finite(name, weights[name])
     return weights
 
 
-def _is_scale(name: str, stored: Mapping[str, Tensor]) -> bool:
-    matrix = stored.get(name.removesuffix(SCALE))
-    return name.endswith(SCALE) and matrix is not None and matrix.dtype == torch.int8
+def is_scale(name: str, int8: Mapping[str, bool]) -> bool:
+    """Whether a stored tensor holds the scales of another, given which tensors are whole numbers of 8 bits."""
+    return name.endswith(SCALE) and int8.get(name.removesuffix(SCALE), False)
+
+
+def _check_finite(name: str, tensor: Tensor) -> None:
+    if not tensor.isfinite().all():
+        raise BundleError(f"{name} holds NaN or infinity")
 
 
 @torch.no_grad()

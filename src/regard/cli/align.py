@@ -81,7 +81,8 @@ def align(
     meaning (a row explains the word it predicts, or the word it has read), value norms, the diagonal, chance, the same
     model untrained, and aligners without a neural network. AER is the alignment error rate: 0 is perfect.
     """
-    from regard.bundle.bundle import Bundle, find_bundle
+    from regard.bundle.bundle import Bundle
+    from regard.bundle.folder import find_bundle
     from regard.text.words import space_spans, word_spans
 
     if words not in SPLITS:

@@ -27,8 +27,9 @@ def info(
 
     Architecture, sizes, data with licences, training, cost, scores with their signatures, limits.
     """
-    from regard.bundle.bundle import PARTS, UPDATES, Bundle, beside, find_bundle, part
+    from regard.bundle.bundle import Bundle
     from regard.bundle.card import card_rows
+    from regard.bundle.folder import PARTS, UPDATES, beside, find_bundle, part
 
     folder = find_bundle(model or box.boxed())
     bundle = Bundle.load(folder)

@@ -47,7 +47,8 @@ def lexicon(
     """
     from rich.console import Console
 
-    from regard.bundle.bundle import LEXICON, Bundle, find_bundle
+    from regard.bundle.bundle import Bundle
+    from regard.bundle.folder import LEXICON, find_bundle
     from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
 
     config = LexiconConfig(entries=entries)

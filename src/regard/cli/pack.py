@@ -75,8 +75,9 @@ def pack(
 
       regard pack runs/law --out law --beside en-fr --rank 16
     """
-    from regard.bundle.bundle import LEXICON, Bundle, find_bundle
+    from regard.bundle.bundle import Bundle
     from regard.bundle.card import MEASURED, SCORES, read_about, without_places
+    from regard.bundle.folder import LEXICON, find_bundle
     from regard.bundle.pack import compared, neighbour, save_beside
 
     storage = chosen_storage(weights)

@@ -138,11 +138,11 @@ def print_keys(architecture: str) -> None:
     check_architecture(architecture)
     table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
     defaults: dict[str, Any] = recipe_from_tables({"model": {"architecture": architecture}}).tables()
-    for section, keys in {**SECTIONS, "model": ARCHITECTURES[architecture][0]}.items():
+    for section, keys in {**SECTIONS, "model": ARCHITECTURES[architecture].config}.items():
         table.add_row("", "")
         table.add_row(f"[bold]\\[{section}][/bold]", "[dim]default[/dim]")
         if section == "model":
-            presets = ", ".join(ARCHITECTURES[architecture][1])
+            presets = ", ".join(ARCHITECTURES[architecture].presets)
             others = f"one of {', '.join(ARCHITECTURES)}; each has keys of its own: --architecture NAME --help"
             table.add_row("[cyan]--architecture[/cyan]", architecture, others)
             table.add_row("[cyan]--preset[/cyan]", "small", f"sizes to start from: {presets}")

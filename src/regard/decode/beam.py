@@ -18,27 +18,8 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.config import key, require
 from regard.decode.hypothesis import Hypothesis, length_limits
 from regard.models.base import Model
-
-
-@dataclass(frozen=True)
-class DecodeConfig:
-    """How `regard translate` searches unless told otherwise; section [decode] of a recipe."""
-
-    beam: int = key(4, "hypotheses kept per sentence; 1 is greedy search")
-    length_penalty: float = key(0.6, "α of lp(Y) = ((5 + |Y|) / 6)^α; 0 ranks by plain probability")
-    mend: bool = key(
-        False, "read rough text as it was meant: CAPITALS in small letters, smileys aside (decode/mend.py)"
-    )
-
-    def __post_init__(self) -> None:
-        require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")
-        require(
-            0 <= self.length_penalty < math.inf,
-            f"decode.length_penalty must be a number from 0 on, but is {self.length_penalty}",
-        )
 
 
 def length_penalty(length: int, alpha: float) -> float:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.bundle.bundle import LEXICON
+from regard.bundle.folder import LEXICON
 from regard.config import key, require
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
@@ -107,7 +107,9 @@ class TokenLexicon:
                 raise ValueError(f"format {stored['format']}")
             entries = {e: tuple((str(f), float(t)) for f, t in row) for e, row in stored["entries"].items()}
             found = cls(entries, str(stored["tokenizer"]), int(stored["pairs"]))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+            if not all(0 <= t <= 1 for row in entries.values() for _, t in row):
+                raise ValueError("a probability that is not from 0 to 1")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as problem:
             raise BundleError(f"{path} cannot be read ({type(problem).__name__}: {problem}); {again}") from None
         if found.tokenizer != tokenizer.fingerprint:
             raise BundleError(f"{path} is in the tokens of another model; {again}")

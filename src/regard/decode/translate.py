@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from regard.batch import budgeted, pad_sources
 from regard.bundle import box
-from regard.bundle.bundle import Bundle, find_bundle
-from regard.config import build
-from regard.decode.beam import DecodeConfig, beam_search
+from regard.bundle.bundle import Bundle
+from regard.bundle.folder import find_bundle
+from regard.bundle.search_config import DecodeConfig
+from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.reading import Reading, joined_reading, reading_of
@@ -98,9 +99,8 @@ class Translator:
         if not folders:
             raise InputError("a translator needs a model, but no folder is given")
         bundles = [Bundle.load(folder, pick_device(device)) for folder in folders]
-        first, recipes = bundles[0], [bundle.card.get("recipe", {}) for bundle in bundles]
-        config = build(DecodeConfig, recipes[0].get("decode", {}), "decode")
-        longest = min(int(recipe.get("data", {}).get("max_length", 256)) for recipe in recipes)
+        first, longest = bundles[0], min(bundle.max_length for bundle in bundles)
+        config = first.decode
         if len(bundles) == 1:
             return cls(first, config, longest, folders=folders)
         check_tokenizers(folders, bundles)

@@ -30,7 +30,7 @@ from rich.console import Console
 
 from regard.batch import Batch, budgeted
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import DecodeConfig
+from regard.bundle.search_config import DecodeConfig
 from regard.device import pick_device
 from regard.doctor.clock import Time, now, since, timed
 from regard.doctor.punctual import Punctual

@@ -26,8 +26,8 @@ from torch import Tensor
 
 from regard.batch import EOS, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.config import build
-from regard.decode.beam import DecodeConfig, beam_search
+from regard.bundle.search_config import DecodeConfig
+from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
@@ -120,7 +120,7 @@ def capture(
     if target_ids is not None:
         ids, maps, how = tuple(target_ids), forced(bundle.model, source_ids, target_ids), "forced"
     else:
-        config = build(DecodeConfig, bundle.card.get("recipe", {}).get("decode", {}), "decode")
+        config = bundle.decode
         config = DecodeConfig(config.beam if beam is None else beam, config.length_penalty)
         found, maps = searched(bundle.model, source_ids, config, nbest)
         ids, how = found.ids, "greedy" if config.beam == 1 else f"beam {config.beam}"

@@ -29,7 +29,6 @@ TITLES = {
     "encoder": "Each source word (down) and the source words it looks at (across)",
     "decoder": "Each target word (down) and the words before it that it looks at (across)",
 }
-LONGEST = 256  # tokens, where a card does not say
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def explain(
         raise InputError("there is nothing to explain: the sentence is empty")
     if target is not None and (beam is not None or nbest):
         raise InputError("a translation that is given is not searched for; give --target or --beam, not both")
-    longest = int(bundle.card.get("recipe", {}).get("data", {}).get("max_length", LONGEST))
+    longest = bundle.max_length
     tokens = len(bundle.tokenizer.encode_source([text])[0])
     if tokens >= longest:  # EOS takes the last place
         raise InputError(

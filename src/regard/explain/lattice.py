@@ -22,8 +22,8 @@ from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.config import build
-from regard.decode.beam import Considered, DecodeConfig, Record, beam_search
+from regard.bundle.search_config import DecodeConfig
+from regard.decode.beam import Considered, Record, beam_search
 from regard.decode.hypothesis import Hypothesis
 from regard.errors import InputError
 from regard.explain.grid import EOS as EOS_LABEL
@@ -86,7 +86,7 @@ class Lattice:
 
 def lattice(bundle: Bundle, source: str, beam: int | None = None, length_penalty: float | None = None) -> Lattice:
     """The search for one sentence; beam and length penalty are the model's own unless given."""
-    own = build(DecodeConfig, bundle.card.get("recipe", {}).get("decode", {}), "decode")
+    own = bundle.decode
     config = DecodeConfig(
         own.beam if beam is None else beam, own.length_penalty if length_penalty is None else length_penalty
     )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
 from regard.decode.reading import joined_reading, reading_of
 from regard.explain.alignment import Link, Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.attention import View, WordAttention
@@ -43,11 +44,10 @@ def default_view(model: Model) -> View:
 
 def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
     """The view that the bundle's card names and what it is worth, or a plain default that was never measured."""
-    stored = bundle.card.get("attention_view")
+    stored = read_card(bundle.card).attention_view
     if stored is None:
         return default_view(bundle.model), None
-    view = View(stored["layer"], stored["head"], stored["row"])
-    return view, Trust(stored["aer"], stored.get("on", ""))
+    return View(stored.layer, stored.head, stored.row), Trust(stored.aer, stored.on)
 
 
 def attention_links(

@@ -211,7 +211,7 @@ def score_terms(scores: Scores, s: Array, h: Array, coverage: tuple[Array, Array
 def of_convs2s(model: ConvS2S, batch: Batch, which: Which) -> Working:
     """d = W h + b + g asks z; the values are z + e; √m times their mean goes through W."""
     layer, at = model.decoder[which.layer], which.position
-    assert isinstance(layer, convs2s.DecoderLayer)
+    assert isinstance(layer, convs2s.ConvS2SDecoderLayer)
     memory = model.encode(batch.src, batch.src_mask)
     with overheard(layer, layer.query, layer.output) as heard:
         maps = model.attention(batch)

@@ -131,3 +131,14 @@ class RowModel(Model):
     def output_matrix(self) -> Tensor:
         """(V, D)"""
         ...
+
+
+def unique_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """The model's tensors by name, a shared one once, under its first name."""
+    named: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in model.state_dict(keep_vars=True).items():
+        if id(tensor) not in seen:
+            seen.add(id(tensor))
+            named[name] = tensor
+    return named

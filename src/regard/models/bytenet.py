@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -33,6 +33,7 @@ from regard.batch import PAD, Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,10 @@ class ByteNetConfig:
     stretch: float = key(1.2, "encoder columns per source token (the paper's a); whole hundredths")
     extra: int = key(0, "encoder columns beyond those (the paper's b)")
     dropout: float = key(0.1, "share of embeddings and block outputs silenced in training")
-    tie: Literal["auto", "all", "target", "none"] = key(
-        "auto",
-        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
-    )
+    tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
-        for name in ("width", "kernel", "encoder_layers", "decoder_layers", "dilations"):
-            value = getattr(self, name)
-            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        check_sizes(self, "width", "kernel", "encoder_layers", "decoder_layers", "dilations")
         require(
             self.kernel % 2 == 1,
             f"model.kernel must be odd, but is {self.kernel}; try kernel = {self.kernel + 1}",
@@ -64,8 +60,8 @@ class ByteNetConfig:
             abs(self.stretch * 100 - round(self.stretch * 100)) < 1e-6,
             f"model.stretch must have at most two decimals, but is {self.stretch}; try {self.stretch:.2f}",
         )
-        require(self.extra >= 0, f"model.extra must be at least 0, but is {self.extra}")
-        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+        require(0 <= self.extra <= 1000, f"model.extra must be at least 0 and at most 1000, but is {self.extra}")
+        check_shares(self, "dropout")
 
     def dilation(self, layer: int) -> int:
         """
@@ -96,7 +92,7 @@ def columns(length: Length, stretch: float, extra: int) -> Length:
     return (length * round(stretch * 100) + 99) // 100 + extra
 
 
-class Block(nn.Module):
+class ByteNetBlock(nn.Module):
     """x + W₃ r(W₂ ∗ r(W₁ r(x))) with r = ReLU ∘ LayerNorm, as what comes before the convolution and what after."""
 
     def __init__(self, config: ByteNetConfig, dilation: int) -> None:
@@ -118,14 +114,14 @@ class Block(nn.Module):
         return out
 
 
-class EncoderBlock(Block):
+class EncoderBlock(ByteNetBlock):
     """Centred: (B, C, 2d) → (B, C, 2d)"""
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         return self.leave(x, self.convolution(self.enter(x), mask))
 
 
-class DecoderBlock(Block):
+class DecoderBlock(ByteNetBlock):
     """Causal: (N, T, 2d) → (N, T, 2d)"""
 
     def forward(self, x: Tensor, past: Past | None) -> tuple[Tensor, Past]:
@@ -150,7 +146,6 @@ class ByteNetState:
 class ByteNet(Model):
     def __init__(self, config: ByteNetConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
-        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         width = 2 * config.width
         self.source_embedding = nn.Embedding(source_size, width)
@@ -165,10 +160,7 @@ class ByteNet(Model):
         for table in (self.source_embedding, self.target_embedding, self.output):  # √D times them has unit variance
             nn.init.normal_(table.weight, std=width**-0.5)
         nn.init.zeros_(self.output.bias)
-        if config.tie != "none":
-            self.output.weight = self.target_embedding.weight
-        if config.tie == "all" or (config.tie == "auto" and joint):
-            self.source_embedding.weight = self.target_embedding.weight
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -35,6 +34,7 @@ from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.layers.scores import look
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,17 @@ class ConvS2SConfig:
     encoder_layers: int = key(5, "encoder layers")
     decoder_layers: int = key(5, "decoder layers, each with its own attention")
     dropout: float = key(0.1, "share of embeddings and of convolution inputs silenced in training")
-    tie: Literal["auto", "all", "target", "none"] = key(
-        "auto",
-        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
-    )
+    tie: Tie = key("auto", TIE_HELP)
     max_positions: int = key(1024, "learned positions there are; later tokens all stand at the last")
     weight_norm: bool = key(False, "learn length and direction of the weights apart, as the paper does")
 
     def __post_init__(self) -> None:
-        for name in ("width", "embedding", "kernel", "encoder_layers", "decoder_layers", "max_positions"):
-            value = getattr(self, name)
-            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        check_sizes(self, "width", "embedding", "kernel", "encoder_layers", "decoder_layers", "max_positions")
         require(
             self.kernel % 2 == 1,
             f"model.kernel must be odd, but is {self.kernel}; try kernel = {self.kernel + 1}",
         )
-        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+        check_shares(self, "dropout")
 
 
 # The paper's translation models share no embeddings and normalise their weights. For WMT 2016 English–Romanian it has
@@ -88,7 +83,7 @@ def scale_gradient(x: Tensor, share: float) -> Tensor:
     return still + share * (x - still)
 
 
-class Block(nn.Module):
+class ConvS2SBlock(nn.Module):
     """h = √½ · (GLU(convolution) + x), the convolution's input under dropout."""
 
     def __init__(self, config: ConvS2SConfig) -> None:
@@ -113,23 +108,23 @@ class Block(nn.Module):
 
 
 @dataclass(frozen=True)
-class Source:
+class ConvS2SSource:
     """What every decoder layer looks at."""
 
     keys: Tensor  # (N, S, F) z
     values: Tensor  # (N, S, F) z + e
     mask: Tensor  # (N, S)
 
-    def select(self, rows: Tensor) -> Source:
-        return Source(*(t.index_select(0, rows) for t in (self.keys, self.values, self.mask)))
+    def select(self, rows: Tensor) -> ConvS2SSource:
+        return ConvS2SSource(*(t.index_select(0, rows) for t in (self.keys, self.values, self.mask)))
 
 
-class DecoderLayer(nn.Module):
+class ConvS2SDecoderLayer(nn.Module):
     """A causal block, then one look at the source."""
 
     def __init__(self, config: ConvS2SConfig) -> None:
         super().__init__()
-        self.block = Block(config)
+        self.block = ConvS2SBlock(config)
         self.query = Convolution(config.width, config.embedding, normalised=config.weight_norm)
         self.output = Convolution(config.embedding, config.width, normalised=config.weight_norm)
 
@@ -138,7 +133,7 @@ class DecoderLayer(nn.Module):
         x: Tensor,  # (N, T, D): all target positions, or one when there is a past
         embedded: Tensor,  # (N, T, F)
         past: Past | None,
-        source: Source,
+        source: ConvS2SSource,
         record: list[Tensor] | None,
     ) -> tuple[Tensor, Past]:
         h, present = self.block.after(x, past)
@@ -163,7 +158,7 @@ class ConvS2SState:
 
     length: int  # tokens read so far
     past: tuple[Past | None, ...]  # per layer (N, k − 1, D)
-    source: Source
+    source: ConvS2SSource
     sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
 
@@ -180,7 +175,6 @@ class ConvS2S(Model):
 
     def __init__(self, config: ConvS2SConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
-        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         kept = 1 - config.dropout
         self.source_embedding = nn.Embedding(source_size, config.embedding)
@@ -189,17 +183,14 @@ class ConvS2S(Model):
         self.target_positions = nn.Embedding(config.max_positions, config.embedding)
         self.dropout = nn.Dropout(config.dropout)
         self.encoder_input = Convolution(config.embedding, config.width, 1, 1, kept, config.weight_norm)
-        self.encoder = nn.ModuleList(Block(config) for _ in range(config.encoder_layers))
+        self.encoder = nn.ModuleList(ConvS2SBlock(config) for _ in range(config.encoder_layers))
         self.encoder_output = Convolution(config.width, config.embedding, normalised=config.weight_norm)
         self.decoder_input = Convolution(config.embedding, config.width, 1, 1, kept, config.weight_norm)
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        self.decoder = nn.ModuleList(ConvS2SDecoderLayer(config) for _ in range(config.decoder_layers))
         self.decoder_output = Convolution(config.width, config.embedding, normalised=config.weight_norm)
         self.output = nn.Linear(config.embedding, target_size)
         self._initialise()
-        if config.tie != "none":
-            self.output.weight = self.target_embedding.weight
-        if config.tie == "all" or (config.tie == "auto" and joint):
-            self.source_embedding.weight = self.target_embedding.weight
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     def _initialise(self) -> None:
         """The convolutions have seen to themselves."""
@@ -226,7 +217,7 @@ class ConvS2S(Model):
 
     def start(self, memory: Memory, trace: bool = False) -> ConvS2SState:
         assert isinstance(memory, ConvS2SMemory)
-        source = Source(memory.states, memory.states + memory.embedded, memory.mask)
+        source = ConvS2SSource(memory.states, memory.states + memory.embedded, memory.mask)
         rows = torch.arange(len(memory.mask), device=memory.mask.device)
         return ConvS2SState(0, (None,) * self.config.decoder_layers, source, rows, trace)
 

@@ -30,7 +30,6 @@ ours. The decoder starts from zeros. Not here: the model without attention (Deep
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -39,7 +38,8 @@ from torch import Tensor, nn
 from regard.config import key, require
 from regard.layers.recurrent import Recurrent
 from regard.models.base import Memory
-from regard.models.gnmt import Attentive, AttentiveLSTM, AttentiveState, Decoded, Looked
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.gnmt import Attentive, AttentiveDecoded, AttentiveLSTM, AttentiveOutput, AttentiveState
 
 
 @dataclass(frozen=True)
@@ -49,20 +49,15 @@ class DeepAttConfig:
     encoder_layers: int = key(5, "layers of each of the encoder's two columns")
     decoder_layers: int = key(4, "decoder layers")
     dropout: float = key(0.1, "share of LSTM outputs silenced in training; the fast-forward path is never touched")
-    tie: Literal["auto", "all", "target", "none"] = key(
-        "auto",
-        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
-    )
+    tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
-        for name in ("width", "embedding", "encoder_layers", "decoder_layers"):
-            value = getattr(self, name)
-            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        check_sizes(self, "width", "embedding", "encoder_layers", "decoder_layers")
         require(
             self.width % 2 == 0,
             f"model.width must be even, but is {self.width}: a quarter of ten times it is kept of the encoder's top",
         )
-        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+        check_shares(self, "dropout")
 
     @property
     def memory(self) -> int:
@@ -125,7 +120,6 @@ def recurrent_layers(layers: nn.ModuleList) -> list[Recurrent]:
 class DeepAtt(Attentive):
     def __init__(self, config: DeepAttConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
-        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         width, embedding = config.width, config.embedding
         self.source_embedding = nn.Embedding(source_size, embedding)
@@ -139,10 +133,7 @@ class DeepAtt(Attentive):
         self.output = nn.Linear(embedding, target_size, bias=False)
         for table in (self.source_embedding, self.target_embedding):
             nn.init.normal_(table.weight, std=embedding**-0.5)
-        if config.tie != "none":
-            self.output.weight = self.target_embedding.weight
-        if config.tie == "all" or (config.tie == "auto" and joint):
-            self.source_embedding.weight = self.target_embedding.weight
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -164,9 +155,9 @@ class DeepAtt(Attentive):
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded:
+    def _decode(self, tokens: Tensor, state: AttentiveState) -> AttentiveDecoded:
         half, words = 2 * self.config.width, self.target_embedding(tokens)  # (N, T, E)
-        looked: Looked = self.bottom(words, state.bottom, state.source)
+        looked: AttentiveOutput = self.bottom(words, state.bottom, state.source)
         below = feed(torch.cat([words, looked.context], dim=-1), self.bottom.recurrent, half)  # (N, T, 2D)
         x = torch.cat([below, self.dropout(looked.hidden)], dim=-1)  # (N, T, 3D)
         upper = []
@@ -174,4 +165,6 @@ class DeepAtt(Attentive):
             hidden, after = layer(x, carry=carry)
             x = torch.cat([feed(x, layer, half), self.dropout(hidden)], dim=-1)  # (N, T, 3D)
             upper.append(after)
-        return Decoded(self.readout(x), looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper)))
+        return AttentiveDecoded(
+            self.readout(x), looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper))
+        )

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,7 @@ from regard.config import key, require
 from regard.layers.recurrent import Carry, Recurrent
 from regard.layers.scores import Scores, look
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -43,20 +44,15 @@ class GNMTConfig:
     residual_from: int = key(3, "first layer, counted from 1, whose input is added to its output; at least 3")
     dropout: float = key(0.2, "share of each layer's input silenced in training")
     output_context: bool = key(True, "show the attention's context to the output too (the paper does not)")
-    tie: Literal["auto", "all", "target", "none"] = key(
-        "auto",
-        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
-    )
+    tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
-        for name in ("width", "layers"):
-            value = getattr(self, name)
-            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        check_sizes(self, "width", "layers")
         require(
             self.residual_from >= 3,
             f"model.residual_from must be at least 3, but is {self.residual_from}; layer 2 reads twice its own width",
         )
-        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+        check_shares(self, "dropout")
 
 
 # "gnmt" is the paper's WMT'14 English–French model: 8 + 8 layers of 1024, dropout 0.2 (0.3 for English–German), nothing
@@ -74,18 +70,18 @@ PRESETS = {
 
 
 @dataclass(frozen=True)
-class Source:
+class AttentiveSource:
     """What every query of N rows is held against."""
 
     keys: Tensor  # (N, S, D) W₁ m
     values: Tensor  # (N, S, K) m
     mask: Tensor  # (N, S)
 
-    def select(self, rows: Tensor) -> Source:
-        return Source(*(part.index_select(0, rows) for part in (self.keys, self.values, self.mask)))
+    def select(self, rows: Tensor) -> AttentiveSource:
+        return AttentiveSource(*(part.index_select(0, rows) for part in (self.keys, self.values, self.mask)))
 
 
-class Looked(NamedTuple):
+class AttentiveOutput(NamedTuple):
     """What an attentive layer did over T positions, and the state it can go on from."""
 
     hidden: Tensor  # (N, T, D)
@@ -103,11 +99,12 @@ class AttentiveLSTM(nn.Module):
         self.scores = Scores("additive", width, memory, width)
         self.recurrent = Recurrent("lstm", inputs + memory, width)
 
-    def look_at(self, memory: Memory) -> Source:
+    def look_at(self, memory: Memory) -> AttentiveSource:
         keys = self.scores.prepare(memory.states)
-        return Source(keys, memory.states.to(keys.dtype), memory.mask)  # one type, lest every step converts the values
+        values = memory.states.to(keys.dtype)  # one type, so that no step has to convert them
+        return AttentiveSource(keys, values, memory.mask)
 
-    def forward(self, x: Tensor, carry: Carry, source: Source) -> Looked:
+    def forward(self, x: Tensor, carry: Carry, source: AttentiveSource) -> AttentiveOutput:
         steps = []
         for word in x.unbind(1):  # (N, E)
             query = carry.hidden[0][:, None]  # (N, 1, D): the step before
@@ -115,7 +112,7 @@ class AttentiveLSTM(nn.Module):
             hidden, carry = self.recurrent.step(torch.cat([word, context[:, 0]], dim=-1), carry)
             steps.append((hidden[:, None], context, weights))
         hidden, context, weights = (torch.cat(parts, dim=1) for parts in zip(*steps, strict=True))  # (N, T, ·)
-        return Looked(hidden, context, weights, carry)
+        return AttentiveOutput(hidden, context, weights, carry)
 
     def flops(self, source: int, target: int) -> float:
         """Keys once; then query, scores, context and cell at each position."""
@@ -129,7 +126,7 @@ class AttentiveState:
 
     bottom: Carry
     upper: tuple[Carry, ...]
-    source: Source
+    source: AttentiveSource
     sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
 
@@ -152,7 +149,7 @@ def begin(memory: Memory, bottom: AttentiveLSTM, upper: int, trace: bool = False
 # ── the model ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Decoded(NamedTuple):
+class AttentiveDecoded(NamedTuple):
     """The decoder's output and the state it can go on from."""
 
     states: Tensor  # (N, T, D)
@@ -168,7 +165,7 @@ class Attentive(Model):
     output: nn.Linear
 
     @abstractmethod
-    def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded: ...
+    def _decode(self, tokens: Tensor, state: AttentiveState) -> AttentiveDecoded: ...
 
     def forward(self, batch: Batch) -> Tensor:
         logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
@@ -194,7 +191,6 @@ class Attentive(Model):
 class GNMT(Attentive):
     def __init__(self, config: GNMTConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
-        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         width, above = config.width, range(1, config.layers)
         self.memory_width = 2 * width if config.layers == 1 else width
@@ -209,10 +205,7 @@ class GNMT(Attentive):
         self.output = nn.Linear(width, target_size, bias=False)
         for table in (self.source_embedding, self.target_embedding):
             nn.init.normal_(table.weight, std=width**-0.5)
-        if config.tie != "none":
-            self.output.weight = self.target_embedding.weight
-        if config.tie == "all" or (config.tie == "auto" and joint):
-            self.source_embedding.weight = self.target_embedding.weight
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -233,8 +226,8 @@ class GNMT(Attentive):
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _decode(self, tokens: Tensor, state: AttentiveState) -> Decoded:
-        looked: Looked = self.bottom(self.dropout(self.target_embedding(tokens)), state.bottom, state.source)
+    def _decode(self, tokens: Tensor, state: AttentiveState) -> AttentiveDecoded:
+        looked: AttentiveOutput = self.bottom(self.dropout(self.target_embedding(tokens)), state.bottom, state.source)
         x, upper = looked.hidden, []  # (N, T, D)
         for number, (layer, carry) in enumerate(zip(self.decoder, state.upper, strict=True), start=2):
             y, after = layer(torch.cat([self.dropout(x), looked.context], dim=-1), carry=carry)
@@ -243,4 +236,4 @@ class GNMT(Attentive):
         x = self.dropout(x)
         if self.config.output_context:
             x = self.readout(torch.cat([x, looked.context], dim=-1))  # (N, T, D + K) → (N, T, D)
-        return Decoded(x, looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper)))
+        return AttentiveDecoded(x, looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper)))

@@ -18,7 +18,7 @@ the width are projected inside the recurrence as there (on a CPU torch warns onc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,7 @@ from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.recurrent import Carry
 from regard.layers.scores import Score, Scores, look
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,11 @@ class MoeConfig:
     noise: bool = key(False, "let training disturb the router's scores by a learned amount")
     score: Score = key("general", "how well a decoder state fits a source position")
     dropout: float = key(0.1, "share of embeddings and of layer outputs silenced in training")
-    tie: Literal["auto", "all", "target", "none"] = key(
-        "auto",
-        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
-    )
+    tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
-        least = {"width": 2, "cells": 2, "inner": 1, "encoder_layers": 2, "decoder_layers": 1, "experts": 2}
-        for name, limit in least.items():
-            value = getattr(self, name)
-            require(value >= limit, f"model.{name} must be at least {limit}, but is {value}")
+        check_sizes(self, "inner", "decoder_layers")
+        check_sizes(self, "width", "cells", "encoder_layers", "experts", least=2)
         for name in ("width", "cells"):
             value = getattr(self, name)
             require(value % 2 == 0, f"model.{name} must be even, but is {value}")
@@ -65,7 +61,7 @@ class MoeConfig:
             f"model.cells must be at least model.width = {self.width}, but is {self.cells}",
         )
         check_experts(self.experts, self.expert_choice, self.balance)
-        require(0 <= self.dropout < 1, f"model.dropout must be at least 0 and below 1, but is {self.dropout}")
+        check_shares(self, "dropout")
 
 
 # The paper's sizes (section 5.3 and appendix E): 3 + 2 LSTMs of 2048 cells projected to 512, two mixtures, experts of 2
@@ -107,7 +103,7 @@ class MoeState:
         return replace(self, carries=carries, memory=memory, prepared=self.prepared.index_select(0, rows))
 
 
-class Decoded(NamedTuple):
+class MoeDecoded(NamedTuple):
     states: Tensor  # (N, T, D)
     carries: tuple[Carry, ...]
     weights: Tensor  # (N, T, S) attention
@@ -116,7 +112,6 @@ class Decoded(NamedTuple):
 class Moe(Model):
     def __init__(self, config: MoeConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
-        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         width = config.width
         self.source_embedding = nn.Embedding(source_size, width)
@@ -132,10 +127,7 @@ class Moe(Model):
         self.output = nn.Linear(width, target_size, bias=False)
         for table in (self.source_embedding, self.target_embedding):
             nn.init.normal_(table.weight, std=width**-0.5)
-        if config.tie != "none":
-            self.output.weight = self.target_embedding.weight
-        if config.tie == "all" or (config.tie == "auto" and joint):
-            self.source_embedding.weight = self.target_embedding.weight
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -183,7 +175,7 @@ class Moe(Model):
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _decode(self, tokens: Tensor, state: MoeState, real: Tensor | None = None) -> Decoded:
+    def _decode(self, tokens: Tensor, state: MoeState, real: Tensor | None = None) -> MoeDecoded:
         """tokens (N, T): all target positions, or one that follows what the state has read."""
         x: Tensor = self.dropout(self.target_embedding(tokens))  # (N, T, D)
         carries: list[Carry] = []
@@ -196,7 +188,7 @@ class Moe(Model):
                 context, weights = look(self.scores(x, state.prepared), state.memory.mask, state.memory.states)
                 x = self.join(torch.cat([x, context], dim=-1))
                 x = x + self.dropout(self.decoder_experts(x, real))
-        return Decoded(x, tuple(carries), weights)
+        return MoeDecoded(x, tuple(carries), weights)
 
 
 def make_lstm(inputs: int, cells: int, outputs: int, bidirectional: bool = False) -> nn.LSTM:

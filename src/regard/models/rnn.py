@@ -23,12 +23,10 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
-from regard.config import key, require
+from regard.config import key
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-
-Tie = Literal["auto", "all", "target", "none"]
-TIE_HELP = "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)"
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -43,32 +41,9 @@ class RnnConfig:
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
-        check_numbers(self.dropout, width=self.width, layers=self.layers, embedding=self.embedding)
+        check_sizes(self, "width", "layers", "embedding")
+        check_shares(self, "dropout")
         check_ties(self.tie, self.embedding, self.width)
-
-
-def check_numbers(dropout: float, **sizes: int) -> None:
-    """What recurrent configurations have in common: sizes from 1 on, and a share of dropout."""
-    for name, value in sizes.items():
-        require(value >= 1, f"model.{name} must be at least 1, but is {value}")
-    require(0 <= dropout < 1, f"model.dropout must be at least 0 and below 1, but is {dropout}")
-
-
-def check_ties(tie: Tie, embedding: int, width: int) -> None:
-    require(
-        tie in ("auto", "none") or embedding == width,
-        f'model.tie = "{tie}" needs model.embedding = model.width, but they are {embedding} and {width}; '
-        'use tie = "auto"',
-    )
-
-
-def tie_matrices(tie: Tie, joint: bool, source: nn.Embedding, target: nn.Embedding, output: nn.Linear) -> None:
-    """The output is the target embedding where they are equally wide, and so is the source's in a joint vocabulary."""
-    require(tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
-    if tie != "none" and output.weight.shape == target.weight.shape:
-        output.weight = target.weight
-    if tie == "all" or (tie == "auto" and joint):
-        source.weight = target.weight
 
 
 # sutskever: 4 layers of 1000 cells and embeddings of 1000 (section 3.4), 384 million parameters with the paper's two

@@ -35,7 +35,7 @@ from regard.config import key, require
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.layers.scores import Score, Scores, look
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.rnn import TIE_HELP, Tie, check_numbers, check_ties, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,8 @@ class RnnAttentionConfig:
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
-        check_numbers(
-            self.dropout,
-            width=self.width,
-            encoder_width=self.encoder_width,
-            encoder_layers=self.encoder_layers,
-            decoder_layers=self.decoder_layers,
-            embedding=self.embedding,
-            alignment=self.alignment,
-        )
+        check_sizes(self, "width", "encoder_width", "encoder_layers", "decoder_layers", "embedding", "alignment")
+        check_shares(self, "dropout")
         check_ties(self.tie, self.embedding, self.width)
         require(
             self.score in ("additive", "general") or self.width == 2 * self.encoder_width,
@@ -139,13 +132,13 @@ class RnnAttentionState:
         return replace(moved, values=values, prepared=prepared, mask=mask, sentence=sentence)
 
 
-class Looked(NamedTuple):
+class AttentionContext(NamedTuple):
     context: Tensor  # (N, T, K)
     weights: Tensor  # (N, T, S)
     coverage: Tensor | None  # (N, S) with these weights added
 
 
-class Decoded(NamedTuple):
+class RnnAttentionDecoded(NamedTuple):
     attentional: Tensor  # (N, T, D) ŝ
     weights: Tensor  # (N, T, S)
     state: RnnAttentionState
@@ -233,18 +226,18 @@ class RnnAttention(Model):
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _decode(self, tokens: Tensor, state: RnnAttentionState) -> Decoded:
+    def _decode(self, tokens: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
         """tokens (N, T): all target positions, or one"""
         x = self._embed(tokens, self.target_embedding)
         if self.config.attend == "before" or self.config.input_feeding:
             return self._decode_in_turn(x, state)
         tops, carry = self.decoder(x, carry=state.carry)
         looked = self._look(tops, state)
-        return Decoded(
+        return RnnAttentionDecoded(
             self._combine(looked.context, tops), looked.weights, replace(state, carry=carry, coverage=looked.coverage)
         )
 
-    def _decode_in_turn(self, x: Tensor, state: RnnAttentionState) -> Decoded:
+    def _decode_in_turn(self, x: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
         """The same position by position: x (N, T, E), where each step needs the look of the last."""
         tops, contexts, weights, fed = [], [], [], []
         for word in x.unbind(dim=1):  # (N, E)
@@ -258,9 +251,9 @@ class RnnAttention(Model):
             attentional = torch.stack(fed, dim=1)  # (N, T, D)
         else:  # no step waited for it: all at once
             attentional = self._combine(torch.cat(contexts, dim=1), torch.stack(tops, dim=1))
-        return Decoded(attentional, torch.cat(weights, dim=1), state)
+        return RnnAttentionDecoded(attentional, torch.cat(weights, dim=1), state)
 
-    def _advance(self, word: Tensor, state: RnnAttentionState) -> tuple[Tensor, Looked, RnnAttentionState]:
+    def _advance(self, word: Tensor, state: RnnAttentionState) -> tuple[Tensor, AttentionContext, RnnAttentionState]:
         """One word (N, E) further: s(t) (N, D), what it looked at, and the state after it"""
         if state.fed is None:  # Bahdanau: look, then step
             looked = self._look(state.carry.hidden[-1][:, None], state)
@@ -271,10 +264,10 @@ class RnnAttention(Model):
         fed = self._combine(looked.context[:, 0], top)
         return top, looked, replace(state, carry=carry, coverage=looked.coverage, fed=fed)
 
-    def _look(self, queries: Tensor, state: RnnAttentionState) -> Looked:
+    def _look(self, queries: Tensor, state: RnnAttentionState) -> AttentionContext:
         """queries (N, T, D), all at once; in turn under coverage, where each must know of those before it"""
         if state.coverage is None:
-            return Looked(*look(self.scores(queries, state.prepared), state.mask, state.values), None)
+            return AttentionContext(*look(self.scores(queries, state.prepared), state.mask, state.values), None)
         assert self.of_coverage is not None
         coverage, contexts, weights = state.coverage, [], []
         for query in queries.split(1, dim=1):  # (N, 1, D)
@@ -283,7 +276,7 @@ class RnnAttention(Model):
             coverage = coverage + weight[:, 0]
             contexts.append(context)
             weights.append(weight)
-        return Looked(torch.cat(contexts, dim=1), torch.cat(weights, dim=1), coverage)
+        return AttentionContext(torch.cat(contexts, dim=1), torch.cat(weights, dim=1), coverage)
 
     def _combine(self, context: Tensor, top: Tensor) -> Tensor:
         """ŝ = tanh(W[c; s])"""

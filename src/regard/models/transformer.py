@@ -30,6 +30,7 @@ from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, Norm, Residual, in_working_precision
 from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
 
 @dataclass(frozen=True)
@@ -45,32 +46,25 @@ class TransformerConfig:
     norm: Norm = key("pre", "LayerNorm before the sublayer, or after the residual sum (post: the notes, base, big)")
     positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's place is told")
     activation: Activation = key("relu", "bend of the feed-forward layers")
-    tie: Literal["auto", "all", "target", "none"] = key(
-        "auto",
-        "share embeddings: both with the output, the target's with it, or none (auto: as far as possible)",
-    )
+    tie: Tie = key("auto", TIE_HELP)
     max_positions: int = key(1024, "learned positions there are; other kinds have no limit")
     experts: int = key(0, "experts in every second layer, the last one among them (0: ordinary layers throughout)")
     expert_choice: int = key(2, "experts that serve a token")
     balance: float = key(0.01, "weight of the loss that keeps experts evenly loaded, per mixture")
 
     def __post_init__(self) -> None:
-        for name in ("width", "heads", "inner", "encoder_layers", "decoder_layers", "max_positions"):
-            value = getattr(self, name)
-            require(value >= 1, f"model.{name} must be at least 1, but is {value}")
+        check_sizes(self, "width", "heads", "inner", "encoder_layers", "decoder_layers", "max_positions")
         require(
             self.width % self.heads == 0,
             f"model.heads must divide model.width, but {self.width} / {self.heads} leaves {self.width % self.heads}; "
-            f"try heads = {max(h for h in range(1, self.heads + 1) if self.width % h == 0)}",
+            f"try heads = {max(h for h in range(1, min(self.heads, self.width) + 1) if self.width % h == 0)}",
         )
         require(self.width % 2 == 0, f"model.width must be even, but is {self.width}")
         require(
             self.positions != "rotary" or (self.width // self.heads) % 2 == 0,
             f"rotary positions need an even head size, but {self.width} / {self.heads} is odd; use fewer heads",
         )
-        for name in ("dropout", "attention_dropout", "layer_drop"):
-            value = getattr(self, name)
-            require(0 <= value < 1, f"model.{name} must be at least 0 and below 1, but is {value}")
+        check_shares(self, "dropout", "attention_dropout", "layer_drop")
         require(self.experts == 0 or self.experts >= 2, f"model.experts must be 0 or at least 2, but is {self.experts}")
         if self.experts:
             check_experts(self.experts, self.expert_choice, self.balance)
@@ -212,7 +206,6 @@ class TransformerState:
 class Transformer(RowModel):
     def __init__(self, config: TransformerConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
-        require(config.tie != "all" or joint, 'model.tie = "all" needs one joint vocabulary; use tie = "target"')
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
         self.source_embedding = nn.Embedding(source_size, config.width)
         self.target_embedding = nn.Embedding(target_size, config.width)
@@ -227,10 +220,7 @@ class Transformer(RowModel):
         self.dropout = Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=False)
         self._initialise()
-        if config.tie in ("target", "all") or config.tie == "auto":
-            self.output.weight = self.target_embedding.weight
-        if config.tie == "all" or (config.tie == "auto" and joint):
-            self.source_embedding.weight = self.target_embedding.weight
+        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     def _initialise(self) -> None:
         """Glorot for matrices, zeros for biases, N(0, 1/D) for embeddings so that √D times them has unit variance."""

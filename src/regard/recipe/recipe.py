@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from regard.bundle.search_config import DecodeConfig
 from regard.data.corpus import DataConfig
-from regard.decode.beam import DecodeConfig
 from regard.errors import RecipeError
 from regard.models.table import ModelConfig
 from regard.models.transformer import TransformerConfig

@@ -211,7 +211,7 @@ class Tokenizer:
             found = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise BundleError(f"{path} is missing; a model folder needs it: copy the whole folder again") from None
-        except (ValueError, OSError) as error:
+        except (ValueError, OSError, RecursionError) as error:
             raise BundleError(f"{path} cannot be read ({error}); copy it again from the model folder") from None
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise BundleError(f"{path} is not a tokenizer this version of regard can read (format {FORMAT})")

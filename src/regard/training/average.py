@@ -12,8 +12,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from regard.bundle.bundle import unique_tensors
-from regard.models.base import Model
+from regard.models.base import Model, unique_tensors
 from regard.recipe.train import TrainConfig
 
 Weights = dict[str, Tensor]

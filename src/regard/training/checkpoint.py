@@ -21,10 +21,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from regard.bundle.bundle import unique_tensors
 from regard.errors import BundleError, RunError
 from regard.files import sync_folder, write_atomically
-from regard.models.base import Model
+from regard.models.base import Model, unique_tensors
 from regard.training.average import Average
 from regard.training.distributed import ALONE, World, is_spread, spread_like
 from regard.training.shards import describe_shards, read_about, read_shards, write_shards

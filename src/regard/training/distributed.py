@@ -32,10 +32,10 @@ from torch.distributed.rendezvous import rendezvous
 from torch.nn.parallel import DistributedDataParallel
 
 from regard.batch import Batch
-from regard.bundle.bundle import Bundle, unique_tensors
+from regard.bundle.bundle import Bundle
 from regard.device import pick_device
 from regard.errors import InputError, RecipeError, RegardError, RunError
-from regard.models.base import Model
+from regard.models.base import Model, unique_tensors
 from regard.models.table import make_model
 from regard.recipe.train import TrainConfig
 

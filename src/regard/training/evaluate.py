@@ -10,7 +10,7 @@ import torch
 
 from regard.batch import budgeted, flat_batch
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import DecodeConfig
+from regard.bundle.search_config import DecodeConfig
 from regard.decode.translate import Translator
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import DecodeConfig
+from regard.bundle.search_config import DecodeConfig
 from regard.errors import RunError
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
 from regard.training.cost import Cost, peak_bytes

@@ -13,7 +13,8 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from regard.bundle.bundle import Bundle, load_weights
+from regard.bundle.bundle import Bundle
+from regard.bundle.tensors import load_weights
 from regard.config import differences
 from regard.data.splits import Splits, find_splits
 from regard.errors import RecipeError, RunError

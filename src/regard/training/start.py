@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regard.bundle.bundle import Bundle, find_bundle, weights_file
+from regard.bundle.bundle import Bundle
+from regard.bundle.folder import find_bundle, weights_file
 from regard.config import differences
 from regard.errors import RecipeError
 from regard.layers.lora import adapt

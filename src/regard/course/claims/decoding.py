@@ -10,9 +10,9 @@ import torch
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
+from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
-from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
 from regard.models.base import Model

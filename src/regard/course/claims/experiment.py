@@ -16,12 +16,13 @@ from typing import Any
 
 from rich.console import Console
 
-from regard.bundle.bundle import Bundle, find_bundle
+from regard.bundle.bundle import Bundle
+from regard.bundle.folder import find_bundle
+from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
 from regard.data.corpus import DataConfig
-from regard.decode.beam import DecodeConfig
 from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
@@ -86,7 +87,7 @@ class ExperimentSetup:
 
     def recipe(self, spec: ModelSpec, seed: int) -> Recipe:
         corpus = self.corpus()
-        _, presets, _ = ARCHITECTURES[spec.architecture]
+        presets = ARCHITECTURES[spec.architecture].presets
         model = replace(presets["tiny"], dropout=0.0)
         if spec.heads is not None:
             model = replace(model, heads=spec.heads)

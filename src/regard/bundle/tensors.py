@@ -1,0 +1,142 @@
+"""The tensor files of a bundle: what a file holds is compared with the model before memory is taken for it.
+
+    config.json → model on the meta device (shapes, no memory) ⇄ header of model.safetensors (shapes) → checksum → load
+
+A file's header is small and is read alone. While the model is built for comparison, its parameters are counted: a
+configuration with far more layers than the file has tensors for is refused before they are built.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.nn.modules.module import register_module_parameter_registration_hook
+from torch.overrides import TorchFunctionMode
+
+from regard.bundle import folder as places
+from regard.bundle.checksums import verify
+from regard.bundle.json_file import one_line
+from regard.bundle.weights import SCALE, Storage, from_storage, is_scale, to_storage
+from regard.errors import BundleError
+from regard.files import write_atomically
+from regard.layers.lora import updated
+from regard.models.base import Model, unique_tensors
+
+Shapes = dict[str, tuple[int, ...]]
+FLOATS = ("F64", "F32", "F16", "BF16")  # as safetensors names them
+
+
+class NoInitialisation(TorchFunctionMode):
+    """Within, constructors draw no random numbers: all weights are about to be loaded, and drawing takes longer."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.__name__ in ("normal_", "uniform_", "kaiming_uniform_"):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+def load_model(make: Callable[[], Model], folder: Path) -> Model:
+    """The model that `make` builds, with a bundle's weights. It is built for its shapes first, without memory."""
+    path = places.part(folder, places.WEIGHTS)
+    stored = read_shapes(path)
+    try:
+        with torch.device("meta"), NoInitialisation(), at_most(2 * len(stored), path):
+            compare_shapes(make(), stored, path)
+    except (RuntimeError, ValueError, TypeError, OverflowError) as problem:  # sizes that no tensor can have
+        raise BundleError(f"{path} does not fit its config.json: {one_line(problem)}") from None
+    with NoInitialisation():
+        model = make()
+    load_weights(model, folder)
+    return model
+
+
+def load_weights(model: Model, folder: Path) -> None:
+    """A bundle's weights into a model of its shape."""
+    path, own_updates = places.part(folder, places.WEIGHTS), places.updates(folder)
+    wanted = unique_tensors(model)
+    compare_shapes(model, read_shapes(path), path)
+    stored = _read_tensors(path)
+    if own_updates is not None:
+        try:
+            stored = updated(stored, _read_tensors(own_updates))
+        except (ValueError, RuntimeError) as problem:
+            raise BundleError(f"{own_updates} does not fit {path}: {problem}; copy both folders again") from None
+        compare_shapes(model, {name: tuple(tensor.shape) for name, tensor in stored.items()}, own_updates)
+    with torch.no_grad():
+        for name, tensor in wanted.items():
+            tensor.copy_(stored[name])
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], storage: Storage) -> None:
+    whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    stored = to_storage(whole, storage)
+    write_atomically(path, lambda place: save_file(stored, place))
+
+
+def read_shapes(path: Path) -> Shapes:
+    """The shape of every weight in a file, by name, from its header. What cannot be weights is an error."""
+    try:
+        with safe_open(path, "pt") as file:
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  # it is no mapping
+            kinds = {name: str(part.get_dtype()) for name, part in slices.items()}
+            shapes = {name: tuple(part.get_shape()) for name, part in slices.items()}
+    except (SafetensorError, OSError) as problem:
+        raise _damaged(path, problem) from None
+    int8 = {name: kind == "I8" for name, kind in kinds.items()}
+    for name, kind in kinds.items():
+        if kind not in FLOATS and not (int8[name] and name + SCALE in kinds):
+            raise BundleError(
+                f"{path} is damaged: {name} holds numbers of the type {kind}; weights are "
+                f"{', '.join(FLOATS)}, or I8 with scales"
+            )
+    return {name: shape for name, shape in shapes.items() if not is_scale(name, int8)}
+
+
+def compare_shapes(model: Model, stored: Shapes, path: Path) -> None:
+    """Raise unless a file has the tensors of a model."""
+    wanted = {name: tuple(tensor.shape) for name, tensor in unique_tensors(model).items()}
+    odd = sorted(name for name in stored.keys() | wanted.keys() if stored.get(name) != wanted.get(name))
+    if odd:
+        raise BundleError(f"{path} does not fit its config.json: {odd[0]} differs ({len(odd)} tensors in all)")
+
+
+@contextmanager
+def at_most(count: int, path: Path) -> Iterator[None]:
+    """Within, this thread may make so many parameters; one more is an error, before the rest is built."""
+    made, thread = 0, threading.get_ident()
+
+    def note(module: object, name: str, parameter: object) -> None:
+        nonlocal made
+        if threading.get_ident() == thread and parameter is not None:
+            made += 1
+            if made > count:
+                raise BundleError(f"{path} does not fit its config.json, which describes a larger model")
+
+    hook = register_module_parameter_registration_hook(note)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _read_tensors(path: Path) -> dict[str, Tensor]:
+    read_shapes(path)  # refuses what cannot be weights
+    verify(path)
+    try:
+        return from_storage(load_file(path))
+    except BundleError as problem:
+        raise BundleError(f"{path} is damaged: {problem}") from None
+    except (SafetensorError, OSError) as problem:
+        raise _damaged(path, problem) from None
+
+
+def _damaged(path: Path, problem: object) -> BundleError:
+    return BundleError(f"{path} is damaged or cut short ({one_line(problem)}); copy it again or train anew")
