@@ -12,7 +12,7 @@ from regard.compare.learn import LearningCost
 from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, make_report
 from regard.compare.run import EntrantResult
-from regard.compare.show import published_rows, render_html, render_markdown, render_text
+from regard.compare.show import published_table, render_html, render_markdown, render_text
 from regard.report.chart import Spot, line_chart, log_scatter
 from regard.report.svg import svg
 from regard.training.evaluate import HeldOut
@@ -112,15 +112,15 @@ def test_published_systems_stand_beside_the_same_kind_here():
         for r, name in zip(RESULTS, ["gnmt+rl", "rnn", "moe", "transformer"], strict=True)
     ]
     report = make_report(results, TEST, "10 steps")
-    header, rows = published_rows(report)
-    here = {row[0]: row[-1] for row in rows if row[-1] != "–"}
+    table = published_table(report)
+    here = {row[0]: row[-1] for row in table.rows if row[-1] != "–"}
     means = {row.model: f"{row.mean:.2f}" for row in report.rows}
     assert here == {
         "GNMT + RL": means["gnmt+rl"],
         "MoE": means["moe"],
         "Transformer (base model)": means["transformer"],
     }
-    assert {len(row) for row in rows} == {len(header)}
+    assert {len(row) for row in table.rows} == {len(table.header)}
     for published in PUBLISHED:
         read_name(published.here)
 

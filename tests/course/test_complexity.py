@@ -34,9 +34,10 @@ from regard.course.complexity.measure import (
     path_length,
     sequential_operations,
 )
-from regard.course.complexity.report import as_json, as_markdown, as_page, as_text, plot, remarks
+from regard.course.complexity.report import as_json, as_markdown, as_page, as_text, chart, remarks
 from regard.course.complexity.timing import count, memory_kept, rising, sweep
 from regard.layers.attention import attend
+from regard.report.svg import svg
 
 CPU = torch.device("cpu")
 TINY = MeasurementPlan(lengths=(16, 32, 64), widths=(8, 16, 32), width=8, length=16, repeats=1)
@@ -259,8 +260,8 @@ def test_page_needs_nothing_else(report: ComplexityReport) -> None:
 
 @pytest.mark.parametrize("axis", ["n", "d"])
 def test_plot_stays_inside_its_frame(report: ComplexityReport, axis: str) -> None:
-    drawing = ElementTree.fromstring(plot(report, axis))
+    drawing = ElementTree.fromstring(svg(chart(report, axis)))
     _, _, width, height = map(float, drawing.attrib["viewBox"].split())
-    spots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawing.iter("circle")]
+    spots = [(float(dot.attrib["cx"]), float(dot.attrib["cy"])) for dot in drawing.findall(".//{*}circle")]
     assert len(spots) == 3 * len(COST_CLAIMS)
     assert all(0 < x < width and 0 < y < height for x, y in spots)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 OUT = Path("runs/claims")
+FILES = ("report.md", "report.html")
 
 
 def claims(
@@ -42,15 +43,12 @@ def claims(
         for claim in chosen:
             typer.echo(f"{claim.name:24}{claim.statement}")
         return
-    from regard.course.claims.report import render_html, render_markdown, render_text
-    from regard.files import write_atomically
+    from regard.course.claims.report import claims_output
+    from regard.report.deliver import deliver, write
 
     tested = run_claims(chosen, out, quick, lambda line: typer.echo(line, err=True))
-    for name, text in (("report.md", render_markdown(tested, quick)), ("report.html", render_html(tested, quick))):
-
-        def write(path: Path, text: str = text) -> None:
-            path.write_text(text, encoding="utf-8")
-
-        write_atomically(out / name, write)
-    typer.echo(render_text(tested, quick))
-    typer.echo(f"\nwritten: {out / 'report.md'}, {out / 'report.html'}")
+    output = claims_output(tested, quick)
+    for name in FILES:
+        write(output, out / name)
+    deliver(output, None)
+    typer.echo(f"\nwritten: {', '.join(str(out / name) for name in FILES)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import typer
@@ -12,6 +11,7 @@ from regard.cli.words import print_help, read_words
 from regard.errors import InputError, RecipeError
 
 OUT = Path("runs/compare")
+FILES = ("report.md", "report.html", "report.json")
 
 
 def compare(context: typer.Context) -> None:
@@ -27,10 +27,12 @@ def compare(context: typer.Context) -> None:
     from regard.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
     from regard.compare.report import make_report
     from regard.compare.run import Comparison, read_test
+    from regard.compare.show import comparison_output
     from regard.course.comparison import embedded_recipe
     from regard.course.rules.translate import translate
     from regard.metrics.bleu import Bleu
     from regard.recipe.read import read_tables, with_settings
+    from regard.report.deliver import deliver, write
 
     metric = Bleu(words.options.get("tokenize", "13a"))
     out = Path(words.options.get("out", OUT))
@@ -50,27 +52,11 @@ def compare(context: typer.Context) -> None:
     test = read_test(entrants[0].recipe.data)
     comparison = Comparison(test, translate, Console(highlight=False))
     comparison.check(entrants)
-    write_report(make_report(comparison.run(entrants), test, spent(settings), metric), out)
-
-
-def write_report(report: object, out: Path) -> None:
-    from regard.compare.report import ComparisonReport
-    from regard.compare.show import render_html, render_markdown, render_text
-    from regard.files import write_atomically
-
-    assert isinstance(report, ComparisonReport)
-    forms = {
-        "report.md": render_markdown(report),
-        "report.html": render_html(report),
-        "report.json": json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n",
-    }
-    for name, text in forms.items():
-
-        def write(path: Path, text: str = text) -> None:
-            path.write_text(text, encoding="utf-8")
-
-        write_atomically(out / name, write)
-    typer.echo(f"\n{render_text(report)}\n\nwritten: {', '.join(str(out / name) for name in forms)}")
+    output = comparison_output(make_report(comparison.run(entrants), test, spent(settings), metric))
+    for name in FILES:
+        write(output, out / name)
+    deliver(output, None)
+    typer.echo(f"\nwritten: {', '.join(str(out / name) for name in FILES)}")
 
 
 def explain_compare() -> None:

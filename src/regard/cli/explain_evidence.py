@@ -151,9 +151,9 @@ def lab(
     """
     from regard.course.labs.minimal_pairs import LABS, all_pairs
     from regard.course.labs.pronoun_polysemy import run_lab
-    from regard.course.labs.report import lab_parts
+    from regard.course.labs.report import lab_output
     from regard.decode.translate import Translator
-    from regard.report.deliver import NUMBERS, Output, check_out, deliver
+    from regard.report.deliver import NUMBERS, check_out, deliver
 
     if kind not in LABS:
         raise InputError(f'there is no lab "{kind}"; type regard explain lab {LABS[0]} or {LABS[1]}')
@@ -168,7 +168,7 @@ def lab(
     tell("making the embedded corpus")
     chosen, measured = all_pairs(_any(kind), pairs)
     found = run_lab(bundle, _any(kind), chosen, measured, count=heads, draws=draws, seed=seed, how=_how(how), tell=tell)
-    deliver(Output(text=lambda: lab_parts(found), data=found.as_dict), out)
+    deliver(lab_output(found), out)
 
 
 # ------------------------------------------------------------------------------------------------ what all do

@@ -1,20 +1,21 @@
-"""A comparison as a person reads it: in the terminal, as Markdown, and as one HTML page with plots."""
+"""A comparison as text, as Markdown, as data and as one HTML page with charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Callable
 
 from regard.compare.entrants import ADDITIONS, BASELINES
 from regard.compare.published import PUBLISHED
 from regard.compare.report import LONG, ComparisonReport, ModelRow
 from regard.metrics.show.buckets import differences_html, differences_text
-from regard.metrics.show.scores import columns
 from regard.report.chart import Spot, line_chart, log_scatter
-from regard.report.drawing import Drawing
-from regard.report.page import page, picture, table
+from regard.report.deliver import Output
+from regard.report.page import page, picture, said
+from regard.report.table import Table
 
 TITLE = "Models compared"
+BY_LENGTH, BY_COST = "BLEU by source length", "BLEU by training cost"
+ELSEWHERE = "Published for WMT 2014, not measured here"
 HEADER = (
     *("model", "BLEU", "p", f"> {LONG} words", "p", "parameters", "FLOPs", "time"),
     *("tokens/s", "memory", "rate", "test"),
@@ -22,10 +23,23 @@ HEADER = (
 NONE = "–"
 
 
-# ------------------------------------------------------------------------------------------------ what is said
+def comparison_output(report: ComparisonReport) -> Output:
+    return Output(
+        text=lambda: render_text(report),
+        data=report.to_dict,
+        markdown=lambda: render_markdown(report),
+        page=lambda: render_html(report),
+    )
 
 
-def cells(row: ModelRow) -> list[str]:
+# ------------------------------------------------------------------------------------------------ the content
+
+
+def main_table(report: ComparisonReport) -> Table:
+    return Table(HEADER, [_cells(row) for row in report.rows])
+
+
+def _cells(row: ModelRow) -> list[str]:
     return [
         row.model,
         f"{row.mean:.2f}" + (f" ± {row.sd:.2f}" if row.sd is not None else ""),
@@ -43,7 +57,7 @@ def cells(row: ModelRow) -> list[str]:
 
 
 def notes(report: ComparisonReport) -> list[str]:
-    """What the table cannot say of itself."""
+    """What the figures mean and under which conditions they hold."""
     seeds = {len(row.bleu) for row in report.rows}
     runs = f"mean ± standard deviation over {max(seeds)} seeds" if max(seeds) > 1 else "one seed"
     alone = "; without ±, one translator stands for all seeds" if len(seeds) > 1 else ""
@@ -60,7 +74,7 @@ def notes(report: ComparisonReport) -> list[str]:
 
 
 def legend(report: ComparisonReport) -> list[str]:
-    """What the names mean that are no architectures (what they need, after ";", is past), and notes on single rows."""
+    """The meaning of names that are not architectures (without their conditions, after ";"), and notes on rows."""
     models = [row.model for row in report.rows]
     added = {one for model in models for one in model.split("+")[1:]}
     named = [f"{name}: {what.partition(';')[0]}." for name, what in BASELINES.items() if name in models]
@@ -68,18 +82,18 @@ def legend(report: ComparisonReport) -> list[str]:
     return named + [f"{row.model}: {row.note}." for row in report.rows if row.note]
 
 
-def bucket_rows(report: ComparisonReport) -> tuple[list[str], list[list[str]]]:
-    """BLEU by source length: the bottleneck curve, as a table."""
+def length_table(report: ComparisonReport) -> Table:
+    """BLEU by source length: the bottleneck curve as a table."""
     header = ["words", "lines", *(row.model for row in report.rows)]
     rows = [
         [bucket.label, f"{bucket.lines:,}", *(f"{row.buckets[i].bleu:.2f}" for row in report.rows)]
         for i, bucket in enumerate(report.rows[0].buckets)
     ]
-    return header, rows
+    return Table(header, rows)
 
 
-def published_rows(report: ComparisonReport) -> tuple[list[str], list[list[str]]]:
-    """Their figures beside the BLEU of the same kind of system here: other data, and far smaller."""
+def published_table(report: ComparisonReport) -> Table:
+    """Published figures beside the BLEU of the same kind of system here, on other and far smaller data."""
     ours = {row.model: row.mean for row in report.rows}
     header = ["system", "en–de BLEU", "en–fr BLEU", "en–de FLOPs", "en–fr FLOPs", "here", "BLEU here"]
     rows = []
@@ -87,16 +101,14 @@ def published_rows(report: ComparisonReport) -> tuple[list[str], list[list[str]]
         bleu = [_known(value, "{:g}".format) for value in (p.en_de, p.en_fr)]
         flops = [_known(value, "{:.1e}".format) for value in (p.en_de_flops, p.en_fr_flops)]
         rows.append([p.system, *bleu, *flops, p.here, _known(ours.get(p.here), "{:.2f}".format)])
-    return header, rows
+    return Table(header, rows, left=(0, 5))
 
 
-# ------------------------------------------------------------------------------------------------ three forms
+# ------------------------------------------------------------------------------------------------ the forms
 
 
 def render_text(report: ComparisonReport) -> str:
-    header, rows = bucket_rows(report)
-    parts = [columns([list(HEADER), *map(cells, report.rows)]), "\n".join(notes(report))]
-    parts += ["BLEU by source length\n" + columns([header, *rows])]
+    parts = [main_table(report).text(), "\n".join(notes(report)), f"{BY_LENGTH}\n{length_table(report).text()}"]
     if report.apart is not None:
         parts.append(differences_text(report.apart))
     return "\n\n".join(parts)
@@ -105,44 +117,42 @@ def render_text(report: ComparisonReport) -> str:
 def render_markdown(report: ComparisonReport) -> str:
     parts = [
         f"# {TITLE}",
-        _markdown(list(HEADER), [cells(row) for row in report.rows]),
+        main_table(report).markdown(),
         "\n".join(f"- {note}" for note in notes(report)),
-        "## BLEU by source length",
-        _markdown(*bucket_rows(report)),
-        "## Published for WMT 2014, not measured here",
-        _markdown(*published_rows(report)),
+        f"## {BY_LENGTH}",
+        length_table(report).markdown(),
+        f"## {ELSEWHERE}",
+        published_table(report).markdown(),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def render_html(report: ComparisonReport) -> str:
     curve = line_chart(
-        "BLEU by source length, words",
+        f"{BY_LENGTH}, words",
         [bucket.label for bucket in report.rows[0].buckets],
         {row.model: [bucket.bleu for bucket in row.buckets] for row in report.rows},
         "BLEU",
     )
     ours = {row.model: [Spot(row.flops or None, row.mean)] for row in report.rows}
-    theirs = [Spot(p.en_de_flops, p.en_de, p.system) for p in PUBLISHED if p.en_de_flops and p.en_de]
+    theirs = {"published": [Spot(p.en_de_flops, p.en_de, p.system) for p in PUBLISHED if p.en_de_flops and p.en_de]}
+    measured = log_scatter("measured here; dashed: no operations are counted", ours, "training FLOPs", "BLEU")
+    published = log_scatter("published, English–German", theirs, "training FLOPs", "BLEU")
     body = [
-        _html(list(HEADER), [cells(row) for row in report.rows]),
-        *(f'<p class="quiet">{escape(note)}</p>' for note in notes(report)),
-        "<h2>The bottleneck curve</h2>",
+        main_table(report).html(),
+        *(f'<p class="quiet">{said(note)}</p>' for note in notes(report)),
+        f"<h2>{BY_LENGTH}</h2>",
         picture(curve),
-        _html(*bucket_rows(report)),
-        "<h2>BLEU against training cost</h2>",
-        *_pictures(log_scatter("measured here; dashed: no operations are counted", ours, "training FLOPs", "BLEU")),
-        "<h2>Published for WMT 2014, not measured here</h2>",
-        *_pictures(log_scatter("published, English–German", {"published": theirs}, "training FLOPs", "BLEU")),
-        _html(*published_rows(report)),
+        length_table(report).html(),
+        f"<h2>{BY_COST}</h2>",
+        picture(measured) if measured else "",
+        f"<h2>{ELSEWHERE}</h2>",
+        picture(published) if published else "",
+        published_table(report).html(),
     ]
     if report.apart is not None:
         body.append(differences_html(report.apart))
     return page(TITLE, "\n".join(body))
-
-
-def _pictures(chart: Drawing | None) -> list[str]:
-    return [] if chart is None else [picture(chart)]
 
 
 def _known(value: float | None, write: Callable[[float], str]) -> str:
@@ -159,12 +169,3 @@ def _time(seconds: float) -> str:
     ('3.2 s', '5.0 min')
     """
     return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return table([escape(h) for h in header], [[escape(cell) for cell in row] for row in rows])

@@ -75,11 +75,3 @@ def said(text: str) -> str:
     '&lt;b&gt;�'
     """
     return escape(printable(text))
-
-
-def table(header: list[str], rows: list[list[str]], numbers: int = 1) -> str:
-    """`header` and cells are HTML already; columns from `numbers` on are set as numbers."""
-    kinds = [' class="n"' if i >= numbers else "" for i in range(len(header))]
-    lines = ["".join(f"<th{kind}>{cell}</th>" for kind, cell in zip(kinds, header, strict=True))]
-    lines += ["".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows]
-    return "<table>\n" + "\n".join(f"<tr>{line}</tr>" for line in lines) + "\n</table>"

@@ -4,74 +4,80 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from html import escape
+from dataclasses import asdict
 
 from regard.course.claims.run import TestedClaim
-from regard.metrics.show.scores import columns
-from regard.report.page import page, table
+from regard.report.deliver import Output
+from regard.report.page import page, said
+from regard.report.table import Markup, Table
 
 TITLE = "What the notes claim, tested"
+HEADER = ("claim", "what it says", "verdict")
+WORDS = range(len(HEADER))  # all columns are text
+WIDTH = 100  # characters of a line of text
+
+
+def claims_output(tested: Sequence[TestedClaim], quick: bool) -> Output:
+    return Output(
+        text=lambda: render_text(tested, quick),
+        data=lambda: {one.claim.name: {"seconds": one.seconds, **asdict(one.result)} for one in tested},
+        markdown=lambda: render_markdown(tested, quick),
+        page=lambda: render_html(tested, quick),
+    )
 
 
 def note(quick: bool) -> str:
     size = "in the quick form, which shows that everything runs and proves nothing" if quick else "on one CPU"
-    return f"Small experiments on the embedded corpus, {size}. What counts as shown was set before they were run."
+    return f"Small experiments on the embedded corpus, {size}. The criterion of each claim was fixed before they ran."
 
 
-def render_text(tested: Sequence[TestedClaim], quick: bool, width: int = 100) -> str:
+def render_text(tested: Sequence[TestedClaim], quick: bool) -> str:
     parts = [note(quick)]
     for one in tested:
         lines = [f"{one.claim.name} · {one.result.verdict}"]
         for label, text in _paragraphs(one):
-            lines += textwrap.wrap(f"{label}: {text}", width, initial_indent="  ", subsequent_indent="    ")
+            lines += textwrap.wrap(f"{label}: {text}", WIDTH, initial_indent="  ", subsequent_indent="    ")
         if one.result.rows:
-            shown = columns([one.result.header, *one.result.rows])
-            lines += ["", textwrap.indent(shown, "    "), ""]
+            lines += ["", textwrap.indent(_table(one).text(), "    "), ""]
         parts.append("\n".join(lines).rstrip())
     return "\n\n".join(parts)
 
 
 def render_markdown(tested: Sequence[TestedClaim], quick: bool) -> str:
     rows = [[f"[{t.claim.name}](#{t.claim.name})", t.claim.statement, t.result.verdict] for t in tested]
-    parts = [f"# {TITLE}", note(quick), _markdown(["claim", "what it says", "verdict"], rows)]
+    parts = [f"# {TITLE}", note(quick), Table(HEADER, rows, WORDS).markdown()]
     for one in tested:
         parts.append(f"## {one.claim.name}")
         parts.append("\n".join(f"- **{label}** {text}" for label, text in _paragraphs(one)))
         if one.result.rows:
-            parts.append(_markdown(one.result.header, one.result.rows))
+            parts.append(_table(one).markdown())
     return "\n\n".join(parts) + "\n"
 
 
 def render_html(tested: Sequence[TestedClaim], quick: bool) -> str:
     rows = [
-        [
-            f'<a href="#{escape(t.claim.name)}">{escape(t.claim.name)}</a>',
-            escape(t.claim.statement),
-            escape(t.result.verdict),
-        ]
+        [Markup(f'<a href="#{said(t.claim.name)}">{said(t.claim.name)}</a>'), t.claim.statement, t.result.verdict]
         for t in tested
     ]
-    body = [f"<p>{escape(note(quick))}</p>", table(["claim", "what it says", "verdict"], rows, numbers=9)]
+    body = [f"<p>{said(note(quick))}</p>", Table(HEADER, rows, WORDS).html()]
     for one in tested:
-        body.append(f'<h2 id="{escape(one.claim.name)}">{escape(one.claim.name)}</h2>')
-        body += [f"<p><strong>{escape(label)}</strong> {escape(text)}</p>" for label, text in _paragraphs(one)]
+        body.append(f'<h2 id="{said(one.claim.name)}">{said(one.claim.name)}</h2>')
+        body += [f"<p><strong>{label}</strong> {said(text)}</p>" for label, text in _paragraphs(one)]
         if one.result.rows:
-            cells = [[escape(cell) for cell in row] for row in one.result.rows]
-            body.append(table([escape(name) for name in one.result.header], cells))
+            body.append(_table(one).html())
     return page(TITLE, "\n".join(body))
+
+
+def _table(one: TestedClaim) -> Table:
+    return Table(one.result.header, one.result.rows)
 
 
 def _paragraphs(one: TestedClaim) -> list[tuple[str, str]]:
     paragraphs = [
         ("claim", one.claim.statement),
         ("experiment", one.claim.experiment),
-        ("asked for", one.claim.criterion),
+        ("criterion", one.claim.criterion),
         ("figure", one.result.figure + "."),
         ("verdict", one.result.verdict + "."),
     ]
     return paragraphs + ([("also", one.result.remark)] if one.result.remark else [])
-
-
-def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

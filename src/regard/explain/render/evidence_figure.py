@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Group, RenderableType
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from regard.explain.alignment import NOT_EVALUATED
@@ -179,13 +178,6 @@ def importance_data(found: Importance) -> dict[str, Any]:
         "best_drop": found.best_drop,
         "random_drops": list(found.random_drops),
     }
-
-
-def rich_table(*names: str) -> RichTable:  # until labs/figure.py is a Table
-    table = RichTable(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(names):
-        table.add_column(name, justify="left" if i == 0 else "right", overflow="fold")
-    return table
 
 
 def number(rho: float) -> str:

@@ -98,11 +98,6 @@ def _line_rows(line: DifferentLine, shown: Differences, digits: int) -> Iterator
             yield (GAP + pad(speaker if n == 0 else "", gutter) + GAP + row).rstrip()
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
-    """Until complexity/show.py is a Table."""
-    return Table(rows[0], rows[1:], left).text().split("\n")
-
-
 def _beside(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> Iterator[list[list[str]]]:
     """`left` with as many columns of `right` as fit, then with the next ones, and so on."""
     fixed = sum(max(map(cell_len, column)) + len(GAP) for column in zip(*left, strict=True))

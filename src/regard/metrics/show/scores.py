@@ -22,11 +22,6 @@ def show_scores(names: Sequence[str], found: Mapping[str, Sequence[Compared]], w
     return f"{text}\n\n{signatures}"
 
 
-def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Until compare/show.py and claims/report.py use Table."""
-    return Table(rows[0], rows[1:]).text()
-
-
 def _line(one: Compared, width: int) -> str:
     text = one.score.text(width)
     if one.interval is None:
