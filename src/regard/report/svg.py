@@ -18,27 +18,31 @@ NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 BASELINE = 0.35  # em from half way up a letter down to its foot
 
 
-def svg(drawing: Drawing, inline: bool = False) -> str:
-    """The whole file, or what stands in an HTML page, where CSS may colour the paper (.paper) and the ink (.ink)."""
+def svg(drawing: Drawing, inline: bool = False, fonts: str = FONTS, directions: bool = True) -> str:
+    """The whole file, or what stands in an HTML page, where CSS may colour the paper (.paper) and the ink (.ink).
+
+    Browsers take an anchor from where a text begins, so with `directions` it turns around with the text. For renderers
+    that do not know `direction` the anchor stays, and Unicode's isolates say which way the text runs.
+    """
     wide, high = _number(drawing.width), _number(drawing.height)
     named = _said(drawing.title) or "attention"
     about = f"<desc>{_said(drawing.caption)}</desc>" if drawing.caption else ""
     head = (
         f'<svg{"" if inline else NAMESPACE} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
-        f'role="img" font-family="{FONTS}">'
+        f'role="img" font-family="{fonts}">'
     )
     paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{PAPER}"/>'
-    drawn = "\n".join([paper, *map(_item, drawing.items)])
+    drawn = "\n".join([paper, *(_item(item, directions) for item in drawing.items)])
     dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}</style>"
     return f"{head}\n<title>{named}</title>{about}{dark}\n{drawn}\n</svg>\n"
 
 
-def _item(item: Item) -> str:
+def _item(item: Item, directions: bool) -> str:
     match item:
         case Box():
             return _box(item)
         case Label():
-            return _label(item)
+            return _label(item, directions)
         case Tiles():
             return _tiles(item)
         case Curve():
@@ -55,14 +59,15 @@ def _box(box: Box) -> str:
     return _noted("rect", f'{place}{corners} fill="{box.fill}"{_opacity(box.opacity)}', box.note)
 
 
-def _label(label: Label) -> str:
-    """`text-anchor` counts from where the text begins, so it turns around with the direction."""
+def _label(label: Label, directions: bool) -> str:
     left = runs_left(label.text)
+    text = _said(label.text) if directions or not left else f"\u2067{_said(label.text)}\u2069"
+    left = left and directions
     begins = {"left": "end" if left else "start", "middle": "middle", "right": "start" if left else "end"}
-    looks = f'text-anchor="{begins[label.anchor]}" font-size="{_number(label.size)}"'
-    looks += f' class="ink" fill="{label.fill}"' if label.fill == INK else f' fill="{label.fill}"'
-    looks += ' font-weight="bold"' if label.bold else ""
-    looks += ' direction="rtl" unicode-bidi="embed"' if left else ""
+    style = f'text-anchor="{begins[label.anchor]}" font-size="{_number(label.size)}"'
+    style += f' class="ink" fill="{label.fill}"' if label.fill == INK else f' fill="{label.fill}"'
+    style += ' font-weight="bold"' if label.bold else ""
+    style += ' direction="rtl" unicode-bidi="embed"' if left else ""
     foot = label.size * BASELINE
     if label.turn:
         turn = f"translate({_number(label.x)} {_number(label.y)}) rotate({_number(label.turn)})"
@@ -71,7 +76,7 @@ def _label(label: Label) -> str:
         place = f'x="{_number(label.x)}" y="{_number(label.y + foot)}"'
     title = f"<title>{_said(label.note)}</title>" if label.note else ""
     spaces = "" if label.text == " ".join(label.text.split()) else ' xml:space="preserve"'
-    return f"<text {place} {looks}{spaces}>{title}{_said(label.text)}</text>"
+    return f"<text {place} {style}{spaces}>{title}{text}</text>"
 
 
 def _tiles(tiles: Tiles) -> str:
