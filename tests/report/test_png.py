@@ -68,7 +68,10 @@ def inked(image: NDArray[np.uint8], left: int, top: int, right: int, bottom: int
 def test_cells_have_their_colours() -> None:
     drawing = heat(sample(["The", "cat"], ["Le", "chat"]))
     image = pixels(drawing)
-    assert all(abs(size - side * ZOOM) <= 1 for size, side in zip(image.shape, (drawing.height, drawing.width)))
+    assert all(
+        abs(size - side * ZOOM) <= 1
+        for size, side in zip(image.shape[:2], (drawing.height, drawing.width), strict=True)
+    )
     for box in drawing.items:
         if isinstance(box, Box) and box.note:
             found = at(image, box.x + box.width / 2, box.y + box.height / 2)

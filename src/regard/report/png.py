@@ -55,8 +55,8 @@ def _drawable(text: str, family: str, font: Path | None) -> str:
     if missing is not None:
         name = unicodedata.name(missing, "unnamed")
         raise InputError(
-            f"no font here has the letter “{missing}” ({name}); name one that has it (a .ttf or .otf file), or write an "
-            ".svg or .html, which need no font",
+            f"no font here has the letter “{missing}” ({name}); name a .ttf or .otf file that has it, or write an .svg "
+            "or .html, which need no font",
             parameter="font",
         )
     return shown
@@ -84,7 +84,7 @@ def _family(font: Path | None) -> str:
     if font is not None:
         raise InputError(f"{font} cannot be read as a font; name a .ttf or .otf file", parameter="font")
     raise InputError(
-        "no usual font was found on this machine; name a .ttf or .otf file, or write an .svg or .html, which need no font",
+        "no usual font was found here; name a .ttf or .otf file, or write an .svg or .html, which need no font",
         parameter="font",
     )
 
