@@ -89,7 +89,7 @@ def score_again(tokenize: str, run: Path, log: Path) -> dict[str, Any]:
     data = read_recipe(run / "recipe.toml").data
     out = run.with_name(f"{run.name}.test")
     if not out.exists():
-        regard("translate", "--model", str(run), "--input", str(data.test_src), "--output", str(out), log=log)
+        regard("translate", "--model", str(run), "--input", str(data.test_src), "--out", str(out), log=log)
     words = ["bleu", str(out), "--ref", str(data.test_tgt), "--tokenize", tokenize]
     return regard_json(*words)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -25,14 +26,69 @@ def key(default: Any, help: str) -> Any:
     return dataclasses.field(default=default, metadata={"help": help})
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """
-    >>> nearest("widht", ["width", "heads"])
-    'did you mean "width"?'
+# What other toolkits call a key of ours: the first of ours that is known where the word was typed is suggested.
+OTHER_NAMES = {
+    "batch": ("batch_tokens",),
+    "batch_size": ("batch_tokens",),
+    "bf16": ("precision",),
+    "d_ff": ("inner",),
+    "d_model": ("width",),
+    "dim": ("width",),
+    "dropout_rate": ("dropout",),
+    "embed_dim": ("width",),
+    "embedding_dim": ("width",),
+    "epochs": ("steps",),
+    "ffn": ("inner",),
+    "ffn_dim": ("inner",),
+    "fp16": ("precision",),
+    "gpu": ("device",),
+    "grad_accum": ("accumulate",),
+    "hidden_size": ("width",),
+    "layers": ("encoder_layers", "decoder_layers"),
+    "lr": ("learning_rate",),
+    "lr_scheduler": ("schedule",),
+    "max_epochs": ("steps",),
+    "max_grad_norm": ("clip",),
+    "max_len": ("max_length",),
+    "max_steps": ("steps",),
+    "max_tokens": ("batch_tokens",),
+    "max_update": ("steps",),
+    "n_heads": ("heads",),
+    "n_layers": ("layers", "encoder_layers", "decoder_layers"),
+    "num_epochs": ("steps",),
+    "num_heads": ("heads",),
+    "num_layers": ("layers", "encoder_layers", "decoder_layers"),
+    "source": ("src",),
+    "target": ("tgt",),
+    "time_limit": ("minutes",),
+    "train_src": ("src",),
+    "train_tgt": ("tgt",),
+    "update_freq": ("accumulate",),
+    "vocab": ("vocab_size",),
+    "warmup_steps": ("warmup",),
+    "wd": ("weight_decay",),
+}
+
+
+def nearest_keys(word: str, known: Iterable[str]) -> list[str]:
+    """Known keys that a word may stand for: ours for another toolkit's name, else the one spelt most alike.
+
+    >>> nearest_keys("lr", ["learning_rate", "steps"]), nearest_keys("widht", ["width", "heads"])
+    (['learning_rate'], ['width'])
     """
     known = sorted(known)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    return f'did you mean "{close[0]}"?' if close else f"known: {', '.join(known)}"
+    ours = [key for key in OTHER_NAMES.get(word.lower().replace("-", "_"), ()) if key in known]
+    return ours or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """
+    >>> nearest("widht", ["width", "heads"]), nearest("lr", ["learning_rate", "steps"])
+    ('did you mean "width"?', 'did you mean "learning_rate"?')
+    """
+    known = sorted(known)
+    close = " or ".join(f'"{key}"' for key in nearest_keys(word, known))
+    return f"did you mean {close}?" if close else f"known: {', '.join(known)}"
 
 
 def describe(kind: Any) -> str:
@@ -67,7 +123,7 @@ def accept(value: Any, kind: Any) -> Any:
 
 def _is(value: Any, kind: type) -> bool:
     if kind is float:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63  # as in TOML
     return isinstance(value, kind)

@@ -49,7 +49,7 @@ def test_links_of_every_line(call: Call, run_folder: Path, files: list[str], tmp
     for (_, target), line in zip(LINES, lines, strict=True):
         links, _ = parse_links(line)
         assert {j for _, j in links} == set(range(len(target.replace(".", " .").split())))
-    assert call("align", "--model", run_folder, *files, "--output", tmp_path / "out").out == ""
+    assert call("align", "--model", run_folder, *files, "--out", tmp_path / "out").out == ""
     assert (tmp_path / "out").read_text() == answer.out
 
 
@@ -105,7 +105,7 @@ def test_bad_input(call: Call, run_folder: Path, files: list[str], tmp_path: Pat
     refused(aligned("--gold", gold, "--gold-first", "2"), "--gold-first must be 0 or 1, but is 2")
     refused(aligned("--gold", gold, "--dev-src", files[1]), "--dev-src, --dev-tgt and --dev-gold")
     refused(aligned("--gold", gold, "--train-src", files[1]), "--train-src and --train-tgt")
-    refused(aligned("--output", tmp_path), "is a folder")
+    refused(aligned("--out", tmp_path), "is a folder")
     (tmp_path / "short").write_text("0-0\n")
     refused(aligned("--gold", tmp_path / "short"), "as many as sentences, but are 1 for 8")
     (tmp_path / "odd").write_text("0-0\n" * 7 + "0:0\n")

@@ -113,6 +113,10 @@ TRAIN = {
     "taken": ["taken cannot be read: Is a directory"],
     "typo.toml size.toml": ["train takes one recipe, but got 2"],
     f"{GOOD} --stpes 5": ['unknown key "stpes"', 'did you mean "steps"?'],
+    f"{GOOD} --lr 1": ['unknown key "lr"; did you mean "learning_rate"? (--learning-rate)'],
+    f"{GOOD} --epochs 1": ['did you mean "steps"? (--steps)'],
+    f"{GOOD} --batch-size 1": ['did you mean "batch_tokens"? (--batch-tokens)'],
+    f"{GOOD} --layers 2": ['did you mean "encoder_layers" or "decoder_layers"? (--encoder-layers, --decoder-layers)'],
     f"{GOOD} --stpes": ['unknown key "stpes"', 'did you mean "steps"?'],
     f"{GOOD} --qqq 5": ['unknown key "qqq"', "regard train --help lists all keys"],
     f"{GOOD} --set model.steps=5": ['unknown key "model.steps"', 'did you mean "train.steps"?'],
@@ -126,7 +130,7 @@ TRAIN = {
     f"{GOOD} --steps -3": ["train.steps must be at least 1, but is -3"],
     f"{GOOD} --seed -1": ["train.seed must not be negative"],
     f"{GOOD} --seed 99999999999999999999": ["train.seed must be a whole number"],
-    f"{GOOD} --learning-rate nan": ["train.learning_rate must be positive"],
+    f"{GOOD} --learning-rate nan": ['train.learning_rate must be a number, but is "nan" (--learning-rate)'],
     f"{GOOD} --unit words": ['text.unit must be one of bpe, word, but is "words"'],
     f"{GOOD} --vocab-size 5": ["vocab_size must be at least 300"],
     f"{GOOD} --heads 3": ["model.heads must divide model.width"],
@@ -172,28 +176,32 @@ RESUME = {
 TRANSLATE = {
     "--model model --input five.en": ["five.en does not exist", 'did you mean "five.fr"?'],
     "--model model --input empty.en": ["empty.en is empty"],
-    "--model model --input latin.en --output new.fr": ["latin.en, line 2 is not UTF-8"],
+    "--model model --input latin.en --out new.fr": ["latin.en, line 2 is not UTF-8"],
     "--model model --input binary.en": ["binary.en looks like a binary file"],
     "--model model --input taken": ["taken is a folder"],
     "--model model 'caf\udce9'": ["UTF-8"],
-    "--model model --input a.en --output a.en": ["--output a.en is the input file"],
-    "--model model --input a.en --output ./taken/../a.en": ["is the input file"],
-    "--model model --input a.en --output taken": ["--output taken is a folder; name a file"],
-    "--model model --input a.en --output no/out.fr": ["--output no/out.fr", "no is not a folder"],
-    "--model model --input a.en --output a.fr/out.fr": ["--output a.fr/out.fr", "a.fr is not a folder"],
+    "--model model --input a.en --out a.en": ["--out a.en is the input file"],
+    "--model model --input a.en --out ./taken/../a.en": ["is the input file"],
+    "--model model --input a.en --out taken": ["--out taken is a folder; name a file"],
+    "--model model --input a.en --out no/out.fr": ["--out no/out.fr", "no is not a folder"],
+    "--model model --input a.en --out a.fr/out.fr": ["--out a.fr/out.fr", "a.fr is not a folder"],
     "--model model hello --input a.en": ["both sentences and --input", "one or the other"],
     "--model model hello --json --attention": ["--attention", "--json"],
     "--model model hello --nbest 9": ["nbest must be between 1 and the beam (4), but is 9", "wider beam"],
-    "--model model hello --nbest 3 --beam 2 --output new.fr": ["between 1 and the beam (2)"],
-    "--model model hello --nbest 0": ["nbest must be between 1"],
-    "--model model hello --beam 0": ["beam must be at least 1, but is 0"],
-    "--model model hello --beam -2": ["beam must be at least 1, but is -2"],
-    "--model model hello --beam x": ['--beam must be a whole number, but is "x"'],
+    "--model model hello --nbest 3 --beam 2 --out new.fr": ["between 1 and the beam (2)"],
+    "--model model hello --nbest 0": ["--nbest must be a whole number from 1 to 1,000, but is 0"],
+    "--model model hello --beam 0": ["--beam must be a whole number from 1 to 1,000, but is 0"],
+    "--model model hello --beam -2": ["--beam must be a whole number from 1 to 1,000, but is -2"],
+    "--model model hello --beam x": ['--beam must be a whole number from 1 to 1,000, but is "x"'],
     "--model model hello --beam": ["--beam", "requires an argument", "regard translate --help"],
     "--model model hello --bem 3": ["no such option", "--bem", "--beam", "regard translate --help"],
-    "--model model hello --length-penalty -1": ["length_penalty must be a number from 0 on"],
-    "--model model hello --length-penalty x": ['--length-penalty must be a number, but is "x"'],
-    "--model model hello --batch-tokens 0": ["--batch-tokens must be at least 1, but is 0"],
+    "--model model hello --length-penalty -1": ["--length-penalty must be a number of at least 0, but is -1"],
+    "--model model hello --length-penalty x": ['--length-penalty must be a number of at least 0, but is "x"'],
+    "--model model hello --batch-tokens 0": ["--batch-tokens must be a whole number from 1 to 10,000,000, but is 0"],
+    "--model model hello --beam 1001": ["--beam must be a whole number from 1 to 1,000, but is 1001"],
+    "--model model hello --temperature nan": ['--temperature must be a number, but is "nan"'],
+    "--model model hello --length-penalty inf": ["--length-penalty must be a number of at least 0"],
+    "--model model hello --seed 99999999999999999999": ["--seed must be a whole number"],
     "--model model hello --device gpu": ['device "gpu" is not available here', "cpu"],
     "--model model hello --device cpu:9": ['device "cpu:9" is not available here'],
     "--model nix hello": ["no model at nix"],
@@ -211,49 +219,59 @@ OTHERS = {
     "bleu - --ref -": ["standard input", "once"],
     "bleu a.fr --ref a.fr --tokenize 14a": ['unknown tokeniser "14a"', 'did you mean "13a"?'],
     "bleu a.fr --ref a.fr --tokenize klingon": ['unknown tokeniser "klingon"', "known: 13a, char, "],
-    "bleu a.fr --ref a.fr --smooth flor": ['unknown smoothing "flor"', 'did you mean "floor"?'],
+    "bleu a.fr --ref a.fr --smooth flor": ["invalid value for '--smooth'", "'flor'", "'floor'"],
     "bleu a.fr --ref a.fr --smooth-value x": ['--smooth-value must be a number, but is "x"'],
     "bleu a.fr --ref a.fr --max-order 0": ["max_order must be 1 or more, but is 0"],
-    "bleu a.fr --ref a.fr --weights 0.5,0.6,-0.1": ["weights must not be negative, but are 0.5,0.6,-0.1"],
-    "bleu a.fr --ref a.fr --weights 0.5,0.6": ["weights must sum to 1, but 0.5,0.6 sum to 1.1"],
-    "bleu a.fr --ref a.fr --weights 0.5,0.5 --max-order 3": ["2 weights (0.5,0.5) for 3 orders"],
-    "bleu a.fr --ref a.fr --weights half": ['--weights must be numbers with commas between them, but is "half"'],
-    "bleu a.fr --ref a.fr --ref-length longest": ['unknown reference length "longest"', "closest, shortest, average"],
+    "bleu a.fr --ref a.fr --order-weights 0.5,0.6,-0.1": ["weights must not be negative, but are 0.5,0.6,-0.1"],
+    "bleu a.fr --ref a.fr --order-weights 0.5,0.6": ["weights must sum to 1, but 0.5,0.6 sum to 1.1"],
+    "bleu a.fr --ref a.fr --order-weights 0.5,0.5 --max-order 3": ["2 weights (0.5,0.5) for 3 orders"],
+    "bleu a.fr --ref a.fr --order-weights half": [
+        '--order-weights must be numbers with commas between them, but is "half"'
+    ],
+    "bleu a.fr --ref a.fr --ref-length longest": [
+        "invalid value for '--ref-length'",
+        "'longest'",
+        "'closest', 'shortest', 'average'",
+    ],
     "bleu a.fr --ref a.fr -m bleu rouge": ["rouge does not exist"],
-    "bleu a.fr --ref a.fr -m rouge": ['unknown metric "rouge"', "bleu, chrf, ter"],
-    "bleu a.fr --ref a.fr --width -1": ["--width must be 0 or more, but is -1"],
+    "bleu a.fr --ref a.fr -m rouge": ["invalid value for '-m'", "'rouge'", "'bleu', 'chrf', 'ter'"],
+    "bleu a.fr --ref a.fr --digits -1": ["--digits must be a whole number from 0 to 15, but is -1"],
+    "bleu a.fr --ref a.fr -w 1000000000": ["--digits must be a whole number from 0 to 15, but is 1000000000"],
+    "bleu a.fr --ref a.fr --smooth-value inf": ['--smooth-value must be a number, but is "inf"'],
     "bleu a.fr a.fr --ref a.fr": ["a.fr is named twice"],
     "bleu a.fr five.fr --ref a.fr": ["five.fr has 5 lines but a.fr has 32"],
     "bleu latin.fr --ref a.fr": ["latin.fr, line 1 is not UTF-8"],
     "bleu a.fr --ref gap.tsv": ["line 2 has no reference in any of 2 streams"],
     "bleu a.fr --ref a.fr --paired bootstrap": ["--paired compares systems", "only one was given"],
-    "bleu a.fr --ref a.fr --paired bootstrp": ['unknown paired test "bootstrp"', 'did you mean "bootstrap"?'],
-    "bleu a.fr --ref a.fr --confidence --samples 0": ["samples must be 1 to 1,000,000, but are 0"],
+    "bleu a.fr --ref a.fr --paired bootstrp": ["invalid value for '--paired'", "'bootstrp'", "'bootstrap'"],
+    "bleu a.fr --ref a.fr --confidence --resamples 0": [
+        "--resamples must be a whole number from 1 to 1,000,000, but is 0"
+    ],
     "bleu a.fr --ref a.fr --explain --line 33": ["there is no line 33", "32 lines"],
     "bleu a.fr --ref a.fr --explain --line 0": ["there is no line 0"],
     "bleu a.fr other.fr --ref a.fr --explain": ["--explain shows one system, but 2 were given"],
     "bleu a.fr --ref a.fr -m chrf --explain": ["--explain shows BLEU", "-m bleu"],
-    "bleu a.fr --ref a.fr --by colour": ['unknown bucket "colour"', "reference-length, source-length"],
-    "bleu a.fr --ref a.fr --by tags": ["--by tags needs the tags", "--tags FILE"],
-    "bleu a.fr --ref a.fr --by tags --tags five.fr": ["five.fr has 5 lines but a.fr has 32"],
+    "bleu a.fr --ref a.fr --by colour": ["invalid value for '--by'", "'colour'", "'source-length', 'reference-length'"],
+    "bleu a.fr --ref a.fr --by tags": ["--by tags needs the tags", "--line-tags FILE"],
+    "bleu a.fr --ref a.fr --by tags --line-tags five.fr": ["five.fr has 5 lines but a.fr has 32"],
     "bleu a.fr --ref a.fr --by source-length": ["needs the source text", "--src FILE"],
     "bleu a.fr --ref a.fr --by reference-length --edges 3,2": ["edges must be whole numbers", "3,2"],
     "bleu a.fr --ref a.fr --by reference-length --edges x": ["--edges must be whole numbers with commas"],
     "bleu a.fr --ref a.fr --differences 3": ["--differences compares two systems, but was given 1"],
-    "bleu a.fr --ref a.fr --html page.html": ["--html writes what --explain, --by or --differences show"],
-    "bleu a.fr --ref a.fr --explain --html nowhere/page.html": ["nowhere/page.html"],
+    "bleu a.fr --ref a.fr --out page.html": ["a page shows --explain, --by or --differences; add one of them"],
+    "bleu a.fr --ref a.fr --explain --out nowhere/page.html": ["nowhere/page.html"],
     "corpus": ["missing option", "--out"],
     "corpus --out taken --size 1000": ["taken already exists", "--out"],
     "corpus --out a.en --size 1000": ["a.en already exists"],
     "corpus --out a.en/new --size 1000": ["a.en/new", "Not a directory"],
-    "corpus --out new --size 999": ["from 1,000 to 1,000,000", "--size 40000"],
+    "corpus --out new --size 999": ["--size must be a whole number from 1,000 to 1,000,000, but is 999"],
     "corpus --out new --size 99999999999": ["from 1,000 to 1,000,000"],
     "corpus --out new --size many": ["--size must be a whole number"],
     "info nix": ["no model at nix"],
     "info taken": ["no model in taken"],
     "demo --out taken": ["taken already holds something", "--out FOLDER"],
     "demo --out a.en": ["a.en is a file"],
-    "demo --steps 0": ["--steps must be at least 1, but is 0"],
+    "demo --steps 0": ["--steps must be a whole number of at least 1, but is 0"],
     "demo extra": ["extra", "regard demo --help"],
     "trnslate hello": ["trnslate", "Did you mean 'translate'?", "regard --help"],
     "--verson": ["no such option", "--verson"],
@@ -303,7 +321,7 @@ def test_lines_end_at_newlines_only(room: Path, call: Call) -> None:
     assert code == 0, err
     assert json.loads((room / "out" / "last" / "card.json").read_text(encoding="utf-8"))["pairs"]["kept"] == 10
 
-    code, _, err = call("translate", "--model", "model", "--input", "odd.en", "--output", "odd.out")
+    code, _, err = call("translate", "--model", "model", "--input", "odd.en", "--out", "odd.out")
     assert (code, err) == (0, "")
     found = (room / "odd.out").read_bytes().decode().split("\n")
     assert len(found) == len(sources) + 1
@@ -336,7 +354,7 @@ def test_nothing_on_standard_input(room: Path, call: Call) -> None:
 
 
 def test_bad_text_on_standard_input(room: Path, call: Call) -> None:
-    code, _, err = call("translate", "--model", "model", "--output", "new.fr", input=b"The cat\ncaf\xe9\n")
+    code, _, err = call("translate", "--model", "model", "--out", "new.fr", input=b"The cat\ncaf\xe9\n")
     one_line(code, err, "standard input, line 2 is not UTF-8")
     assert not (room / "new.fr").exists()
 
@@ -397,7 +415,7 @@ def cramped(limit: int, *words: str, **environment: str) -> subprocess.Completed
 def test_no_room_for_translations_keeps_the_old_ones(room: Path) -> None:
     (room / "out.fr").write_text("what was there\n")
     before = files(room)
-    done = cramped(100, "translate", "--model", "model", "--input", "a.en", "--output", "out.fr")
+    done = cramped(100, "translate", "--model", "model", "--input", "a.en", "--out", "out.fr")
     one_line(done.returncode, done.stderr.decode(), "cannot write", "out.fr", "File too large")
     assert files(room) == before
 

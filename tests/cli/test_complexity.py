@@ -28,7 +28,7 @@ def run(*words: str) -> None:
 
 def test_every_form_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page, text = tmp_path / "c.html", tmp_path / "c.md"
-    run(*SMALL, "--json", "--html", str(page), "--markdown", str(text), "--kernel", "2", "--window", "5")
+    run(*SMALL, "--json", "--out", str(page), "--out", str(text), "--kernel", "2", "--window", "5")
     out, err = capsys.readouterr()
     data = json.loads(out)
     assert (data["device"], data["threads"], data["kernel"], data["window"]) == ("cpu", 1, 2, 5)
@@ -59,17 +59,26 @@ def test_who_waits_is_told_what_for(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     [
         (("--lengths", "64,32,128"), '--lengths must rise from one size to the next, but is "64,32,128"'),
         (("--widths", "8,8,16"), '--widths must rise from one size to the next, but is "8,8,16"'),
-        (("--lengths", "8,16"), '--lengths needs 3 sizes or more for a line through them, but is "8,16"'),
-        (("--lengths", "8,x,32"), '--lengths must be a whole number, but is "x"'),
-        (("--lengths", "1,2,4"), '--lengths must be from 2 to 16384, but is "1,2,4"'),
-        (("--widths", "64,128,9000"), '--widths must be from 2 to 8192, but is "64,128,9000"'),
-        (("--device", "abacus"), 'device "abacus" is not available here; usable: auto, '),
-        (("--threads", "0"), "--threads must be 1 or more, but is 0"),
-        (("--kernel", "1"), "--kernel must be 2 to 64, but is 1"),
-        (("--window", "16"), "--window must be an odd number from 3 to 1025, but is 16"),
+        (("--lengths", "8,16"), '--lengths needs 3 sizes or more to fit a line, but is "8,16"'),
         (
-            ("--html", "nowhere/at/all.html"),
-            "--html nowhere/at/all.html cannot be written: there is no folder nowhere/at",
+            ("--lengths", "8,x,32"),
+            '--lengths must be whole numbers from 2 to 16,384 with commas between them, but is "8,x,32"',
+        ),
+        (
+            ("--lengths", "1,2,4"),
+            '--lengths must be whole numbers from 2 to 16,384 with commas between them, but is "1,2,4"',
+        ),
+        (
+            ("--widths", "64,128,9000"),
+            '--widths must be whole numbers from 2 to 8,192 with commas between them, but is "64,128,9000"',
+        ),
+        (("--device", "abacus"), 'device "abacus" is not available here; usable: auto, '),
+        (("--threads", "0"), "--threads must be a whole number from 1 to 1,024, but is 0"),
+        (("--kernel", "1"), "--kernel must be a whole number from 2 to 64, but is 1"),
+        (("--window", "16"), "--window must be an odd number, but is 16"),
+        (
+            ("--out", "nowhere/at/all.html"),
+            "nowhere/at/all.html cannot be written: nowhere/at is not a folder",
         ),
     ],
 )

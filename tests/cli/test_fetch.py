@@ -40,13 +40,13 @@ def test_alone_it_lists(call: Any) -> None:
 
 def test_from_a_file_server(call: Any, folder: Path) -> None:
     with FileServer({"fra-eng.zip": anki(8000)}).running() as server:
-        code, out, err = call("fetch", "tatoeba-en-fr", "--from", server.url)
+        code, out, err = call("fetch", "tatoeba-en-fr", "--mirror", server.url)
         assert code == 0, err
         assert "data/tatoeba-en-fr/train.en: 500 lines\n" in out
         assert "data/tatoeba-en-fr/test.fr: 5,000 lines\n" in out
         assert "licence: CC-BY" in out
         assert "fra-eng.zip: " in err
-        again = call("fetch", "tatoeba-en-fr", "--from", server.url)
+        again = call("fetch", "tatoeba-en-fr", "--mirror", server.url)
     assert again.code == 2
     assert "data/tatoeba-en-fr already exists" in again.err
     assert sorted(path.name for path in Path("data").iterdir()) == ["tatoeba-en-fr"]
@@ -55,12 +55,12 @@ def test_from_a_file_server(call: Any, folder: Path) -> None:
 def test_what_was_interrupted_goes_on(call: Any, folder: Path) -> None:
     content = anki(8000)
     with FileServer({"fra-eng.zip": content}, cut_after=len(content) // 5).running() as server:
-        code, _, err = call("fetch", "tatoeba-en-fr", "--out", "mine", "--from", server.url)
+        code, _, err = call("fetch", "tatoeba-en-fr", "--out", "mine", "--mirror", server.url)
         assert code == 2
         assert err.count("\n") == 1
         assert "type the same again to go on" in err
         assert not Path("mine").exists()
-        code, _, err = call("fetch", "tatoeba-en-fr", "--out", "mine", "--from", server.url)
+        code, _, err = call("fetch", "tatoeba-en-fr", "--out", "mine", "--mirror", server.url)
         assert code == 0, err
         assert len([1 for _, span in server.asked if span is None]) == 1
     assert sorted(path.name for path in folder.iterdir()) == ["mine"]
@@ -70,10 +70,10 @@ def test_what_was_interrupted_goes_on(call: Any, folder: Path) -> None:
     ("words", "says"),
     [
         (("multi30",), 'no data set "multi30"; did you mean "multi30k"?'),
-        (("enja-50k", "--from", "nowhere"), "nowhere has no train.en.000"),
-        (("enja-50k", "--from", "http://127.0.0.1:9/x"), "http://127.0.0.1:9/x/train.en.000 cannot be reached"),
+        (("enja-50k", "--mirror", "nowhere"), "nowhere has no train.en.000"),
+        (("enja-50k", "--mirror", "http://127.0.0.1:9/x"), "http://127.0.0.1:9/x/train.en.000 cannot be reached"),
         (("enja-50k", "--out", "full"), "full already exists"),
-        (("enja-50k", "--out", "full/file/x", "--from", "."), "full/file"),
+        (("enja-50k", "--out", "full/file/x", "--mirror", "."), "full/file"),
     ],
 )
 def test_a_mistake_is_one_line(call: Any, folder: Path, words: tuple[str, ...], says: str) -> None:

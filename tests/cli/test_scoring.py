@@ -88,13 +88,13 @@ def test_a_byte_order_mark_is_a_letter_as_for_sacrebleu(room: Path, call: Any) -
 
 @pytest.mark.parametrize(("test", "theirs"), [("bootstrap", "bs"), ("randomisation", "ar")])
 def test_two_systems_are_compared_as_sacrebleu_compares_them(room: Path, call: Any, test: str, theirs: str) -> None:
-    found = answer(call, "good", "bad", "--ref", "ref", "--paired", test, "--samples", "200")
+    found = answer(call, "good", "bad", "--ref", "ref", "--paired", test, "--resamples", "200")
     systems = [(name, lines(room / name)) for name in ("good", "bad")]
     signatures, scores = PairedTest(systems, {"BLEU": sacrebleu.BLEU()}, [lines(room / "ref")], theirs, 200)()
     assert found[1]["p_value"] == scores["BLEU"][1].p_value
     assert [one["score"] for one in found] == pytest.approx([one.score for one in scores["BLEU"]], abs=1e-9)
     assert found[0]["signature"] == str(signatures["BLEU"])
-    table = call("bleu", "good", "bad", "--ref", "ref", "--paired", test, "--samples", "200").out
+    table = call("bleu", "good", "bad", "--ref", "ref", "--paired", test, "--resamples", "200").out
     assert f"(p = {scores['BLEU'][1].p_value:.4f}*)" in table
 
 
@@ -109,7 +109,7 @@ def test_the_working_as_text_json_and_page(room: Path, call: Any) -> None:
     text = call("bleu", "good", "--ref", "ref", "--explain", "--line", "2").out
     expected = sacrebleu.BLEU().sentence_score(lines(room / "good")[1], [lines(room / "ref")[1]])
     assert f"BLEU = {expected.score:.2f} " in text
-    data = answer(call, "good", "--ref", "ref", "--explain", "--line", "2", "--html", "page.html")
+    data = answer(call, "good", "--ref", "ref", "--explain", "--line", "2", "--out", "page.html")
     assert data["score"]["score"] == pytest.approx(expected.score, abs=1e-9)
     page = (room / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -118,8 +118,8 @@ def test_the_working_as_text_json_and_page(room: Path, call: Any) -> None:
 
 
 def test_buckets_and_differences_in_one_answer(room: Path, call: Any) -> None:
-    words = ["good", "bad", "--ref", "ref", "--by", "tags", "--tags", "tags", "--differences", "2", "--src", "src"]
-    found = answer(call, *words, "--html", "page.html")
+    words = ["good", "bad", "--ref", "ref", "--by", "tags", "--line-tags", "tags", "--differences", "2", "--src", "src"]
+    found = answer(call, *words, "--out", "page.html")
     assert set(found) == {"scores", "buckets", "differences"}
     even = [lines(room / name)[::2] for name in ("good", "ref")]
     printed = call("bleu", *words).out

@@ -106,7 +106,7 @@ def test_on_the_command_line_its_translations_are_not_lost(tmp_path: Path, token
     texts = ["The cat sleeps.", "The dog eats."]
     wanted = call(*words, *texts).out
     assert wanted.count("\n") == 2
-    for place in ([], ["--output", tmp_path / "out.txt"]):
+    for place in ([], ["--out", tmp_path / "out.txt"]):
         done = call(*words, "--attention", *place, *texts)
         assert done.code == 2
         assert done.err.count("\n") == 1

@@ -1,7 +1,8 @@
-"""The command line. Each command is a thin skin over the package; nothing is computed here.
+"""The command line: one file per command, which parses its flags, calls the package and shows the result.
 
 Whatever goes wrong because of the input is one line on standard error and exit code 2. Commands import what they need
-when they run, so that `regard --help` answers at once.
+when they run, so that `regard --help` answers at once. `app.py` lists the commands, `options.py` has the flags that
+several share, `words.py` recipe keys as flags, `flags.py` the flags that an error is about.
 """
 
 from __future__ import annotations
@@ -15,73 +16,10 @@ from typing import NoReturn
 
 import typer
 
-from regard.cli.align import align
-from regard.cli.bench import bench
-from regard.cli.claims import claims
-from regard.cli.compare import compare
-from regard.cli.complexity import complexity
-from regard.cli.corpus import corpus
-from regard.cli.demo import demo
-from regard.cli.doctor import doctor
-from regard.cli.explain import app as explain
-from regard.cli.fetch import fetch
-from regard.cli.info import info
-from regard.cli.lexicon import lexicon
-from regard.cli.pack import pack
-from regard.cli.score import ScoreCommand, bleu
-from regard.cli.train import resume, train
-from regard.cli.translate import translate
+from regard.cli.app import app
 from regard.errors import RegardError
 
-app = typer.Typer(
-    name="regard",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help: drawing boxes would cost half of the 0.3 s
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Neural machine translation you can see inside of.\n\n"
-    "A small English-French model is in the box:\n\n"
-    '  regard translate "The cat is on the mat."\n\n'
-    "To see all of it at work, from training on:\n\n"
-    "  regard demo\n\n"
-    "With two text files of your own, line n of one translating line n of the other:\n\n"
-    "  regard train --src a.en --tgt a.fr --out runs/mine\n\n"
-    '  regard translate --model runs/mine "A sentence."',
-)
-
-WORDS = {"allow_extra_args": True, "ignore_unknown_options": True}  # these read their own words
-app.command(context_settings=WORDS, add_help_option=False)(train)
-app.command(context_settings=WORDS, add_help_option=False)(resume)
-app.command(context_settings=WORDS, add_help_option=False)(bench)
-app.command(context_settings=WORDS, add_help_option=False)(doctor)
-app.command()(translate)
-app.add_typer(explain, name="explain")
-app.command()(lexicon)
-app.command()(align)
-app.command(cls=ScoreCommand)(bleu)
-app.command(context_settings=WORDS, add_help_option=False)(compare)
-app.command()(claims)
-app.command()(complexity)
-app.command()(corpus)
-app.command()(fetch)
-app.command()(info)
-app.command()(pack)
-app.command()(demo)
-
-
-def version(value: bool) -> None:
-    if value:
-        from regard import __version__
-
-        typer.echo(f"regard {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Print the version."),
-) -> None:
-    pass
+__all__ = ["app", "main"]
 
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
@@ -116,6 +54,8 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
 def _run(words: list[str]) -> None:
     """Parse the words and call the command. Typer's own way to do so would answer in lines of its own."""
     command = typer.main.get_command(app)
+    if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads what is printed
+        command(prog_name="regard")
     with command.make_context("regard", words) as context:
         command.invoke(context)
     sys.stdout.flush()

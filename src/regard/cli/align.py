@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
 from regard.bundle import box
-from regard.cli.lines import number, read_lines
-from regard.cli.translate import check_output, write_output
+from regard.cli.lines import check_output, read_lines, write_output
+from regard.cli.options import Device, Json, Model, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,78 +20,83 @@ if TYPE_CHECKING:
     from regard.explain.attention import View
     from regard.text.words import WordsOf
 
-SPLITS = ("regard", "spaces")
-
 
 def align(
-    src: Annotated[Path, typer.Option(metavar="FILE", help="Sentences, one a line (.gz and .xz too).")],
-    tgt: Annotated[Path, typer.Option(metavar="FILE", help="Their translations, line by line.")],
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help=f"A model, or a run (its best), or the name of one in the box.  [default: {box.DEFAULT}, in the box]",
-        ),
-    ] = None,
+    src: Annotated[Path, typer.Option("--src", metavar="FILE", help="Sentences, one a line (.gz and .xz too).")],
+    tgt: Annotated[Path, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")],
+    model: Model = None,
     gold: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Known links in Pharaoh format: i-j is sure, ipj possible. Gives the table."),
+        typer.Option(
+            "--gold",
+            metavar="FILE",
+            help="Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
+        ),
     ] = None,
     gold_first: Annotated[
         int,
         typer.Option(
-            parser=number("--gold-first", int), metavar="N", help="The number of a sentence's first word there: 0 or 1."
+            "--gold-first",
+            parser=number("--gold-first", int, 0, 1),
+            metavar="N",
+            help="The number of a sentence's first word in --gold.",
         ),
     ] = 0,
     dev_src: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Sentences to choose the view on.  [default: every other line of --src]"),
+        typer.Option(
+            "--dev-src", metavar="FILE", help="Sentences to choose the view on.  [default: every other line of --src]"
+        ),
     ] = None,
-    dev_tgt: Annotated[Path | None, typer.Option(metavar="FILE", help="Their translations.")] = None,
-    dev_gold: Annotated[Path | None, typer.Option(metavar="FILE", help="Their links.")] = None,
+    dev_tgt: Annotated[Path | None, typer.Option("--dev-tgt", metavar="FILE", help="Their translations.")] = None,
+    dev_gold: Annotated[Path | None, typer.Option("--dev-gold", metavar="FILE", help="Their links.")] = None,
     train_src: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="More text for the aligners that are compared.  [default: --src and --tgt alone]"
+            "--train-src",
+            metavar="FILE",
+            help="More text for the aligners that are compared.  [default: --src and --tgt alone]",
         ),
     ] = None,
-    train_tgt: Annotated[Path | None, typer.Option(metavar="FILE", help="Its translations.")] = None,
+    train_tgt: Annotated[Path | None, typer.Option("--train-tgt", metavar="FILE", help="Its translations.")] = None,
     words: Annotated[
-        str,
-        typer.Option(metavar="HOW", help="What a word is: as regard cuts text, or what spaces keep apart (spaces)."),
+        Literal["regard", "spaces"],
+        typer.Option("--words", help="What a word is: as regard splits text, or what stands between spaces."),
     ] = "regard",
-    output: Annotated[
+    out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Where links go, a line each: 0-0 1-2 …  [default: the screen, without --gold]"
+            "--out",
+            metavar="FILE",
+            help="Where links go, a line each: 0-0 1-2 …  [default: the terminal, without --gold]",
         ),
     ] = None,
     save_view: Annotated[
-        bool, typer.Option("--save-view", help="Keep the chosen view and its error rate in the model's card.")
+        bool, typer.Option("--save-view", help="Write the chosen view and its error rate to the model's card.")
     ] = False,
     seed: Annotated[
-        int, typer.Option(parser=number("--seed", int), metavar="N", help="Of chance and of the untrained model.")
+        int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the random baselines.")
     ] = 1,
-    json_table: Annotated[bool, typer.Option("--json", help="The table as JSON.")] = False,
+    as_json: Json = False,
+    device: Device = "auto",
 ) -> None:
-    """Link the words of sentences and their translations by a model's attention.
+    """Link the words of translations by a model's attention.
 
-    Each target word is linked with the source word that it looked at most, through one layer and head (the view). With
-    --gold the best view is chosen on one half of the lines and reported on the other, beside the best of either row
-    meaning (a row explains the word it predicts, or the word it has read), value norms, the diagonal, chance, the same
-    model untrained, and aligners without a neural network. AER is the alignment error rate: 0 is perfect.
+    Each target word is linked with the source word that it attends to most, in one layer and head (the view). With
+    --gold the best view is chosen on one half of the lines and measured on the other, beside the best for either
+    meaning of a row (the word that is predicted, or the word read last), value norms, the diagonal, chance, the same
+    model untrained, and aligners without a neural network. AER is the alignment error rate; 0 is perfect.
+
+    \b
+      regard align --src corpus/dev.en --tgt corpus/dev.fr --out dev.links
+      regard align --src corpus/dev.en --tgt corpus/dev.fr --gold corpus/dev.align
     """
-    from regard.bundle.bundle import Bundle
     from regard.bundle.folder import find_bundle
     from regard.text.words import space_spans, word_spans
 
-    if words not in SPLITS:
-        raise InputError(f'--words must be one of {", ".join(SPLITS)}, but is "{words}"')
-    if gold_first not in (0, 1):
-        raise InputError(f"--gold-first must be 0 or 1, but is {gold_first}")
-    if gold is None and (save_view or json_table or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
+    if gold is None and (save_view or as_json or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
         raise InputError("a view is chosen, measured and compared by known links; add them: --gold FILE")
-    check_output(output, src)
+    check_output(out, src)
     folder = find_bundle(model or box.boxed())
     if save_view and folder.parent == box.HOME:
         raise InputError(
@@ -101,8 +106,8 @@ def align(
     cut: WordsOf = space_spans if words == "spaces" else word_spans
     pairs = read_both(src, tgt)
     if gold is None:
-        bundle = Bundle.load(folder)
-        write_links(output, bundle, pairs, stored_view(bundle), cut)
+        bundle = load(folder, device)
+        write_links(out, bundle, pairs, stored_view(bundle), cut)
         return
     dev, test = dev_and_test(read_known(pairs, gold, gold_first, cut), (dev_src, dev_tgt, dev_gold), gold_first, cut)
     if not (dev.pairs and test.pairs):
@@ -110,13 +115,19 @@ def align(
     if (train_src is None) != (train_tgt is None):
         raise InputError("text for the aligners is two files: --train-src and --train-tgt")
     text = [*(read_both(train_src, train_tgt) if train_src and train_tgt else ()), *pairs]
-    bundle = Bundle.load(folder)
+    bundle = load(folder, device)
     view, table = measure(bundle, dev, test, text, cut, seed)
-    show(table, len(dev.pairs), len(test.pairs), len(text), json_table)
-    if output is not None:
-        write_links(output, bundle, pairs, view, cut)
+    show(table, len(dev.pairs), len(test.pairs), len(text), as_json)
+    if out is not None:
+        write_links(out, bundle, pairs, view, cut)
     if save_view:
         keep_view(bundle, folder, table[0], gold.name)
+
+
+def load(folder: Path, device: str) -> Bundle:
+    from regard.decode.translate import Translator
+
+    return Translator.load(folder, device).bundle
 
 
 def read_both(src: Path, tgt: Path) -> list[Pair]:

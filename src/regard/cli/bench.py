@@ -1,31 +1,47 @@
-"""`regard bench train`: how fast a recipe trains on this machine. It is measured in `training/profile.py`."""
+"""`regard bench train`: how fast a recipe trains on this machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.words import print_help, read_words
+from regard.cli.options import Json, number
+from regard.cli.words import given
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
     from regard.recipe.recipe import Recipe
 
-UPDATES = 10
 PAIRS = 5_000  # of the embedded corpus, where no data is given
 
 
-def bench(context: typer.Context) -> None:
-    """Measure how fast a recipe trains here, and what bounds it."""
-    words = read_words(context.args, options=("updates",), switches=("help", "json"))
-    if "help" in words.options or not context.args:
-        explain_bench()
+def bench(
+    context: typer.Context,
+    updates: Annotated[
+        int,
+        typer.Option(
+            "--updates", parser=number("--updates", int, 1, 10_000), metavar="N", help="Updates to time, twice."
+        ),
+    ] = 10,
+    as_json: Json = False,
+) -> None:
+    """Measure how fast a recipe trains here, and what limits it.
+
+    Times some updates: tokens and operations per second, the share of what the device can do, memory, how full batches
+    are, the time of each part, and what limits the speed. Without data it takes the embedded corpus. No run is made.
+
+    \b
+      regard bench train --preset tiny --updates 3
+      regard bench train --src corpus/train.en --tgt corpus/train.fr --preset tiny --updates 3 --json
+    """
+    words = given(context)
+    if not words.arguments and not words.settings:
+        typer.echo(context.get_help())
         return
-    if words.plain[:1] != ["train"] or len(words.plain) > 2:
+    if words.arguments[:1] != ["train"] or len(words.arguments) > 2:
         raise RecipeError("bench measures training; type: regard bench train [RECIPE.toml] [--KEY VALUE]…")
-    updates = read_updates(words.options.get("updates", str(UPDATES)))
 
     import json
     import tempfile
@@ -35,16 +51,10 @@ def bench(context: typer.Context) -> None:
     from regard.recipe.read import read_recipe
     from regard.training.profile import as_text, measure
 
-    recipe = read_recipe(Path(words.plain[1]) if len(words.plain) > 1 else None, words.settings)
+    recipe = read_recipe(Path(words.arguments[1]) if len(words.arguments) > 1 else None, words.settings)
     with tempfile.TemporaryDirectory() as folder:
         found = measure(with_data(recipe, Path(folder)), updates, Console(stderr=True))
-    typer.echo(json.dumps(found.to_dict(), indent=2) if "json" in words.options else as_text(found))
-
-
-def read_updates(word: str) -> int:
-    if not word.isascii() or not word.isdigit() or int(word) < 1:
-        raise RecipeError(f'--updates must be a whole number from 1 on, but is "{word}"')
-    return int(word)
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else as_text(found))
 
 
 def with_data(recipe: Recipe, folder: Path) -> Recipe:
@@ -60,23 +70,3 @@ def with_data(recipe: Recipe, folder: Path) -> Recipe:
     src, tgt, dev_src, dev_tgt = (str(folder / name) for name in ("train.en", "train.fr", "dev.en", "dev.fr"))
     cache = str(folder / "cache")
     return replace(recipe, data=replace(data, src=src, tgt=tgt, dev_src=dev_src, dev_tgt=dev_tgt, cache=cache))
-
-
-def explain_bench() -> None:
-    print_help(
-        "regard bench train [RECIPE.toml] [--KEY VALUE]… [--updates N] [--json]",
-        "Time some updates of a recipe on this machine: tokens and operations a second, the share of what the device "
-        "can do, memory, how well batches are filled, the time of each part, and what bounds it. Without data it takes "
-        "the embedded corpus. No run is made.",
-        [
-            "regard bench train",
-            "regard bench train recipe.toml --batch-tokens 8192",
-            "regard bench train --src a.en --tgt a.fr --preset base --json",
-        ],
-        [
-            ("--updates N", f"updates to time, twice (default: {UPDATES})"),
-            ("--json", "print JSON"),
-            ("--KEY VALUE", "a key of the recipe; regard train --help lists them"),
-            ("--set KEY=VALUE", "the same, also with the key's section: train.batch_tokens=8192"),
-        ],
-    )

@@ -14,27 +14,31 @@ FILES = ("report.md", "report.html")
 def claims(
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this claim; can be given several times. --list shows the names."),
+        typer.Option(
+            "--only", metavar="NAME", help="Only this claim; can be given several times. --list shows the names."
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where models, figures and the report go.")] = OUT,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Where models, figures and the report go.")
+    ] = OUT,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Hardly any training: shows that everything runs, and proves nothing."),
+        typer.Option("--quick", help="Very short trainings, to see that everything runs; the verdicts mean nothing."),
     ] = False,
     show_list: Annotated[
-        bool, typer.Option("--list", help="Show the names and what each claims, and run nothing.")
+        bool, typer.Option("--list", help="Print the names and statements of the claims, and run nothing.")
     ] = False,
 ) -> None:
-    """Test what the course notes claim, by small experiments on the embedded corpus.
+    """Test what the course notes claim by small experiments.
 
-    Each claim has an experiment, a figure and a verdict: shown, not shown, or that the notes are wrong. What counts as
-    shown is fixed before anything is measured. Experiments train small models, a few minutes of one core each; what is
-    done is kept, and what was interrupted goes on when the same command is given again. The report is printed and
-    written as report.md and report.html.
+    They run on the embedded corpus. Each claim has an experiment, a figure and a verdict: shown, not shown, or that the
+    notes are wrong. What counts as shown is fixed before anything is measured. Experiments train small models, a few
+    minutes of one core each. Finished experiments are kept, and interrupted ones continue when the same command is
+    given again. The report is printed and written as report.md and report.html.
 
-      regard claims
-
-      regard claims --only positions --only mask --out runs/two
+    \b
+      regard claims --list
+      regard claims --only printed-figures --out runs/one
     """
     from regard.course.claims.run import choose, run_claims
 

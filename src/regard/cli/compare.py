@@ -3,25 +3,82 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from regard.cli.lines import number
-from regard.cli.words import print_help, read_words
-from regard.errors import InputError, RecipeError
+from regard.cli.options import number
+from regard.cli.words import RecipeCommand, given
+from regard.errors import InputError
 
 OUT = Path("runs/compare")
 FILES = ("report.md", "report.html", "report.json")
+DATA_KEYS = ("src", "tgt", "pairs")
 
 
-def compare(context: typer.Context) -> None:
-    """Train several systems on the same data and compare them honestly."""
-    words = read_words(context.args, options=("out", "models", "seeds", "budget", "tokenize"), switches=("help",))
-    if "help" in words.options:
-        explain_compare()
-        return
-    if len(words.plain) > 1:
-        raise RecipeError(f"compare takes one recipe, but got {len(words.plain)} words without a flag: {words.plain}")
+class CompareCommand(RecipeCommand):
+    """Its help lists the names that --models takes."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        from regard.compare.entrants import ADDITIONS, BASELINES
+        from regard.models.table import ARCHITECTURES
+
+        super().format_options(ctx, formatter)
+        with formatter.section("Names for --models"):
+            formatter.write_dl(
+                [
+                    ("MODEL", f"{', '.join(ARCHITECTURES)}; MODEL:small names a preset too"),
+                    *BASELINES.items(),
+                    ("ensemble", "all plain neural models that are named, with seed 1, as an ensemble"),
+                    *((f"MODEL+{name}", what) for name, what in ADDITIONS.items()),
+                ]
+            )
+
+
+def compare(
+    context: typer.Context,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            "--models",
+            metavar="A,B,…",
+            help="Names from the list below; the others are tested against the first.  "
+            "[default: rnn,rnn-attention,convs2s,transformer]",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds",
+            parser=number("--seeds", int, 1, 1000),
+            metavar="N",
+            help="Trainings of each model, with seeds 1 to N.",
+        ),
+    ] = 1,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="AMOUNT",
+            help='What each training may cost: "2000 steps", "10 min", "1e15 flops".  [default: the recipe\'s]',
+        ),
+    ] = None,
+    tokenize: Annotated[
+        str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
+    ] = "13a",
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where runs and report go.")] = OUT,
+) -> None:
+    """Train several systems on the same data and compare them.
+
+    Without data of your own it takes the embedded corpus. Finished trainings in the folder are not repeated. The
+    report is printed and written as report.md, report.html and report.json.
+
+    \b
+      regard compare --models rnn,transformer --preset tiny --budget "20 steps" --out runs/quick
+      regard compare --models ibm,rules --out runs/baselines
+    """
+    words = given(context)
+    recipe_file = words.recipe("compare")
     from rich.console import Console
 
     from regard.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
@@ -34,17 +91,15 @@ def compare(context: typer.Context) -> None:
     from regard.recipe.read import read_tables, with_settings
     from regard.report.deliver import deliver, write
 
-    metric = Bleu(words.options.get("tokenize", "13a"))
-    out = Path(words.options.get("out", OUT))
+    metric = Bleu(tokenize)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; give --out a folder")
-    own = bool(words.plain) or any(key.replace("-", "_").endswith(("src", "pairs")) for key, _ in words.settings)
-    tables = read_tables(Path(words.plain[0])) if words.plain else {} if own else embedded_recipe(out / "corpus")
-    budget = parse_budget(words.options["budget"]) if "budget" in words.options else None
-    models = [name.strip() for name in words.options.get("models", ",".join(DEFAULT_MODELS)).split(",") if name.strip()]
-    seeds = number("--seeds", int)(words.options.get("seeds", "1"))
-    settings = SharedSettings(with_settings(tables, words.settings), seeds, budget, out / "runs")
-    entrants = plan(settings, models)
+    own = recipe_file is not None or any(names_data(key) for key, _ in words.settings)
+    tables = read_tables(recipe_file) if recipe_file else {} if own else embedded_recipe(out / "corpus")
+    names = [name.strip() for name in models.split(",") if name.strip()] if models else list(DEFAULT_MODELS)
+    allowed = parse_budget(budget) if budget is not None else None
+    settings = SharedSettings(with_settings(tables, words.settings), seeds, allowed, out / "runs")
+    entrants = plan(settings, names)
     if not own and not (out / "corpus").exists():
         from regard.course.grammar import generate, write_corpus
 
@@ -59,40 +114,6 @@ def compare(context: typer.Context) -> None:
     typer.echo(f"\nwritten: {', '.join(str(out / name) for name in FILES)}")
 
 
-def explain_compare() -> None:
-    from regard.compare.entrants import ADDITIONS, BASELINES
-    from regard.compare.plan import DEFAULT_MODELS
-    from regard.models.table import ARCHITECTURES
-
-    print_help(
-        "regard compare [RECIPE.toml] [--models A,B,…] [--seeds N] [--budget WORDS] [--KEY VALUE]… [--out FOLDER]",
-        "Train several systems on the same data, text and budget, let them translate one test, and compare them: BLEU "
-        "with its spread, signature and significance, parameters, operations, time, memory, BLEU by sentence length, "
-        "and samples. Without a recipe and files, on the embedded corpus. What is done is skipped and what was "
-        "interrupted goes on, so the same command can simply be given again.",
-        [
-            "regard compare --out runs/story",
-            'regard compare recipe.toml --models rnn,rnn-attention,transformer --seeds 3 --budget "4000 steps"',
-            "regard compare --models ibm,rules,gnmt,gnmt+rl,gnmt+rl+ensemble --seeds 2",
-            "regard compare --models deep-att,deep-att+posunk --unit word",
-        ],
-        [
-            (
-                "--models A,B,…",
-                f"names from the list below, the first is what p is against (default: {','.join(DEFAULT_MODELS)})",
-            ),
-            ("--seeds N", "trainings of each model, with seeds 1 to N (default: 1)"),
-            (
-                "--budget WORDS",
-                'what each training may cost: "2000 steps", "10 min", "1e15 flops" (default: the recipe)',
-            ),
-            ("--tokenize NAME", "how BLEU cuts the test: 13a, intl, char, zh, none, … (default: 13a)"),
-            ("--out FOLDER", f"where runs and report go (default: {OUT})"),
-            ("--KEY VALUE", "a key of the recipe, for all models; regard train --help lists them"),
-            ("", ""),
-            ("MODEL", f"{', '.join(ARCHITECTURES)}; MODEL:small names a preset too"),
-            *BASELINES.items(),
-            ("ensemble", "all plain neural models named, seed 1, speaking as one"),
-            *((f"MODEL+{name}", what) for name, what in ADDITIONS.items()),
-        ],
-    )
+def names_data(key: str) -> bool:
+    """Whether a recipe key names training data: `--src`, `--set data.pairs=…`, but not `--join-pairs`."""
+    return key.replace("-", "_").removeprefix("data.") in DATA_KEYS

@@ -7,28 +7,37 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.lines import number
+from regard.cli.options import number
 
 
 def corpus(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="A folder that does not exist yet, or is empty.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="A folder that is new or empty.")],
     size: Annotated[
         int | None,
-        typer.Option(parser=number("--size", int), metavar="N", help="Training pairs, 1000 or more.  [default: 40000]"),
+        typer.Option(
+            "--size",
+            parser=number("--size", int, 1000, 1_000_000),
+            metavar="N",
+            help="Training pairs.  [default: 40000]",
+        ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(parser=number("--seed", int), metavar="N", help="Another seed, another corpus.")
+        int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the random choices.")
     ] = 1,
 ) -> None:
     """Write the embedded English–French corpus as text files.
 
     Sentence pairs with their word alignments and tags, in four parts: train, dev, test and compositional (known words
     in new combinations). README.txt in the folder says what each file holds.
+
+    \b
+      regard corpus --out corpus
+      regard corpus --size 5000 --seed 2 --out small-corpus
     """
     from regard.course.grammar import DEFAULT_SIZE, generate, write_corpus
     from regard.files import check_free
 
-    check_free(out)  # before the work, not after it
+    check_free(out)  # before the work
     splits = generate(DEFAULT_SIZE if size is None else size, seed)
     write_corpus(out, splits)
     for name, split in splits.items():

@@ -12,8 +12,7 @@ import typer
 
 from regard.cli.explain_evidence import evidence, importance, lab
 from regard.cli.explain_more import lattice, positions, step
-from regard.cli.lines import number
-from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence, Target
+from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence, Target, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:

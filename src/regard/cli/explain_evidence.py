@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.lines import number
-from regard.cli.options import Device, Font, Model, Numbers, Picture, Sentence, Target
+from regard.cli.options import Device, Font, Model, Numbers, Picture, Sentence, Target, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.lines import number
-from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence
+from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
 def fetch(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; without one, all are listed.")] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="A folder that does not exist yet.  [default: data/NAME]")
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="A folder that does not exist yet.  [default: data/NAME]"),
     ] = None,
-    source: Annotated[
+    mirror: Annotated[
         str | None,
-        typer.Option("--from", metavar="PLACE", help="Another folder or address that has the published files."),
+        typer.Option("--mirror", metavar="PLACE", help="A folder or address that has the published files."),
     ] = None,
 ) -> None:
-    """Fetch a public data set and make train, dev and test files of it.
+    """Fetch a public data set as train, dev and test files.
 
-    What was interrupted goes on when the same is typed again. Recipes for these data sets are in recipes/.
+    An interrupted download continues when the same is typed again. The project's folder recipes/ has a recipe for each.
+
+    \b
+      regard fetch
+      regard fetch tatoeba-en-fr --out data/tatoeba
     """
     from regard.data.sources import DATA_SETS, find_data_set
 
@@ -40,7 +45,7 @@ def fetch(
 
     data, out = find_data_set(name), out or Path("data") / name
     with progress() as telling:
-        counts = fetch_data(data, out, source, telling)
+        counts = fetch_data(data, out, mirror, telling)
     for made, count in counts.items():
         typer.echo(f"{out / made}: {count:,} lines")
     typer.echo(f"licence: {data.licence}\ncitation: {data.citation}")

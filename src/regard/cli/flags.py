@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from regard.cli.words import RecipeCommand, recipe_flags
 from regard.errors import RegardError
 
 SECTION_KEY = re.compile(r"\b(?:data|text|model|train|reward|decode)\.([a-z]\w*)(?![\w.])")
@@ -23,6 +24,8 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
     names = [*problem.parameters, *([subject[1]] if subject else []), *SECTION_KEY.findall(text)]
     command = command_of(app, words)
     flags = [flag for name in names if (flag := flag_of(command, name.rpartition(".")[2]))]
+    if isinstance(command, RecipeCommand) and text.startswith("unknown key") and not flags:
+        return f"{text} (regard train --help lists all keys)"
     missing = [flag for flag in dict.fromkeys(flags) if not re.search(rf"{flag}(?![\w-])", text)]
     return f"{text} ({', '.join(missing)})" if missing else text
 
@@ -42,15 +45,7 @@ def flag_of(command: Any, name: str) -> str | None:
     for parameter in command.params:
         if parameter.name == name and parameter.param_type_name == "option":
             return str(max(parameter.opts, key=len))
-    if not takes_recipe_keys(command):
+    if not isinstance(command, RecipeCommand):
         return None
-    from regard.models.table import ARCHITECTURES
-    from regard.recipe.read import known_keys
-
-    tables = [{"model": {"architecture": architecture}} for architecture in ARCHITECTURES]
-    known = {key for some in tables for keys in known_keys(some).values() for key in keys}
-    return f"--{name.replace('_', '-')}" if name in known else None
-
-
-def takes_recipe_keys(command: Any) -> bool:
-    return bool(command.context_settings.get("ignore_unknown_options"))
+    flag = f"--{name.replace('_', '-')}"
+    return flag if flag in recipe_flags() else None

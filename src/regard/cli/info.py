@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from regard.bundle import box
+from regard.cli.options import Json, Model, subject
 
 LEFT, WIDTH = 14, 110  # columns of the headings, and of a line of prose at most
 TOKENS = 10  # of a short sentence, EOS among them
@@ -19,19 +20,25 @@ PROSE = ("title", "data", "training", "limits")
 def info(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="[MODEL]", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
+        typer.Argument(metavar="[MODEL]", help="The model; --model is the same."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all that is known, as JSON.")] = False,
+    model_flag: Model = None,
+    as_json: Json = False,
 ) -> None:
-    """Say what a model is and where it comes from.
+    """Show what a model is and where it comes from.
 
-    Architecture, sizes, data with licences, training, cost, scores with their signatures, limits.
+    Architecture, sizes, data with licences, training, cost, scores with their signatures, limits. With --json the whole
+    card.
+
+    \b
+      regard info
+      regard info en-fr --json
     """
     from regard.bundle.bundle import Bundle
     from regard.bundle.card import card_rows
     from regard.bundle.folder import PARTS, UPDATES, beside, find_bundle, part
 
-    folder = find_bundle(model or box.boxed())
+    folder = find_bundle(subject(model, model_flag) or box.boxed())
     bundle = Bundle.load(folder)
     other = beside(folder)
     if as_json:

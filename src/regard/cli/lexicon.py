@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.bundle import box
-from regard.cli.lines import number
+from regard.cli.options import Model, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,26 +24,26 @@ LONG_ENOUGH = 4  # letters of an example
 
 
 def lexicon(
-    model: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help=f"A model, or a run (its best model).  [default: {box.DEFAULT}, in the box]"
-        ),
-    ] = None,
+    model: Model = None,
     src: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Source sentences to learn from.  [default: what the model learnt from]"),
+        typer.Option("--src", metavar="FILE", help="Source sentences.  [default: the model's training data]"),
     ] = None,
-    tgt: Annotated[Path | None, typer.Option(metavar="FILE", help="Their translations, line by line.")] = None,
+    tgt: Annotated[Path | None, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")] = None,
     entries: Annotated[
-        int, typer.Option(parser=number("--entries", int), metavar="N", help="Translations kept for a token.")
+        int,
+        typer.Option("--entries", parser=number("--entries", int, 1), metavar="N", help="Translations kept per token."),
     ] = 10,
 ) -> None:
-    """Learn which token translates which, for translate --steer and --unknown lexicon.
+    """Learn which token translates which, beside a model.
 
-    An aligner finds the links between the tokens of sentence pairs; what was linked is counted. The lexicon is written
-    beside the model, as lexicon.json; one that was there is replaced. A model in the box cannot be changed: of it, what
-    its lexicon holds is shown.
+    For translate --steer and --unknown lexicon. An aligner finds the links between the tokens of sentence pairs, and
+    links are counted. The lexicon is written beside the model, as lexicon.json, and replaces one that is there. A model
+    in the box cannot be changed: its lexicon is shown.
+
+    \b
+      regard lexicon
+      regard lexicon --model runs/mine --src corpus/train.en --tgt corpus/train.fr
     """
     from rich.console import Console
 

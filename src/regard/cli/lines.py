@@ -1,20 +1,22 @@
-"""What several commands read: lines from a file or from standard input, and numbers from words."""
+"""Lines of text: read from a file or from standard input, written to a file or to standard output."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from queue import Empty, Queue
+from typing import TextIO
 
-from regard.config import describe, parse
 from regard.errors import InputError
 
 STDIN = Path("-")
+PAUSE = 0.05  # seconds without a new line after which the lines so far are used
 
 
 def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of a file; of standard input, where "-" stands for a file. To a score a BOM is a letter like others."""
+    """The lines of a file; "-" is standard input. For scores a byte-order mark is a character like others."""
     from regard.data.corpus import decode_lines
     from regard.data.corpus import read_lines as read_file
 
@@ -25,13 +27,62 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
     return decode_lines(sys.stdin.buffer, "standard input", keep_bom)
 
 
-def number(flag: str, kind: type) -> Callable[[Any], Any]:
-    """A reader of one flag's value, with the same words for a mistake as a recipe has."""
+def as_they_come(lines: Iterator[str], most: int) -> Iterator[list[str]]:
+    """Lists of at most so many lines. A list ends where the next line lets wait for itself: who pipes one line in gets
+    one list of it, and who pipes a file in gets full ones."""
+    waiting: Queue[str | Exception | None] = Queue(2 * most)
 
-    def read(word: Any) -> Any:
+    def read() -> None:
         try:
-            return parse(str(word), kind)
-        except ValueError:
-            raise InputError(f'{flag} must be {describe(kind)}, but is "{word}"') from None
+            for line in lines:
+                waiting.put(line)
+            waiting.put(None)
+        except Exception as problem:
+            waiting.put(problem)
 
-    return read
+    threading.Thread(target=read, daemon=True).start()
+    ended = False
+    while not ended:
+        chunk: list[str] = []
+        while len(chunk) < most:
+            try:
+                item = waiting.get(timeout=PAUSE if chunk else None)
+            except Empty:
+                break
+            if isinstance(item, Exception):
+                raise item
+            if item is None:
+                ended = True
+                break
+            chunk.append(item)
+        if chunk:
+            yield chunk
+
+
+def check_output(path: Path | None, input: Path | None) -> None:
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(f"--out {path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise InputError(f"--out {path} cannot be written: {path.parent} is not a folder")
+    if input and path.is_file() and input.exists() and path.samefile(input):
+        raise InputError(f"--out {path} is the input file; name another")
+
+
+def write_output(path: Path | None, write_all: Callable[[TextIO], None]) -> None:
+    from regard.data.corpus import COMPRESSED
+    from regard.files import write_atomically
+
+    if path is None:
+        write_all(sys.stdout)
+        return
+
+    def write(place: Path) -> None:
+        with COMPRESSED.get(path.suffix, open)(place, "wt", encoding="utf-8", newline="\n") as file:
+            write_all(file)
+
+    if path.exists() and not path.is_file():
+        write(path)  # a pipe or a device: nothing may take its place
+    else:
+        write_atomically(path.resolve(), write)

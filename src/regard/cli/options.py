@@ -1,37 +1,140 @@
-"""Flags that several commands have, each said once."""
+"""Flags that several commands share, each defined once, and the reader of a number with its bounds.
+
+A flag has one meaning over all commands; docs/commands.md lists the meanings, and tests/cli/test_flags.py holds it.
+Choices are `Literal` types here, because the modules that use them are slow to import; mypy compares them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
 from regard.bundle import box
-from regard.cli.lines import number
+from regard.config import describe, parse
+from regard.errors import InputError
+
+WIDEST_BEAM = 1000  # decode/beam.py has the same bound
+
+
+def number(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
+    """A reader of one flag's value, with the same message for a mistake as a recipe has."""
+    bounds = _bounds(least, most)
+
+    def read(word: Any) -> Any:
+        try:
+            value = parse(str(word), kind)
+        except ValueError:
+            raise InputError(f'{flag} must be {describe(kind)}{bounds}, but is "{word}"') from None
+        if (least is not None and value < least) or (most is not None and value > most):
+            raise InputError(f"{flag} must be {describe(kind)}{bounds}, but is {word}")
+        return value
+
+    return read
+
+
+class NumberList(tuple[Any, ...]):
+    """Several numbers as one value of a flag: typer takes a plain tuple for several values."""
+
+
+def numbers(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
+    """A reader of several numbers with commas between them: "64,128,256" → (64, 128, 256)."""
+
+    def read(words: Any) -> Any:
+        try:
+            return NumberList(number(flag, kind, least, most)(word.strip()) for word in words.split(","))
+        except InputError:
+            kinds = describe(kind).removeprefix("a ") + "s"
+            bounds = _bounds(least, most)
+            raise InputError(f'{flag} must be {kinds}{bounds} with commas between them, but is "{words}"') from None
+
+    return read
+
+
+def _bounds(least: float | None, most: float | None) -> str:
+    if most is not None:
+        return f" from {least:,} to {most:,}"
+    return f" of at least {least:,}" if least is not None else ""
+
+
+def subject(model: Path | None, flag: Path | None) -> Path | None:
+    """The model of a command that takes it as an argument and as --model."""
+    if model is not None and flag is not None:
+        raise InputError(f"a model was given twice, as {model} and as --model {flag}; give it once")
+    return model or flag
+
 
 Sentence = Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')]
 Model = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help=f"A model's folder, or a run's.  [default: {box.DEFAULT}, in the box]"),
+    typer.Option(
+        "--model",
+        metavar="FOLDER",
+        help="A model, or a run (its best model), or the name of a model in the box.  "
+        f"[default: {box.DEFAULT}, in the box]",
+    ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="A translation to force, instead of the one that the model finds."),
+    typer.Option("--target", metavar="TEXT", help="A translation to force, instead of the one the model finds."),
 ]
 Beam = Annotated[
     int | None,
-    typer.Option(parser=number("--beam", int), metavar="N", help="Of the search; 1 is greedy.  [default: the model's]"),
+    typer.Option(
+        "--beam",
+        parser=number("--beam", int, 1, WIDEST_BEAM),
+        metavar="N",
+        help=f"Hypotheses kept per sentence, at most {WIDEST_BEAM}; 1 is greedy search.  [default: the model's]",
+    ),
+]
+LengthPenalty = Annotated[
+    float | None,
+    typer.Option(
+        "--length-penalty",
+        parser=number("--length-penalty", float, 0),
+        metavar="X",
+        help="α of ((5 + length) / 6)^α; more favours longer translations.  [default: the model's]",
+    ),
 ]
 Picture = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Where to write: .svg, .html, .json, .png or .txt.  [default: the terminal]"),
+    typer.Option("--out", metavar="FILE", help="A .svg, .html, .json, .png or .txt.  [default: the terminal]"),
 ]
 Numbers = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Where to write: .json or .txt.  [default: the terminal]")
+    Path | None, typer.Option("--out", metavar="FILE", help="A .json or .txt.  [default: the terminal]")
 ]
 Font = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin; others need none."),
+    typer.Option("--font", metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin."),
 ]
-Device = Annotated[str, typer.Option(metavar="NAME", help="auto, cuda, cuda:1, …, mps or cpu.")]
+Device = Annotated[
+    str, typer.Option("--device", metavar="NAME", help="Where to compute: auto, cuda, cuda:1, …, mps or cpu.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+Kind = Annotated[
+    Literal["cross", "encoder", "decoder"],
+    typer.Option(
+        "--kind",
+        help="Which attention: cross (target to source), encoder (source to itself) or decoder (target to the words "
+        "before).",
+    ),
+]
+Row = Annotated[
+    Literal["predicting", "having-read"] | None,
+    typer.Option(
+        "--row",
+        help="Which word a row of the decoder belongs to: the word that is predicted, or the word read last.  "
+        "[default: the card's choice, else predicting]",
+    ),
+]
+How = Annotated[
+    Literal["zero", "uniform"] | None,
+    typer.Option(
+        "--how",
+        help="What a cut head does: zero (it adds nothing) or uniform (it attends to all positions equally).  "
+        "[default: zero; uniform for recurrent models]",
+    ),
+]

@@ -1,17 +1,29 @@
-"""`regard bleu`: its flags. What they ask for is done in `scoring.py`."""
+"""`regard bleu`: its flags. `scoring.py` does the work."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand
 
-from regard.cli.lines import STDIN, number
+from regard.cli.lines import STDIN
+from regard.cli.options import Json, NumberList, number, numbers
 from regard.errors import InputError
 
-METRICS = ("bleu", "chrf", "ter")
+MOST_DIGITS = 15  # of a double
+MOST_RESAMPLES = 1_000_000
+
+
+class MetricName(StrEnum):
+    BLEU = "bleu"
+    CHRF = "chrf"
+    TER = "ter"
+
+
+METRICS = tuple(MetricName)
 
 
 class ScoreCommand(TyperCommand):
@@ -39,133 +51,187 @@ def bleu(
     ref: Annotated[
         list[Path],
         typer.Option(
+            "--ref",
             metavar="FILE",
-            help="References, line by line; repeat the flag for several. A .tsv has one reference a column; an empty "
-            "cell is a gap.",
+            help="References, line by line; can be given several times. A .tsv has one reference a column, and "
+            "an empty cell is a missing reference.",
         ),
     ],
     metrics: Annotated[
-        list[str] | None, typer.Option("-m", "--metrics", metavar="NAME...", help="bleu, chrf, ter.  [default: bleu]")
+        list[MetricName] | None,
+        typer.Option("-m", "--metrics", help="One or more.  [default: bleu]"),
     ] = None,
     tokenize: Annotated[
-        str, typer.Option(metavar="NAME", help="BLEU: sacreBLEU's tokenisers: 13a, intl, char, zh, none, …")
+        str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
     ] = "13a",
     lowercase: Annotated[bool, typer.Option("--lowercase", "-lc", help="Ignore case.")] = False,
-    smooth: Annotated[str, typer.Option(metavar="NAME", help="BLEU: exp, floor, add-k or none.")] = "exp",
+    smooth: Annotated[
+        Literal["exp", "floor", "add-k", "none"], typer.Option("--smooth", help="BLEU: smoothing of zero counts.")
+    ] = "exp",
     smooth_value: Annotated[
         float | None,
-        typer.Option(parser=number("--smooth-value", float), metavar="X", help="BLEU: of floor (0.1) and add-k (1)."),
+        typer.Option(
+            "--smooth-value",
+            parser=number("--smooth-value", float),
+            metavar="X",
+            help="BLEU: the value of floor (0.1) or of add-k (1).",
+        ),
     ] = None,
     max_order: Annotated[
         int | None,
-        typer.Option(parser=number("--max-order", int), metavar="N", help="BLEU: longest n-grams.  [default: 4]"),
+        typer.Option(
+            "--max-order", parser=number("--max-order", int), metavar="N", help="BLEU: longest n-grams.  [default: 4]"
+        ),
     ] = None,
-    weights: Annotated[
-        str | None, typer.Option(metavar="W,W,…", help="BLEU: one weight per order, summing to 1.  [default: equal]")
+    order_weights: Annotated[
+        NumberList | None,
+        typer.Option(
+            "--order-weights",
+            parser=numbers("--order-weights", float),
+            metavar="X,X,…",
+            help="BLEU: one weight per order; they sum to 1.  [default: equal]",
+        ),
     ] = None,
     ref_length: Annotated[
-        str, typer.Option(metavar="NAME", help="BLEU: the reference length held against: closest, shortest, average.")
+        Literal["closest", "shortest", "average"],
+        typer.Option("--ref-length", help="BLEU: which reference's length counts for the brevity penalty."),
     ] = "closest",
     effective_order: Annotated[
         bool, typer.Option("--effective-order", help="BLEU: leave out orders longer than every hypothesis.")
     ] = False,
     char_order: Annotated[
-        int, typer.Option(parser=number("--char-order", int), metavar="N", help="chrF: longest run of letters.")
+        int,
+        typer.Option(
+            "--char-order", parser=number("--char-order", int), metavar="N", help="chrF: longest character n-grams."
+        ),
     ] = 6,
     word_order: Annotated[
-        int, typer.Option(parser=number("--word-order", int), metavar="N", help="chrF: 2 makes it chrF++.")
+        int,
+        typer.Option(
+            "--word-order",
+            parser=number("--word-order", int),
+            metavar="N",
+            help="chrF: longest word n-grams; 2 is chrF++.",
+        ),
     ] = 0,
     beta: Annotated[
-        int, typer.Option(parser=number("--beta", int), metavar="N", help="chrF: recall counts so much more.")
+        int,
+        typer.Option(
+            "--beta",
+            parser=number("--beta", int),
+            metavar="N",
+            help="chrF: how much more recall counts than precision.",
+        ),
     ] = 2,
     sentence_level: Annotated[
         bool, typer.Option("--sentence-level", "-sl", help="One score a line (BLEU with effective order).")
     ] = False,
     confidence: Annotated[bool, typer.Option("--confidence", help="95% intervals by bootstrap.")] = False,
     paired: Annotated[
-        str | None,
-        typer.Option(metavar="TEST", help="Compare systems with the first: bootstrap, or randomisation."),
+        Literal["bootstrap", "randomisation"] | None,
+        typer.Option("--paired", help="Test whether each system differs from the first."),
     ] = None,
-    samples: Annotated[
+    resamples: Annotated[
         int | None,
         typer.Option(
-            parser=number("--samples", int),
+            "--resamples",
+            parser=number("--resamples", int, 1, MOST_RESAMPLES),
             metavar="N",
             help="Resamples or trials.  [default: 1000; for randomisation 10000]",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(parser=number("--seed", int), metavar="N", help="Of the resampling; sacreBLEU's is 12345.")
+        int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the resampling.")
     ] = 12345,
-    explain: Annotated[bool, typer.Option("--explain", help="Show the working of BLEU, step by step.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how BLEU is computed, step by step.")] = False,
     line: Annotated[
         int | None,
-        typer.Option(parser=number("--line", int), metavar="N", help="With --explain: one line, counted from 1."),
-    ] = None,
-    by: Annotated[
-        str | None,
         typer.Option(
-            metavar="WHAT", help="Scores in buckets: source-length, reference-length, frequency (of words), tags."
+            "--line", parser=number("--line", int), metavar="N", help="With --explain: one line, counted from 1."
         ),
     ] = None,
-    src: Annotated[Path | None, typer.Option(metavar="FILE", help="The source text, for --by source-length.")] = None,
-    tags: Annotated[Path | None, typer.Option(metavar="FILE", help="Tags, a line each, for --by tags.")] = None,
+    by: Annotated[
+        Literal["source-length", "reference-length", "frequency", "tags"] | None,
+        typer.Option("--by", help="Scores by length, by frequency of words or by tag."),
+    ] = None,
+    src: Annotated[
+        Path | None, typer.Option("--src", metavar="FILE", help="The source text, for --by source-length.")
+    ] = None,
+    line_tags: Annotated[
+        Path | None, typer.Option("--line-tags", metavar="FILE", help="The tags of each line, for --by tags.")
+    ] = None,
     counts: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Text to count words in, for --by frequency.  [default: the references]"),
+        typer.Option(
+            "--counts", metavar="FILE", help="Text to count words in, for --by frequency.  [default: the references]"
+        ),
     ] = None,
-    edges: Annotated[str | None, typer.Option(metavar="N,N,…", help="Where buckets begin.")] = None,
+    edges: Annotated[
+        NumberList | None,
+        typer.Option(
+            "--edges", parser=numbers("--edges", int), metavar="N,N,…", help="Where the groups of --by begin."
+        ),
+    ] = None,
     differences: Annotated[
         int,
         typer.Option(
-            parser=number("--differences", int),
-            metavar="K",
-            help="Two systems: the K lines that differ most, each way.",
+            "--differences",
+            parser=number("--differences", int, 0),
+            metavar="N",
+            help="Two systems: the N lines that differ most, each way.",
         ),
     ] = 0,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write --explain, --by and --differences as a page.")
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="A .html (for --explain, --by and --differences), .json or .txt."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    width: Annotated[
-        int, typer.Option("-w", "--width", parser=number("--width", int), metavar="N", help="Digits after the point.")
+    as_json: Json = False,
+    digits: Annotated[
+        int,
+        typer.Option(
+            "-w",
+            "--digits",
+            parser=number("--digits", int, 0, MOST_DIGITS),
+            metavar="N",
+            help="Digits after the point.",
+        ),
     ] = 2,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No warnings.")] = False,
 ) -> None:
-    """Score translations by BLEU, chrF or TER; the numbers and signatures are sacreBLEU's.
+    """Score translations by BLEU, chrF or TER.
 
-    One file:  regard bleu out.fr --ref test.fr
+    The numbers and signatures are those of sacreBLEU. Several files are several systems: the first is
+    the baseline of --paired and --differences.
 
-    See how the number comes about:  regard bleu out.fr --ref test.fr --explain --line 3
-
-    Is B better than A?  regard bleu a.fr b.fr --ref test.fr --paired bootstrap
-
-    Where?  regard bleu a.fr b.fr --ref test.fr --by reference-length --differences 5
+    \b
+      regard bleu dev.out --ref corpus/dev.fr --explain --line 3
+      regard bleu dev.out other.out --ref corpus/dev.fr --paired bootstrap --by reference-length
     """
     from regard.cli import scoring
     from regard.metrics.bleu import MAX_ORDER
+    from regard.report.deliver import check_out
 
     if [*hypothesis, *ref].count(STDIN) > 1:
         raise InputError('standard input ("-") can be read once; name files for the others')
-    weighed = scoring.numbers("--weights", weights, float) if weights is not None else None
-    order = max_order if max_order is not None else len(weighed) if weighed else MAX_ORDER
+    check_out(out, (".html", ".json", ".txt"))
+    order = max_order if max_order is not None else len(order_weights) if order_weights else MAX_ORDER
     effective = effective_order or sentence_level
     chosen = scoring.metrics(
-        metrics or ["bleu"],
-        bleu=(tokenize, lowercase, smooth, smooth_value, order, weighed, ref_length, effective),
+        metrics or [MetricName.BLEU],
+        bleu=(tokenize, lowercase, smooth, smooth_value, order, order_weights, ref_length, effective),
         chrf=(char_order, word_order, beta, lowercase),
     )
-    job = scoring.read(hypothesis, ref, chosen, width)
+    job = scoring.read(hypothesis, ref, chosen, digits)
     if explain or line is not None:
         parts = [scoring.explain(job, line)]
     elif sentence_level:
         parts = [scoring.each_line(job)]
     else:
-        parts = [scoring.whole(job, confidence, paired, samples, seed)]
+        parts = [scoring.whole(job, confidence, paired, resamples, seed)]
         if by is not None:
-            parts.append(scoring.buckets(job, by, src=src, tags=tags, counts=counts, edges=edges))
+            parts.append(scoring.buckets(job, by, src=src, tags=line_tags, counts=counts, edges=edges))
         if differences:
             parts.append(scoring.differences(job, differences, src))
     if not quiet:
         scoring.warn(job)
-    scoring.publish(parts, as_json, html)
+    scoring.publish(parts, as_json, out)

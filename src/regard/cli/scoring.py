@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.lines import read_lines
-from regard.config import describe, parse
 from regard.errors import InputError
 from regard.metrics.base import Metric, Stats
 from regard.metrics.bleu import Bleu
-from regard.metrics.lines import Stream, looks_tokenised, unknown
+from regard.metrics.lines import Stream, looks_tokenised
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Job:
     systems: dict[str, list[str]]  # name → lines
     streams: list[Stream]  # of references
     metrics: Sequence[Any]
-    width: int
+    digits: int  # after the point
     counted: dict[tuple[str, str], Stats] = field(default_factory=dict)  # (metric, system) → counts
 
     def stats(self, metric: Metric, system: str) -> Stats:
@@ -59,15 +58,10 @@ def metrics(names: Sequence[str], bleu: tuple[Any, ...], chrf: tuple[Any, ...]) 
     from regard.metrics.ter import Ter
 
     known: dict[str, Callable[[], Any]] = {"bleu": lambda: Bleu(*bleu), "chrf": lambda: Chrf(*chrf), "ter": Ter}
-    for name in names:
-        if name not in known:
-            raise unknown("metric", name, known)
     return [known[name]() for name in dict.fromkeys(names)]
 
 
-def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], width: int) -> Job:
-    if width < 0:
-        raise InputError(f"--width must be 0 or more, but is {width}")
+def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], digits: int) -> Job:
     systems: dict[str, list[str]] = {}
     for path in hypotheses:
         if str(path) in systems:
@@ -85,7 +79,7 @@ def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequen
                     "each line needs its reference"
                 )
         streams += found
-    return Job(systems, streams, metrics, width)
+    return Job(systems, streams, metrics, digits)
 
 
 def read_references(path: Path) -> list[Stream]:
@@ -105,15 +99,6 @@ def lines_beside(path: Path, flag: str, job: Job) -> list[str]:
     if len(lines) != len(others):
         raise InputError(f"{flag} {path} has {len(lines):,} lines but {system} has {len(others):,}; they go together")
     return lines
-
-
-def numbers(flag: str, words: str, kind: type) -> tuple[Any, ...]:
-    """ "0.5,0.5" → (0.5, 0.5)"""
-    try:
-        return tuple(parse(word.strip(), kind) for word in words.split(","))
-    except ValueError:
-        what = describe(kind).removeprefix("a ")
-        raise InputError(f'{flag} must be {what}s with commas between them, but is "{words}"') from None
 
 
 def warn(job: Job) -> None:
@@ -137,29 +122,28 @@ def warn(job: Job) -> None:
                 )
 
 
-def whole(job: Job, confidence: bool, paired: str | None, samples: int | None, seed: int) -> Part:
+def whole(job: Job, confidence: bool, paired: str | None, resamples: int | None, seed: int) -> Part:
     """Every system by every metric, with intervals or a paired test if asked for."""
     from regard.metrics.show.scores import show_scores
     from regard.metrics.significance import TESTS, Compared, bootstrap
     from regard.metrics.significance import paired as paired_test
 
-    if paired is not None and paired not in TESTS:
-        raise unknown("paired test", paired, TESTS)
     if paired is not None and len(job.systems) < 2:
         raise InputError("--paired compares systems with the first, but only one was given; name two files or more")
     table: dict[str, list[Compared]] = {}
     for metric in job.metrics:
         stats = [job.stats(metric, system) for system in job.systems]
         if paired is not None:
-            table[metric.name] = paired_test(metric, stats, paired, samples, seed)
+            table[metric.name] = paired_test(metric, stats, paired, resamples, seed)
         elif confidence:
             found = [
-                bootstrap(metric, some, TESTS["bootstrap"][1] if samples is None else samples, seed) for some in stats
+                bootstrap(metric, some, TESTS["bootstrap"][1] if resamples is None else resamples, seed)
+                for some in stats
             ]
             table[metric.name] = [Compared(score, interval) for score, interval in found]
         else:
             table[metric.name] = [Compared(metric.score(some)) for some in stats]
-    text = show_scores(list(job.systems), table, job.width)
+    text = show_scores(list(job.systems), table, job.digits)
     entries = [
         {"system": system, **found[i].to_dict()} for found in table.values() for i, system in enumerate(job.systems)
     ]
@@ -177,7 +161,7 @@ def each_line(job: Job) -> Part:
         for metric in job.metrics
     }
     head = ["\t".join(columns)] if len(columns) > 1 else []
-    rows = ["\t".join(f"{score:.{job.width}f}" for score in some) for some in zip(*columns.values(), strict=True)]
+    rows = ["\t".join(f"{score:.{job.digits}f}" for score in some) for some in zip(*columns.values(), strict=True)]
     return Part("lines", "\n".join(head + rows), columns)
 
 
@@ -192,38 +176,34 @@ def explain(job: Job, line: int | None) -> Part:
     return Part("explain", render_text(working), working.to_dict(), render_html(working))
 
 
-BUCKETS = ("source-length", "reference-length", "frequency", "tags")
-
-
-def buckets(job: Job, by: str, *, src: Path | None, tags: Path | None, counts: Path | None, edges: str | None) -> Part:
+def buckets(
+    job: Job, by: str, *, src: Path | None, tags: Path | None, counts: Path | None, edges: tuple[int, ...] | None
+) -> Part:
     from regard.metrics.buckets import bucket_scores, by_length, by_tags
     from regard.metrics.show.buckets import bucket_html, bucket_text
 
-    at = numbers("--edges", edges, int) if edges is not None else None
     if by == "frequency":
-        return frequency(job, counts, at)
+        return frequency(job, counts, edges)
     if by == "tags":
         if tags is None:
-            raise InputError("--by tags needs the tags, a line each; give --tags FILE")
-        kinds = by_tags(lines_beside(tags, "--tags", job))
+            raise InputError("--by tags needs the tags, a line each; give --line-tags FILE")
+        kinds = by_tags(lines_beside(tags, "--line-tags", job))
     elif by == "source-length":
         if src is None:
             raise InputError("--by source-length needs the source text; give --src FILE")
-        kinds = by_length(lines_beside(src, "--src", job), at, "source length")
-    elif by == "reference-length":
-        first = [next(line for line in some if line is not None) for some in zip(*job.streams, strict=True)]
-        kinds = by_length(first, at, "reference length")
+        kinds = by_length(lines_beside(src, "--src", job), edges, "source length")
     else:
-        raise unknown("bucket", by, BUCKETS)
+        first = [next(line for line in some if line is not None) for some in zip(*job.streams, strict=True)]
+        kinds = by_length(first, edges, "reference length")
     tables = [
         bucket_scores(metric, {system: job.stats(metric, system) for system in job.systems}, kinds)
         for metric in job.metrics
     ]
     return Part(
         "buckets",
-        "\n\n".join(bucket_text(table, job.width) for table in tables),
+        "\n\n".join(bucket_text(table, job.digits) for table in tables),
         [table.to_dict() for table in tables],
-        "\n".join(bucket_html(table, job.width) for table in tables),
+        "\n".join(bucket_html(table, job.digits) for table in tables),
     )
 
 
@@ -241,7 +221,7 @@ def frequency(job: Job, counts: Path | None, edges: tuple[int, ...] | None) -> P
         bleu.lowercase,
         str(counts) if counts is not None else None,
     )
-    return Part("buckets", frequency_text(table, job.width), table.to_dict(), frequency_html(table, job.width))
+    return Part("buckets", frequency_text(table, job.digits), table.to_dict(), frequency_html(table, job.digits))
 
 
 def differences(job: Job, most: int, src: Path | None) -> Part:
@@ -264,11 +244,13 @@ def differences(job: Job, most: int, src: Path | None) -> Part:
         bleu.tokenize,
         bleu.lowercase,
     )
-    return Part("differences", differences_text(found, job.width), found.to_dict(), differences_html(found, job.width))
+    return Part(
+        "differences", differences_text(found, job.digits), found.to_dict(), differences_html(found, job.digits)
+    )
 
 
-def publish(parts: Sequence[Part], as_json: bool, html: Path | None) -> None:
-    from regard.report.deliver import Output, check_out, deliver, show
+def publish(parts: Sequence[Part], as_json: bool, out: Path | None) -> None:
+    from regard.report.deliver import Output, deliver, show
     from regard.report.json import dumps
     from regard.report.page import page
 
@@ -277,11 +259,10 @@ def publish(parts: Sequence[Part], as_json: bool, html: Path | None) -> None:
         data=lambda: parts[0].data if len(parts) == 1 else {part.name: part.data for part in parts},
         page=lambda: parts[0].html or page("Systems compared", "\n".join(part.html for part in parts[1:])),
     )
-    if html is not None:
-        if not any(part.html for part in parts):
-            raise InputError("--html writes what --explain, --by or --differences show; ask for one of them")
-        check_out(html, (".html",))
-        deliver(output, html)
+    if out is not None:
+        if out.suffix.lower() == ".html" and not any(part.html for part in parts):
+            raise InputError("a page shows --explain, --by or --differences; add one of them, or write .json or .txt")
+        deliver(output, out)
     show(dumps(output.data()) if as_json and output.data else output.text())
 
 

@@ -1,49 +1,121 @@
-"""Recipe keys as flags: a command line taken apart where the keys decide which flags there are."""
+"""Recipe keys as flags: the commands that take every key of a recipe beside flags of their own.
+
+`RecipeCommand` is the class of `train`, `resume`, `compare`, `bench train` and `doctor`. Their own flags are declared
+as those of any command. Every other flag is a key of the recipe: `--steps 500`, `--steps=500`, `--compile` or
+`--no-compile` for a switch, `--set train.steps=500` for a key with its section. Words without a flag are arguments.
+A command finds both with `given(context)`; the recipe checks the keys, so new keys need nothing here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
+from typer.core import TyperCommand
+
+from regard.config import UNIONS
 from regard.errors import RecipeError
+
+KEYS = ("--KEY VALUE", "A key of the recipe, such as --steps 500; regard train --help lists all.")
+SET = ("--set KEY=VALUE", "The same, also with the key's section: --set train.steps=500.")
+
+PLACEHOLDERS = {int: "N", float: "X", str: "TEXT"}
 
 
 @dataclass
 class Words:
     """A command line taken apart."""
 
-    plain: list[str] = field(default_factory=list)
-    settings: list[tuple[str, str]] = field(default_factory=list)
-    options: dict[str, str] = field(default_factory=dict)
+    arguments: list[str] = field(default_factory=list)
+    settings: list[tuple[str, str]] = field(default_factory=list)  # recipe keys
+    options: list[str] = field(default_factory=list)  # the command's own flags, as click reads them
+
+    def recipe(self, command: str) -> Path | None:
+        """The one argument that there may be."""
+        if len(self.arguments) > 1:
+            raise RecipeError(
+                f"{command} takes one recipe, but got {len(self.arguments)} words without a flag: {self.arguments}"
+            )
+        return Path(self.arguments[0]) if self.arguments else None
+
+
+class RecipeCommand(TyperCommand):
+    """A command that takes recipe keys as flags."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own = {name[2:]: p for p in self.get_params(ctx) for name in p.opts if name.startswith("--")}
+        valued = [name for name, parameter in own.items() if not getattr(parameter, "is_flag", False)]
+        try:
+            ctx.obj = read_words(args, valued, [name for name in own if name not in valued])
+        except RecipeError:
+            if not ctx.resilient_parsing:  # completion reads half a command line
+                raise
+            ctx.obj = Words()
+        return super().parse_args(ctx, ctx.obj.options)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        super().format_options(ctx, formatter)
+        with formatter.section("Recipe keys"):
+            formatter.write_dl([KEYS, SET])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        found = super().shell_complete(ctx, incomplete)
+        if not incomplete.startswith("--"):
+            return found
+        item = type(super().shell_complete(ctx, "--help")[0])  # its module is private in some versions of typer
+        return found + [item(flag) for flag in recipe_flags() if flag.startswith(incomplete)]
+
+
+class TrainCommand(RecipeCommand):
+    """`regard train`, whose help lists every key, with those of the architecture that is named."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        super().format_options(ctx, formatter)
+        for title, rows in key_help(dict(given(ctx).settings).get("architecture", "transformer")):
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def given(context: Any) -> Words:
+    """The arguments and recipe keys of a `RecipeCommand`."""
+    words = context.obj
+    assert isinstance(words, Words), "the command's class is RecipeCommand"
+    return words
 
 
 def read_words(args: Sequence[str], options: Sequence[str], switches: Sequence[str]) -> Words:
-    """`--key value`, `--key=value`, `--flag`, `--no-flag` and `--set key=value`; everything else is a plain word."""
+    """`--key value`, `--key=value`, `--flag`, `--no-flag` and `--set key=value`; everything else is an argument."""
     words, rest = Words(), list(args)
     while rest:
         word = rest.pop(0)
         if not word.startswith("-"):
-            words.plain.append(word)
+            words.arguments.append(word)
             continue
         if word == "-h":
             word = "--help"
         if not word.startswith("--"):
             raise RecipeError(f"unknown flag {word}; flags have two dashes, as in --steps 500")
-        name, given, value = word[2:].partition("=")
-        if name in switches and not given:
-            words.options[name] = "true"
+        name, equals, value = word[2:].partition("=")
+        if name in switches and not equals:
+            words.options.append(word)
         elif name == "set":
-            key, equals, value = (value if given else _next(rest, word)).partition("=")
-            if not equals:
-                raise RecipeError(f'--set takes key=value, as in --set steps=500, but got "{key}"')
-            words.settings.append((key.strip(), value.strip()))
+            words.settings.append(_setting(value if equals else _next(rest, word)))
         elif name in options:
-            words.options[name] = value if given else _next(rest, word)
-        elif _is_switch(name) and not given:
+            words.options.append(f"--{name}={value if equals else _next(rest, word)}")
+        elif not equals and is_switch(name):
             words.settings.append((name.removeprefix("no-"), "false" if name.startswith("no-") else "true"))
         else:
-            words.settings.append((name, value if given else _value(rest, name)))
+            words.settings.append((name, value if equals else _value(rest, name)))
     return words
+
+
+def _setting(word: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not equals:
+        raise RecipeError(f'--set takes key=value, as in --set steps=500, but got "{key}"')
+    return key.strip(), value.strip()
 
 
 def _next(rest: list[str], flag: str) -> str:
@@ -58,30 +130,68 @@ def _value(rest: list[str], name: str) -> str:
     from regard.recipe.read import find_key
 
     if not rest or rest[0].startswith("--"):
-        find_key(name, {})  # an unknown key is the likelier mistake, and says so
+        find_key(name, {})  # an unknown key is the likelier mistake, and is reported
     return _next(rest, f"--{name}")
 
 
-def _is_switch(name: str) -> bool:
+def recipe_keys() -> dict[str, Any]:
+    """Every key of every section and architecture: name → type."""
     from regard.models.table import ARCHITECTURES
     from regard.recipe.read import known_keys
 
-    bare = name.removeprefix("no-").replace("-", "_").rpartition(".")[2]
     tables = [{"model": {"architecture": architecture}} for architecture in ARCHITECTURES]
-    return any(keys.get(bare) is bool for some in tables for keys in known_keys(some).values())
+    return {key: kind for some in tables for keys in known_keys(some).values() for key, kind in keys.items()}
 
 
-def print_help(usage: str, what: str, examples: list[str], options: list[tuple[str, str]]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+def recipe_flags() -> list[str]:
+    return [f"--{key.replace('_', '-')}" for key in recipe_keys()]
 
-    console = Console(highlight=False)
-    console.print(f"\n[bold]Usage:[/bold] {escape(usage)}\n\n{what}\n")
-    for example in examples:
-        console.print(f"  [green]{example}[/green]")
-    table = Table(box=None, padding=(0, 2, 0, 2), show_header=False)
-    for name, meaning in [*options, ("-h, --help", "show this")]:
-        table.add_row(f"[cyan]{name}[/cyan]", meaning)
-    console.print()
-    console.print(table)
+
+def is_switch(name: str) -> bool:
+    return recipe_keys().get(name.removeprefix("no-").replace("-", "_").rpartition(".")[2]) is bool
+
+
+def key_help(architecture: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Every section with its flags, made of the recipe itself."""
+    import dataclasses
+
+    from regard.config import keys_of
+    from regard.models.table import ARCHITECTURES, check_architecture
+    from regard.recipe.read import recipe_from_tables
+    from regard.recipe.recipe import SECTIONS
+
+    check_architecture(architecture)
+    defaults = recipe_from_tables({"model": {"architecture": architecture}}).tables()
+    sections = []
+    for section, keys in {**SECTIONS, "model": ARCHITECTURES[architecture][0]}.items():
+        rows = []
+        if section == "model":
+            presets = ", ".join(ARCHITECTURES[architecture][1])
+            others = f"one of {', '.join(ARCHITECTURES)}; regard train --architecture NAME --help lists its keys"
+            rows.append(("--architecture NAME", f"{others}  [default: {architecture}]"))
+            rows.append(("--preset NAME", f"sizes to start from: {presets}  [default: small]"))
+        kinds = keys_of(keys)
+        for key in dataclasses.fields(keys):
+            flag, value = f"--{key.name.replace('_', '-')}", defaults[section][key.name]
+            rows.append((_with_value(flag, kinds[key.name]), key.metadata["help"] + _default(value)))
+        sections.append((f"[{section}]", rows))
+    return sections
+
+
+def _with_value(flag: str, kind: Any) -> str:
+    """
+    >>> _with_value("--steps", int), _with_value("--norm", Literal["pre", "post"]), _with_value("--compile", bool)
+    ('--steps N', '--norm [pre|post]', '--compile / --no-compile')
+    """
+    kinds = [k for k in (get_args(kind) if get_origin(kind) in UNIONS else (kind,)) if k is not type(None)]
+    if kinds[0] is bool:
+        return f"{flag} / --no-{flag[2:]}"
+    if get_origin(kinds[0]) is Literal:
+        return f"{flag} [{'|'.join(get_args(kinds[0]))}]"
+    return f"{flag} {PLACEHOLDERS.get(kinds[0], 'LIST')}"
+
+
+def _default(value: Any) -> str:
+    if value in (None, ()):
+        return ""
+    return f"  [default: {str(value).lower() if isinstance(value, bool) else value}]"

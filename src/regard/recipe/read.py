@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.bundle import Bundle
-from regard.config import build, describe, keys_of, nearest, parse
+from regard.config import build, describe, keys_of, nearest, nearest_keys, parse
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES, check_architecture
 from regard.recipe.recipe import SECTIONS, Recipe
@@ -120,10 +120,10 @@ def find_key(name: str, tables: Mapping[str, Any]) -> tuple[str, str]:
     section, _, bare = name.replace("-", "_").rpartition(".")
     home = section_of(bare, tables)
     if home is None:
-        hint = nearest(bare, [k for keys in known_keys(tables).values() for k in keys])
-        raise RecipeError(
-            f'unknown key "{name}"; ' + (hint if "did you mean" in hint else "regard train --help lists all keys")
-        )
+        known = [k for keys in known_keys(tables).values() for k in keys]
+        close = tuple(nearest_keys(bare, known))
+        hint = f"; {nearest(bare, known)}" if close else ""
+        raise RecipeError(f'unknown key "{name}"{hint}', parameter=close)
     if section and section != home:
         raise RecipeError(f'unknown key "{name}"; did you mean "{home}.{bare}"?')
     return home, bare
