@@ -16,7 +16,7 @@ for seed in $(seq "$teachers"); do
   models="$models --model $out/teacher-$seed"
 done
 # shellcheck disable=SC2086  # each is a word of its own
-regard translate $models --input data/box/english.en --output data/box/english.fr --beam 5 --batch-tokens 12288
+regard translate $models --input data/box/english.en --out data/box/english.fr --beam 5 --batch-tokens 12288
 
 test -d "$out/student" || regard train recipes/box/student.toml --out "$out/student"
 regard pack "$out/student" --weights int8 --about recipes/box/about.toml --out "$out/en-fr"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import sys
 import time
 from collections.abc import Callable
@@ -121,7 +121,7 @@ def complexity(
     report = with_threads(threads, lambda: measure(plan.quick() if quick else plan, chosen, progress()))
     output = Output(
         text=lambda: as_text(report),
-        data=lambda: json.loads(to_json(report)),
+        data=lambda: dataclasses.asdict(report),
         markdown=lambda: as_markdown(report),
         page=lambda: as_page(report),
     )

@@ -84,7 +84,7 @@ def _transfer(url: str, part: Path, told: Told) -> bool:
         return False
 
 
-ELSEWHERE = "another place that has the file can be named: --from FOLDER or --from URL"
+ELSEWHERE = "another place that has the file can be named: --mirror FOLDER or --mirror URL"
 
 
 def _receive(answer: IO[bytes], part: Path, have: int, total: int | None, told: Told) -> bool:
