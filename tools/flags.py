@@ -60,8 +60,8 @@ def recipe_key_flags() -> Iterator[Flag]:
 
 def kind_of(annotation: Any, metavar: str) -> str:
     """
-    >>> kind_of(int | None, "N"), kind_of(bool, ""), kind_of(Path, "FILE"), kind_of(list[str], ""), kind_of(str, "N,N,…")
-    ('N', 'switch', 'text', 'text', 'list')
+    >>> kind_of(int | None, "N"), kind_of(bool, ""), kind_of(list[Path], "FILE"), kind_of(str, "N,N,…")
+    ('N', 'switch', 'text', 'list')
     """
     if "," in metavar or (get_origin(annotation) is tuple and not metavar):
         return "list"

@@ -101,8 +101,8 @@ def test_bad_input(call: Call, run_folder: Path, files: list[str], tmp_path: Pat
 
     gold = tmp_path / "a.gold"
     refused(aligned("--save-view"), "known links", "--gold FILE")
-    refused(aligned("--words", "mine"), "--words must be one of regard, spaces")
-    refused(aligned("--gold", gold, "--gold-first", "2"), "--gold-first must be 0 or 1, but is 2")
+    refused(aligned("--words", "mine"), "invalid value for '--words': 'mine' is not one of 'regard', 'spaces'")
+    refused(aligned("--gold", gold, "--gold-first", "2"), "--gold-first must be a whole number from 0 to 1, but is 2")
     refused(aligned("--gold", gold, "--dev-src", files[1]), "--dev-src, --dev-tgt and --dev-gold")
     refused(aligned("--gold", gold, "--train-src", files[1]), "--train-src and --train-tgt")
     refused(aligned("--out", tmp_path), "is a folder")

@@ -55,7 +55,7 @@ def test_without_data_the_embedded_corpus_is_used(tmp_path: Path, call: Call, mo
     ("words", "line"),
     [
         ("translate", "bench measures training; type: regard bench train"),
-        ("train --updates 0", '--updates must be a whole number from 1 on, but is "0"'),
+        ("train --updates 0", "--updates must be a whole number from 1 to 10,000, but is 0"),
         ("train nothing.toml", "no recipe at nothing.toml"),
         ("train --stepz 3", 'unknown key "stepz"; did you mean "steps"'),
     ],

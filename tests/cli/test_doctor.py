@@ -73,7 +73,7 @@ def test_advice_that_is_serious_is_an_exit_code_too(
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("--sample 10", '--sample must be a whole number from 1000 on, but is "10"'),
+        ("--sample-pairs 10", "--sample-pairs must be a whole number of at least 1,000, but is 10"),
         ("a.toml b.toml", "doctor takes one recipe, but got 2 words"),
         ("nothing.toml", "no recipe at nothing.toml"),
         ("--stepz 3", 'unknown key "stepz"; did you mean "steps"'),

@@ -1,14 +1,21 @@
-"""A library error names parameters and recipe keys; the command line adds the flags of the command that was typed."""
+"""Flags over all commands: one meaning each, groups, completion, and the flags that a library error is about."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 import typer.main
 
 from regard.cli import app
+from regard.cli.app import GROUPS, name_of
 from regard.cli.flags import with_flags
 from regard.errors import InputError, RecipeError, RegardError
-from support import Call
+from support import Call, load_script, regard
+
+ROOT = Path(__file__).parents[2]
+KNOWN_CLASHES = {"--heads", "--pairs", "--target", "--length-penalty", "--how"}
 
 
 @pytest.mark.parametrize(
@@ -39,3 +46,50 @@ def test_a_typed_recipe_key_is_named_as_a_flag(call: Call) -> None:
     answer = call("train", "--src", "a", "--tgt", "b", "--steps", "many")
     assert answer.code == 2
     assert 'train.steps must be a whole number, but is "many" (--steps)' in answer.err
+
+
+def test_no_flag_has_two_kinds_of_value_or_two_meanings() -> None:
+    flags = load_script(ROOT / "tools" / "flags.py")
+    table = flags.flag_table()
+    assert len({flag.command for flag in table}) > 20
+    found = flags.clashes(table)
+    assert set(found) <= KNOWN_CLASHES, found
+
+
+def test_a_clash_would_be_seen() -> None:
+    flags = load_script(ROOT / "tools" / "flags.py")
+    table = flags.flag_table()
+    assert "--seeds" in flags.clashes([*table, flags.Flag("--seeds", "x", "list", "")])
+    assert "--nbest" in flags.clashes([*table, flags.Flag("--nbest", "x", "N", "Something else.")])
+
+
+def test_every_meaning_in_the_docs_is_of_a_flag() -> None:
+    flags = load_script(ROOT / "tools" / "flags.py")
+    assert set(flags.meanings()) <= {flag.name for flag in flags.flag_table()}
+
+
+def test_every_command_is_in_one_group() -> None:
+    members = [name_of(command) for group in GROUPS.values() for command in group]
+    assert sorted(members) == sorted(typer.main.get_command(app).commands)
+
+
+def test_help_shows_the_groups(call: Call) -> None:
+    text = call("--help").out
+    for title, members in GROUPS.items():
+        section = text.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines()] == [name_of(command) for command in members]
+    assert not re.search(r"[a-z]\.\.\.$", text, flags=re.MULTILINE), "a first line is too long"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion(shell: str) -> None:
+    words = {"_TYPER_COMPLETE_ARGS": "regard tr", "COMP_WORDS": "regard tr", "COMP_CWORD": "1"}
+    done = regard(_REGARD_COMPLETE=f"complete_{shell}", _TYPER_COMPLETE_FISH_ACTION="get-args", **words)
+    assert "translate" in done.stdout.decode()
+    assert "bleu" not in done.stdout.decode()
+
+
+def test_completion_knows_recipe_keys() -> None:
+    words = "regard train --learning"
+    done = regard(_REGARD_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD="2")
+    assert "--learning-rate" in done.stdout.decode()

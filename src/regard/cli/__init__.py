@@ -65,7 +65,7 @@ def _explained(problem: Exception, words: list[str]) -> tuple[str, int]:
     """A line and an exit code for what is not an error of our own."""
     text = " ".join(str(problem).split())[:300]
     if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
-        said = problem.format_message().strip().rstrip(".")
+        said = problem.format_message().replace("Value error, ", "").strip().rstrip(".")
         names = [command.callback.__name__ for command in app.registered_commands if command.callback]
         names += [group.name for group in app.registered_groups if group.name]
         where = " ".join(["regard", *(w for w in words[:1] if w in names)])
