@@ -163,10 +163,10 @@ def key_help(architecture: str) -> list[tuple[str, list[tuple[str, str]]]]:
     check_architecture(architecture)
     defaults = recipe_from_tables({"model": {"architecture": architecture}}).tables()
     sections = []
-    for section, keys in {**SECTIONS, "model": ARCHITECTURES[architecture][0]}.items():
+    for section, keys in {**SECTIONS, "model": ARCHITECTURES[architecture].config}.items():
         rows = []
         if section == "model":
-            presets = ", ".join(ARCHITECTURES[architecture][1])
+            presets = ", ".join(ARCHITECTURES[architecture].presets)
             others = f"one of {', '.join(ARCHITECTURES)}; regard train --architecture NAME --help lists its keys"
             rows.append(("--architecture NAME", f"{others}  [default: {architecture}]"))
             rows.append(("--preset NAME", f"sizes to start from: {presets}  [default: small]"))
