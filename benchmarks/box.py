@@ -29,11 +29,11 @@ from regard.data.connected import split_connected
 from regard.data.corpus import read_lines
 from regard.data.prepare import fetch_data, read_table
 from regard.data.sources import DATA_SETS, Place
-from regard.decode.translate import Translator
 from regard.errors import InputError, RegardError
 from regard.files import write_atomically
 from regard.metrics.bleu import bleu
 from regard.metrics.chrf import chrf
+from regard.translator import Translator
 
 BEAM = 5
 TOLERANCE = 0.1  # points; another processor rounds otherwise and may change a few sentences among thousands

@@ -17,8 +17,8 @@ from hypothesis import settings
 import regard
 from regard.batch import Batch, flat_batch
 from regard.cli import main
-from regard.decode.translate import Translator
 from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.translator import Translator
 from support import LINES, TINY, Answer, Call, write_lines
 
 settings.register_profile("regard", deadline=None)  # how long an example takes says how busy the machine is

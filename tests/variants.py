@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import EOS, Batch
-from regard.decode.reading import Reading
-from regard.decode.steer import Guided, Steered
+from regard.decode.alignment_heads import AlignmentHeads
+from regard.decode.steering import LexiconSteered, RuleSteered
 from regard.decode.token_lexicon import IdTable
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.bytenet import ByteNet, ByteNetConfig
@@ -216,9 +216,13 @@ def mirrored(source: Sequence[int]) -> Sequence[int] | None:
 
 
 HYBRIDS: dict[str, Callable[[], Model]] = {
-    "lexicon": lambda: Steered(transformer(SMALL_ENSEMBLE), some_table(), Reading(((1, None),)), 0.3),
-    "lexicon, one head": lambda: Steered(transformer(FOUR_HEADS), some_table(), Reading(((1, 2), (0, 0))), 0.3),
-    "lexicon without attention": lambda: Steered(plain()(), some_table(), Reading(()), 0.3),
-    "rules": lambda: Guided(attending()(), mirrored, 0.5),
-    "both": lambda: Guided(Steered(ENSEMBLES["two"](), some_table(), Reading(((2, None),)), 0.2), mirrored, 0.5),
+    "lexicon": lambda: LexiconSteered(transformer(SMALL_ENSEMBLE), some_table(), AlignmentHeads(((1, None),)), 0.3),
+    "lexicon, one head": lambda: LexiconSteered(
+        transformer(FOUR_HEADS), some_table(), AlignmentHeads(((1, 2), (0, 0))), 0.3
+    ),
+    "lexicon without attention": lambda: LexiconSteered(plain()(), some_table(), AlignmentHeads(()), 0.3),
+    "rules": lambda: RuleSteered(attending()(), mirrored, 0.5),
+    "both": lambda: RuleSteered(
+        LexiconSteered(ENSEMBLES["two"](), some_table(), AlignmentHeads(((2, None),)), 0.2), mirrored, 0.5
+    ),
 }

@@ -1,10 +1,12 @@
 """regard: neural machine translation you can see inside of.
 
 >>> import regard
->>> regard.load().translate(["The black cat sleeps."])[0].text      # doctest: +SKIP
+>>> translator = regard.load("en-fr", device="cpu")
+>>> translator.translate("The black cat sleeps.").text
 'Le chat noir dort.'
 
-Importing this package loads no torch; each function imports what it needs when it is called.
+Importing this package loads no torch; each function imports what it needs when it is called. docs/python.md shows all
+of the interface.
 """
 
 from __future__ import annotations
@@ -18,26 +20,65 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from regard.decode.translate import Translator
+    from regard.decode.sampling import Sampling
+    from regard.decode.translation import Translation
+    from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
+    from regard.metrics.chrf import ChrfScore
+    from regard.metrics.ter import TerScore
     from regard.recipe.recipe import Recipe
     from regard.training.run import Outcome
+    from regard.translator import Translator
 
-__all__ = ["RegardError", "__version__", "bleu", "load", "train"]
+__all__ = [
+    "RegardError",
+    "Sampling",
+    "Translation",
+    "Translator",
+    "__version__",
+    "bleu",
+    "chrf",
+    "load",
+    "resume",
+    "ter",
+    "train",
+]
+
+_CLASSES = {
+    "Sampling": "regard.decode.sampling",
+    "Translation": "regard.decode.translation",
+    "Translator": "regard.translator",
+}  # imported when they are first used, because they need torch
 
 
-def load(path: str | PathLike[str] | None = None, device: str = "auto") -> Translator:
-    """The translator in a bundle or in a run's folder (its best model), ready: `.translate(["…"])`. Without a path, or
-    with a name such as "en-fr", the one in the box."""
-    from pathlib import Path
+def __getattr__(name: str) -> Any:
+    if name not in _CLASSES:
+        raise AttributeError(f"module 'regard' has no attribute {name!r}")
+    from importlib import import_module
 
-    from regard.decode.translate import Translator
+    return getattr(import_module(_CLASSES[name]), name)
 
-    return Translator.load(None if path is None else Path(path), device)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def load(path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, device: str = "auto") -> Translator:
+    """The translator in a model folder or a run's folder (its best model); of several folders, their ensemble. Without
+    a path, or with a name such as "en-fr", a model that comes with the package. `device` is "auto", "cpu", "cuda",
+    "cuda:1" or "mps".
+
+    >>> regard.load("fr-en", device="cpu").translate("Le chat dort.").text
+    'The cat is asleep.'
+    """
+    from regard.translator import Translator
+
+    return Translator.load(path, device)
 
 
 def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str] | None = None) -> Outcome:
-    """Train by a recipe (an object, tables as in TOML, or a TOML file) in the new folder `out`, else in runs/run."""
+    """Train a model. `recipe` is a TOML file, its tables as a mapping, or a `Recipe`; `out` is the new folder of the
+    run, by default the next free runs/run-N."""
     from collections.abc import Mapping
     from pathlib import Path
 
@@ -51,8 +92,49 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     return start(recipe, Path(out) if out is not None else free_folder(Path("runs/run")))
 
 
-def bleu(hypotheses: Sequence[str], references: Sequence[str] | Sequence[Sequence[str]], **options: Any) -> BleuScore:
-    """Corpus BLEU with a signature; options as in `regard.metrics.bleu.bleu`."""
+def resume(run: str | PathLike[str], settings: Mapping[str, Any] | None = None, *, override: bool = False) -> Outcome:
+    """Continue a run from its last checkpoint. `settings` are recipe keys to change, such as {"steps": 20_000}; a
+    change that makes the run another one needs `override`."""
+    from pathlib import Path
+
+    from regard.training.run import resume as start
+
+    changed = [
+        (name, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value))
+        for name, value in (settings or {}).items()
+    ]
+    return start(Path(run), changed, override=override)
+
+
+def bleu(hypotheses: Sequence[str], references: References, **options: Any) -> BleuScore:
+    """Corpus BLEU with its signature. `references` is one list, or several of the same length; options are the fields
+    of `regard.metrics.bleu.Bleu`.
+
+    >>> regard.bleu(["the cat is on the mat"], ["the cat is on the mat"]).score
+    100.0
+    """
     from regard.metrics.bleu import bleu as score
+
+    return score(hypotheses, references, **options)
+
+
+def chrf(hypotheses: Sequence[str], references: References, **options: Any) -> ChrfScore:
+    """Corpus chrF; with `word_order=2` chrF++. Options are the fields of `regard.metrics.chrf.Chrf`.
+
+    >>> print(regard.chrf(["the cat is on the mat"], ["the cat sat on the mat"]))
+    chrF2 = 61.93
+    """
+    from regard.metrics.chrf import chrf as score
+
+    return score(hypotheses, references, **options)
+
+
+def ter(hypotheses: Sequence[str], references: References, **options: Any) -> TerScore:
+    """Corpus TER, the edits per reference word; lower is better. Options are the fields of `regard.metrics.ter.Ter`.
+
+    >>> print(regard.ter(["on the mat the cat sat"], ["the cat sat on the mat"]))
+    TER = 16.67
+    """
+    from regard.metrics.ter import ter as score
 
     return score(hypotheses, references, **options)

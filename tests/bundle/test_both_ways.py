@@ -15,7 +15,7 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.checksums import CHECKSUMS
 from regard.bundle.folder import PARTS
-from regard.decode.translate import Translator
+from regard.decode.source_parts import source_parts
 from regard.errors import InputError
 from regard.explain.attention import View, word_attention
 from regard.explain.capture import capture, forced
@@ -23,6 +23,7 @@ from regard.explain.evidence import BLANKS, Blank, blanked_log_probs, evidence, 
 from regard.explain.front import explain
 from regard.explain.gradients import gradient_times_input
 from regard.training.start import fingerprint
+from regard.translator import Translator
 from support import LINES, Call
 
 TAG = "<en>"
@@ -69,12 +70,11 @@ def test_it_says_what_the_other_says_with_the_tag(pair: Path, call: Call) -> Non
 @pytest.mark.parametrize("longest", range(9, 26))
 def test_every_part_of_a_long_line_has_the_tag_once(way_back: Bundle, pair: Path, longest: int) -> None:
     """At the borders too, where one token more or less decides on a cut."""
-    plain = Translator(Bundle.load(pair / "en-fr"), longest=longest)
-    marked = Translator(way_back, longest=longest)
-    tag = plain.tokenizer.tag_ids(TAG)
-    ids = plain.tokenizer.encode_source([LONG, FRENCH[4]])
-    for text, some in zip((LONG, FRENCH[4]), ids, strict=True):
-        wanted, found = plain._parts(text, some, tag), marked._parts(text, some, marked.tokenizer.mark_ids)
+    plain, marked = Bundle.load(pair / "en-fr").tokenizer, way_back.tokenizer
+    tag = plain.tag_ids(TAG)
+    lines = [LONG, FRENCH[4]]
+    all_found = source_parts(marked.plain, lines, marked.mark_ids, longest)
+    for wanted, found in zip(source_parts(plain, lines, tag, longest), all_found, strict=True):
         assert found == wanted
         assert all(part.ids[:1] == tag and part.ids.count(*tag) == 1 and len(part.ids) < longest for part in found)
 

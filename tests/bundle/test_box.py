@@ -24,8 +24,8 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import card_rows
 from regard.bundle.folder import LEXICON, find_bundle
 from regard.course.grammar import NOTES_EXAMPLES
-from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError
+from regard.translator import Translator
 from support import LINES, Call, load_script
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from regard.decode.translate import Translator
 from regard.explain.alignment import parse_links
+from regard.translator import Translator
 from support import LINES
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import pytest
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import LEXICON
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.translator import Translator
 from support import LINES, write_lines
 
 if TYPE_CHECKING:

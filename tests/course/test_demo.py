@@ -9,7 +9,7 @@ import pytest
 
 import regard.course.demo as demo
 from regard.course.grammar import MinimalPair
-from regard.decode.translate import Translation
+from regard.decode.translation import Translation
 from regard.errors import RunError
 
 pytestmark = pytest.mark.long

@@ -18,13 +18,13 @@ from regard.course.labs.pronoun_polysemy import (
     run_lab,
     sentences_of,
 )
-from regard.decode.translate import Translator
+from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.attention import View
 from regard.explain.capture import capture
 from regard.explain.cutting import Head, cut, heads_of
-from regard.explain.likelihood import forced_log_probs
 from regard.text.words import split_words
+from regard.translator import Translator
 
 TIRED = Example(
     "The animal didn't cross the street because it was too tired.",

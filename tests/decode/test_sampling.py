@@ -16,7 +16,7 @@ from torch import Tensor
 from regard.batch import BOS, EOS, Batch, pad_sources
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import length_limits
-from regard.decode.sampling import draw, most_probable, nucleus, sample, to_draw_from
+from regard.decode.sampling import draw, most_probable, nucleus, sample, sampling_probs
 from regard.errors import InputError
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.transformer import Transformer, TransformerConfig
@@ -199,8 +199,8 @@ def test_the_cuts_by_hand() -> None:
     assert (most_probable(log_probs, 9) > -math.inf).all()
     for p, kept in [(0.3, [1]), (0.5, [1, 3]), (0.69, [1, 3]), (0.71, [1, 2, 3]), (0.95, [0, 1, 2, 3])]:
         assert (nucleus(log_probs, p)[0] > -math.inf).nonzero()[:, 0].tolist() == kept
-    torch.testing.assert_close(to_draw_from(log_probs, 1.0, None, 0.5), torch.tensor([[0, 4 / 7, 0, 3 / 7]]))
-    torch.testing.assert_close(to_draw_from(log_probs, 0.5, 2, 1.0), torch.tensor([[0, 0.64, 0, 0.36]]))
+    torch.testing.assert_close(sampling_probs(log_probs, 1.0, None, 0.5), torch.tensor([[0, 4 / 7, 0, 3 / 7]]))
+    torch.testing.assert_close(sampling_probs(log_probs, 0.5, 2, 1.0), torch.tensor([[0, 0.64, 0, 0.36]]))
 
 
 def test_a_draw_is_where_the_running_sum_passes_u() -> None:
@@ -213,7 +213,7 @@ def test_a_draw_is_where_the_running_sum_passes_u() -> None:
 @given(st.integers(0, 10_000), st.floats(0, 1 - 2**-24, width=32), st.floats(1e-3, 5), st.integers(1, 300))
 def test_a_word_of_no_probability_is_never_drawn(seed: int, u: float, temperature: float, k: int) -> None:
     log_probs = (torch.randn(4, 300, generator=torch.Generator().manual_seed(seed)) * 5).log_softmax(-1)
-    probs = to_draw_from(log_probs, temperature, k, 0.9)
+    probs = sampling_probs(log_probs, temperature, k, 0.9)
     words = draw(probs, torch.full((4,), u))
     assert (probs.gather(1, words[:, None]) > 0).all()
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from regard.batch import EOS, Batch, flat_batch
 from regard.course.rules.translate import translate as by_rules
+from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, cross_layers, ensemble_alignment_heads
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
-from regard.decode.reading import Reading, cross_layers, joined_reading, reading_of
-from regard.decode.steer import Guided, Steered, blend, evenly, lexicon_proposal, rules_in_ids
+from regard.decode.steering import LexiconSteered, RuleSteered, blend, lexicon_proposal, rules_in_ids, uniform_attention
 from regard.decode.token_lexicon import IdTable, learn_lexicon
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
 from support import LINES
 from variants import ENSEMBLES, Blind, V, attending, close, some_table, stepwise
 
@@ -56,16 +56,16 @@ def test_the_proposal_is_the_sum_of_the_paper() -> None:
     close(lexicon_proposal(attention, table.targets[src], table.probs[src], V)[0], expected)
 
 
-def test_a_model_without_attention_looks_evenly(batch: Batch) -> None:
-    even = evenly(batch.src, batch.src_mask)
+def test_a_model_without_attention_weighs_all_tokens_alike(batch: Batch) -> None:
+    even = uniform_attention(batch.src, batch.src_mask)
     close(even.sum(1), torch.ones(3))
     assert even[1].tolist() == [0.5, 0.5, 0, 0, 0, 0, 0, 0]
 
 
 @torch.inference_mode()
 def test_weight_zero_is_the_plain_model(model: Model, batch: Batch) -> None:
-    steered = Steered(model, some_table(), Reading(((0, None),)), 0.0)
-    guided = Guided(model, lambda source: source, 0.0)
+    steered = LexiconSteered(model, some_table(), AlignmentHeads(((0, None),)), 0.0)
+    guided = RuleSteered(model, lambda source: source, 0.0)
     for wrapped in (steered, guided):
         assert torch.equal(stepwise(wrapped, batch)[0], stepwise(model, batch)[0])
         assert greedy(wrapped, batch.src, batch.src_mask) == greedy(model, batch.src, batch.src_mask)
@@ -76,7 +76,7 @@ def test_weight_zero_is_the_plain_model(model: Model, batch: Batch) -> None:
 def test_a_heavy_lexicon_is_followed(model: Model, batch: Batch) -> None:
     """Every word is translated by itself: what is said first is a word of the source."""
     table = IdTable(torch.arange(V)[:, None], torch.ones(V, 1) * (torch.arange(V) > EOS)[:, None])
-    steered = Steered(model, table, Reading(((0, None),)), 0.99)
+    steered = LexiconSteered(model, table, AlignmentHeads(((0, None),)), 0.99)
     for hypotheses, source in zip(beam_search(steered, batch.src, batch.src_mask), batch.src.tolist(), strict=True):
         assert hypotheses[0].ids[0] in source
 
@@ -86,7 +86,7 @@ def test_a_heavy_lexicon_is_followed(model: Model, batch: Batch) -> None:
 
 @torch.inference_mode()
 def test_rules_are_followed_to_their_end(model: Model, batch: Batch) -> None:
-    guided = Guided(model, lambda source: [3, 4, *source], 0.999)
+    guided = RuleSteered(model, lambda source: [3, 4, *source], 0.999)
     for search in (
         greedy(guided, batch.src, batch.src_mask),
         [h[0] for h in beam_search(guided, batch.src, batch.src_mask)],
@@ -99,7 +99,7 @@ def test_rules_are_followed_to_their_end(model: Model, batch: Batch) -> None:
 def test_who_leaves_the_rules_is_left_alone(model: Model) -> None:
     """The plan is 9 8 7: said are 9 8 7, 9 5 7 and 5 8 7."""
     batch = flat_batch([[7, 8, 9]] * 3, [[9, 8, 7], [9, 5, 7], [5, 8, 7]]).pad()
-    guided = Guided(model, lambda source: source[::-1], 0.5)
+    guided = RuleSteered(model, lambda source: source[::-1], 0.5)
     bare = model(batch).log_softmax(-1)
     for log_probs in (guided(batch), stepwise(guided, batch)[0]):
         helped = [
@@ -114,7 +114,7 @@ def test_who_leaves_the_rules_is_left_alone(model: Model) -> None:
 @torch.inference_mode()
 @pytest.mark.parametrize("suggestion", [None, [], [3] * 40])
 def test_any_suggestion_will_do(model: Model, batch: Batch, suggestion: Sequence[int] | None) -> None:
-    guided = Guided(model, lambda _: suggestion, 0.9)
+    guided = RuleSteered(model, lambda _: suggestion, 0.9)
     close(stepwise(guided, batch)[0][batch.tgt_mask], guided(batch)[batch.tgt_mask])
     assert (guided(batch)[:, 0].argmax(-1) == EOS).all() == (suggestion == [])
     if suggestion is None:
@@ -134,13 +134,15 @@ def test_the_grammar_in_ids(tokenizer: Tokenizer) -> None:
 
 def test_what_is_read_as_alignment(model: Model) -> None:
     assert (cross_layers(Blind()), cross_layers(model)) == (0, 1)
-    assert not reading_of(Blind(), {})
+    assert not alignment_heads_of(Blind(), {})
     deep = ENSEMBLES["two"]()  # three layers and one
     assert cross_layers(deep) == 4
-    assert reading_of(model, {}) == Reading(((0, None),))
-    assert reading_of(deep, {"attention_view": {"layer": 3, "head": 1, "row": "predicting"}}) == Reading(((3, 1),))
-    assert reading_of(deep, {"attention_view": {"layer": 3, "head": 1, "row": "having-read"}}) == Reading(((2, None),))
-    assert joined_reading([*deep.members, Blind(), model]) == Reading(((1, None), (3, None), (4, None)))
+    assert alignment_heads_of(model, {}) == AlignmentHeads(((0, None),))
+    view = {"layer": 3, "head": 1, "row": "predicting"}
+    assert alignment_heads_of(deep, {"attention_view": view}).maps == ((3, 1),)
+    assert alignment_heads_of(deep, {"attention_view": view | {"row": "having-read"}}).maps == ((2, None),)
+    members = [*deep.members, Blind(), model]
+    assert ensemble_alignment_heads(members).maps == ((1, None), (3, None), (4, None))
 
 
 # ------------------------------------------------------------------------------------------------ in words

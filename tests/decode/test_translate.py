@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from regard.batch import budgeted
 from regard.decode.sampling import Sampling
-from regard.decode.translate import Translator, cut_points
+from regard.decode.source_parts import cut_points, source_parts
 from regard.errors import InputError
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import Vocabulary
+from regard.translator import Translator
 from support import LINES
 
 
@@ -47,21 +48,20 @@ def test_n_best(translator: Translator) -> None:
         translator.translate(["x"], beam=2, nbest=3)
 
 
-def test_a_single_string_is_refused(translator: Translator) -> None:
-    with pytest.raises(InputError, match="list of sentences"):
-        translator.translate("The cat sleeps.")
+def test_one_string_gives_one_translation(translator: Translator) -> None:
+    assert translator.translate("The cat sleeps.") == translator.translate(["The cat sleeps."])[0]
 
 
 def test_a_long_line_is_cut_at_sentence_ends(translator: Translator) -> None:
-    short = Translator(translator.bundle, translator.config, longest=9)
+    short = Translator(translator.bundle, translator.config, max_length=9)
     found = short.translate(["The cat sleeps. The dog sees the cat. The cat does not eat."])[0]
     assert found.parts == 3
     assert found.text == "Le chat dort. Le chien voit le chat. Le chat ne mange pas."
 
 
 def test_a_megabyte_in_one_line_ends(translator: Translator) -> None:
-    parts = translator._parts("word " * 200_000, translator.tokenizer.encode_source(["word " * 200_000])[0])
-    assert all(len(p.ids) < translator.longest for p in parts)
+    (parts,) = source_parts(translator.tokenizer, ["word " * 200_000], [], translator.max_length)
+    assert all(len(p.ids) < translator.max_length for p in parts)
     assert translator.tokenizer.decode_source(parts[0].ids).startswith("word word")
     assert parts[0].text.startswith("word word")
 
@@ -111,10 +111,10 @@ def test_a_tag_changes_what_the_model_reads(translator: Translator) -> None:
     source = Vocabulary(pieces, merges).with_tags(["<x>"])
     tagged = Tokenizer(source, source, replace(plain.config, tags=("<x>",)))
     bundle = replace(translator.bundle, tokenizer=tagged)
-    other = Translator(bundle, translator.config, longest=12)
+    other = Translator(bundle, translator.config, max_length=12)
     read: list[list[int]] = []
-    search = other._search
-    other._search = lambda model, parts, *rest: read.extend(p.ids for p in parts) or search(model, parts, *rest)  # type: ignore[method-assign, func-returns-value]
+    candidates = other._candidates
+    other._candidates = lambda parts, *rest: read.extend(p.ids for p in parts) or candidates(parts, *rest)  # type: ignore[method-assign, func-returns-value]
     other.translate(["The cat sleeps.", "The cat sleeps. The dog eats. A cat sees the dog. The cat eats."], tag="<x>")
     assert len(read) > 2
     assert all(ids[0] == len(source) - 1 and len(ids) < 12 for ids in read)

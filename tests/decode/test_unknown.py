@@ -11,12 +11,12 @@ import torch
 import regard
 from regard.batch import flat_batch
 from regard.decode.token_lexicon import TokenLexicon, learn_lexicon
-from regard.decode.translate import Translator
-from regard.decode.unknown import fill_unknown, filled, makers
+from regard.decode.unknown import fill_unknown, filled, source_positions
 from regard.errors import InputError
 from regard.models.rnn import PRESETS, Rnn
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import Vocabulary
+from regard.translator import Translator
 
 NOUNS = {"cat": "chat", "dog": "chien", "bird": "oiseau", "cow": "vache", "wolf": "loup", "bear": "ours"}
 VERBS = {"sleeps": "dort", "eats": "mange", "runs": "court", "sings": "chante"}
@@ -79,7 +79,7 @@ def test_every_candidate_and_every_part(namer: Translator) -> None:
     found = namer.translate([NEW, "", "sleeps."], nbest=3, unknown="copy")
     assert all("<unk>" not in c.text for t in found for c in t.candidates)
     assert len(found[0].candidates) == 3
-    short = Translator(namer.bundle, longest=9)
+    short = Translator(namer.bundle, max_length=9)
     long = short.translate([f"{NEW} With Robin the Joker eats."], unknown="copy")[0]
     assert (long.parts, long.text) == (2, "Le Batman dort avec Zorro. Le Joker mange avec Robin.")
 
@@ -93,7 +93,7 @@ def test_the_batch_does_not_matter(namer: Translator) -> None:
 def test_a_maker_is_never_padding_or_the_end(namer: Translator) -> None:
     model, tokenizer = namer.bundle.model, namer.tokenizer
     sources = tokenizer.encode_source(["Zorro", NEW])
-    found = makers(model, namer.reading, sources, [[3, 3, 3, 3], [3]])
+    found = source_positions(model, namer.alignment_heads, sources, [[3, 3, 3, 3], [3]])
     assert found[0] == [0, 0, 0, 0]
     assert len(found[1]) == 1
 
@@ -107,10 +107,12 @@ def test_a_tag_before_the_source_is_no_word(namer: Translator) -> None:
     (ids,) = marked.encode_source([text])
     target = [plain.unknown or 0] * 12
     with torch.inference_mode():
-        looked = namer.reading.of(model.attention(flat_batch([ids], [target]).pad()).cross)[0, :12]  # (T, S)
-    (places,) = makers(model, namer.reading, [ids], [target], first=1)
+        looked = namer.alignment_heads.average(model.attention(flat_batch([ids], [target]).pad()).cross)[
+            0, :12
+        ]  # (T, S)
+    (places,) = source_positions(model, namer.alignment_heads, [ids], [target], first=1)
     assert places == looked[:, 1:-1].argmax(dim=1).tolist()
-    said = fill_unknown(model, namer.reading, marked, None, [text], [target])[0]
+    said = fill_unknown(model, namer.alignment_heads, marked, None, [text], [target])[0]
     assert said.split() == [text.split()[place] for place in places]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.arcs import arcs_of, find_word
 from regard.explain.attention import View
 from regard.explain.capture import Capture, capture
 from regard.explain.grid import capture_grid
+from regard.translator import Translator
 
 HEADS = [View(0, 0), View(0, 1)]
 

@@ -15,7 +15,6 @@ from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.decode.beam import beam_search
-from regard.decode.translate import Translator
 from regard.errors import BundleError, InputError
 from regard.explain.attention import View
 from regard.explain.capture import capture, checked, forced, searched
@@ -24,6 +23,7 @@ from regard.models.moe import Moe, MoeConfig
 from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer import TransformerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
 from support import LINES
 from variants import V, close, transformer
 

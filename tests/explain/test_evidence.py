@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 import variants
 from regard.batch import flat_batch
-from regard.decode.translate import Translator
+from regard.decode.likelihood import forced_log_probs, token_log_probs
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_mean, spearman
 from regard.explain.gradients import gradient_times_input, source_tables
-from regard.explain.likelihood import forced_log_probs, token_log_probs
 from regard.explain.render.evidence_figure import evidence_figure
 from regard.explain.render.figure import contents
 from regard.models.base import Model
 from regard.models.transformer import TransformerConfig
+from regard.translator import Translator
 from support import LINES
 from variants import transformer
 

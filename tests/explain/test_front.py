@@ -8,12 +8,12 @@ import torch
 
 import regard.explain
 from regard.bundle.bundle import Bundle
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.attention import View
 from regard.explain.front import explain
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
 
 SENTENCE = "The dog sees the cat."
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from maps import hard
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.capture import Capture, Kind, capture
 from regard.explain.grid import BOS, EOS, Grid, capture_grid, make_grid
+from regard.translator import Translator
 
 
 @pytest.fixture(scope="module")

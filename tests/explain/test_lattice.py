@@ -11,12 +11,12 @@ from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.lattice import START, NodeFate, as_dict, lattice, replayed
 from regard.models.table import make_model
 from regard.models.transformer import TransformerConfig
 from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=1, tie="none")
 SOURCE = "The black cat sees me."

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from regard.bundle.bundle import Bundle
-from regard.decode.reading import default_layer
-from regard.decode.translate import Translator
+from regard.decode.alignment_heads import default_layer
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
@@ -18,6 +17,7 @@ from regard.explain.capture import capture
 from regard.explain.look import Look, look, measure_view
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
 from support import LINES, Call
 
 BLIND = ("rnn", "bytenet")

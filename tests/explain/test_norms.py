@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from regard.decode.translate import Translator
 from regard.explain.look import attention_links
 from regard.explain.norms import brought, norm_links, weighted_by_norms
+from regard.translator import Translator
 from support import LINES
 
 

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from regard.decode.translate import Translator
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.capture import Kind, capture
 from regard.explain.grid import Grid
 from regard.explain.sheet import entropy, sheet_of
+from regard.translator import Translator
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])

@@ -12,7 +12,6 @@ import torch
 
 import variants
 from regard.batch import flat_batch
-from regard.decode.translate import Translator
 from regard.errors import InputError, RegardError
 from regard.explain import step
 from regard.explain.capture import Kind
@@ -21,6 +20,7 @@ from regard.explain.step_models import Which
 from regard.models.base import Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.transformer import Transformer, TransformerConfig
+from regard.translator import Translator
 from variants import V, scattered
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2, norm="post")

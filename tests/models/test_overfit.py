@@ -15,10 +15,10 @@ import pytest
 
 import regard
 from regard.course.grammar.corpus import generate
-from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 from regard.training.run import Outcome
+from regard.translator import Translator
 
 pytestmark = pytest.mark.long
 

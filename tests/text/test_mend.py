@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.course.grammar import generate
-from regard.decode.translate import Translator
 from regard.text.mend import Mended, in_small, in_title_case, mended
+from regard.translator import Translator
 from support import LINES, Call
 
 THINGS = ["😀", "❤️", "👩🏽‍🚀", ":)", "https://a.example/b", "a.b@c.fr", "@you", "#tag", "<3", "^^"]
@@ -105,7 +105,7 @@ def test_without_it_lines_are_read_as_they_are(translator: Translator) -> None:
 
 
 def test_a_long_line_in_capitals(translator: Translator) -> None:
-    short = Translator(translator.bundle, translator.config, longest=9)
+    short = Translator(translator.bundle, translator.config, max_length=9)
     (found,) = short.translate(["THE CAT SLEEPS. THE DOG SEES THE CAT. 😀"], mend=True)
     assert (found.parts, found.text) == (2, "LE CHAT DORT. LE CHIEN VOIT LE CHAT. 😀")
 

@@ -125,7 +125,7 @@ def align(
 
 
 def load(folder: Path, device: str) -> Bundle:
-    from regard.decode.translate import Translator
+    from regard.translator import Translator
 
     return Translator.load(folder, device).bundle
 

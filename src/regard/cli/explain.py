@@ -220,8 +220,8 @@ def _explained(
     if row is not None and row not in ROW_MEANINGS:
         raise InputError(f'--row must be {" or ".join(ROW_MEANINGS)}, but is "{row}"')
     check_out(out, PICTURES)
-    from regard.decode.translate import Translator
     from regard.explain.front import explain
+    from regard.translator import Translator
 
     translator = Translator.load(model, device)
     return [explain(translator, text, target, beam=beam) for text in texts]

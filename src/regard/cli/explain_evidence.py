@@ -65,11 +65,11 @@ def evidence(
 
       regard explain evidence "The black cat sleeps." --cut cross:2:1 --cut each
     """
-    from regard.decode.translate import Translator
     from regard.explain import evidence as measured
     from regard.explain.cutting import parse_head
     from regard.explain.render.evidence_figure import evidence_output
     from regard.report.deliver import PICTURES, check_out, deliver
+    from regard.translator import Translator
 
     if blank not in measured.BLANKS:
         raise InputError(f'--blank must be {" or ".join(measured.BLANKS)}, but is "{blank}"')
@@ -102,10 +102,10 @@ def importance(
 
       regard explain importance --model runs/mine --src test.en --tgt test.fr
     """
-    from regard.decode.translate import Translator
     from regard.explain import cutting
     from regard.explain.render.evidence_figure import importance_output
     from regard.report.deliver import NUMBERS, check_out, deliver
+    from regard.translator import Translator
 
     for flag, value, least in (("--sentences", sentences, 4), ("--heads", heads, 1), ("--draws", draws, 1)):
         _at_least(flag, value, least)
@@ -151,8 +151,8 @@ def lab(
     from regard.course.labs.minimal_pairs import LABS, all_pairs
     from regard.course.labs.pronoun_polysemy import run_lab
     from regard.course.labs.report import lab_output
-    from regard.decode.translate import Translator
     from regard.report.deliver import NUMBERS, check_out, deliver
+    from regard.translator import Translator
 
     if kind not in LABS:
         raise InputError(f'there is no lab "{kind}"; type regard explain lab {LABS[0]} or {LABS[1]}')

@@ -14,7 +14,7 @@ from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence, num
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.translate import Translator
+    from regard.translator import Translator
 
 
 def lattice(
@@ -196,7 +196,7 @@ def positions(
 
 
 def _one_model(folder: Path | None, device: str) -> Translator:
-    from regard.decode.translate import Translator
+    from regard.translator import Translator
 
     return Translator.load(folder, device)
 
@@ -206,8 +206,8 @@ def _check_sentence(translator: Translator, text: str) -> None:
     if not text.strip():
         raise InputError("there is nothing to translate: the text is empty; give one sentence")
     (ids,) = translator.tokenizer.encode_source([text])
-    if len(ids) >= translator.longest:
+    if len(ids) >= translator.max_length:
         raise InputError(
-            f"the text has {len(ids)} tokens, and this model reads fewer than {translator.longest} at a time; "
+            f"the text has {len(ids)} tokens, and this model reads fewer than {translator.max_length} at a time; "
             "give a shorter sentence"
         )

@@ -19,8 +19,9 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.decode.sampling import Sampling
-    from regard.decode.steer import RuleSystem
-    from regard.decode.translate import Translation, Translator
+    from regard.decode.steering import RuleSystem
+    from regard.decode.translation import Translation
+    from regard.translator import Translator
 
 CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
 
@@ -143,7 +144,7 @@ def translate(
       regard translate "The cat is on the mat."
       regard translate --input corpus/dev.en --out dev.out --beam 1
     """
-    from regard.decode.translate import Translator
+    from regard.translator import Translator
 
     check_attention(attention, as_json, tag)
     sampling = sampling_of(sample, beam, temperature, seed)
@@ -191,13 +192,13 @@ class Work:
         if translation.parts > 1:
             _warn(f"line {self.done + 1} is long; it was translated in {translation.parts} parts")
         out.write(formatted(self.done, translation, self.nbest, self.as_json))
-        if self.attention and self.translator.reading:
+        if self.attention and self.translator.alignment_heads:
             show_attention(self.translator, translation)
         self.done += 1
 
     def finish(self) -> None:
         """What can only be said at the end."""
-        if self.attention and not self.translator.reading:  # the translations are correct and written
+        if self.attention and not self.translator.alignment_heads:  # the translations are correct and written
             from regard.explain.capture import no_attention
 
             raise no_attention(self.translator.bundle)

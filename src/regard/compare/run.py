@@ -23,9 +23,9 @@ from regard.compare.learn import LEARNT, WORDS, LearningCost, learn_lexicon_of, 
 from regard.config import differences
 from regard.data.corpus import DataConfig, read_pairs
 from regard.data.splits import find_splits
-from regard.decode.steer import RuleSystem
+from regard.decode.steering import RuleSystem
 from regard.decode.token_lexicon import TokenLexicon
-from regard.decode.translate import Translator
+from regard.decode.translator import TextTranslator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
 from regard.recipe.read import recipe_from_tables
@@ -117,7 +117,7 @@ class Comparison:
     def _run_neural(self, entrant: Entrant, system: NeuralSystem) -> EntrantResult:
         runs, additions = system.runs(), system.additions
         costs = {run.folder: self._train(run, entrant) for run in runs}
-        translator = Translator.load([member.folder for member in system.members], entrant.recipe.train.device)
+        translator = TextTranslator.load([member.folder for member in system.members], entrant.recipe.train.device)
         cost = total_cost(list(costs.values()), sum(costs[m.folder].parameters or 0 for m in system.members))
         if "lexicon" in additions or "posunk" in additions:
             shared = entrant.folder.with_name("lexicon")

@@ -20,7 +20,7 @@ from rich.rule import Rule
 from regard.batch import flat_batch
 from regard.course.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
 from regard.data.corpus import DataConfig
-from regard.decode.translate import Translation, Translator
+from regard.decode.translation import Translation
 from regard.errors import RunError
 from regard.explain.grid import grid_of
 from regard.explain.look import look, measure_view
@@ -35,6 +35,7 @@ from regard.text.words import split_words
 from regard.training.folder import free_folder
 from regard.training.loss import smoothed_nll_fused
 from regard.training.run import train
+from regard.translator import Translator
 
 STEPS = 3000  # four minutes on two quiet cores
 PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes

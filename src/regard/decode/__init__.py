@@ -1,1 +1,1 @@
-"""From a model to translations: greedy and beam search over the contract's `step`, and text in, text out."""
+"""From a model to translations: search strategies over the contract's `step`, and text in, text out."""

@@ -5,7 +5,7 @@
 Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et
 al. 2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length,
 ranks above the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of
-the batch. A `Record`, when asked for, holds what became of every continuation the search weighed.
+the batch. A `Record` holds every continuation that the search considered and what became of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.decode.hypothesis import Hypothesis, length_limits
+from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
 from regard.models.base import Model
 
 
@@ -30,14 +30,14 @@ def length_penalty(length: int, alpha: float) -> float:
     return float(((5 + length) / 6) ** alpha)
 
 
-# kept: it goes on · finished: it ended, among the b best that have · outranked: it ended, and b ended ones are better
-# · crowded out: b better ones had gone on before its turn came
+# kept: extended in the next step · finished: ended, and among the b best that ended · outranked: ended, but b ended
+# ones rank higher · crowded out: b better continuations were kept first
 Fate = Literal["kept", "finished", "outranked", "crowded out"]
 Ending = Literal["all ended", "length limit", "none better"]  # none better: no live row ranks above the b finished ones
 
 
 class Considered(NamedTuple):
-    """One continuation that was weighed: token `token` after live row `row`, which is the row-th kept one before."""
+    """One continuation: token `token` after live row `row` (the row-th hypothesis kept in the step before)."""
 
     row: int
     token: int
@@ -49,7 +49,7 @@ class Considered(NamedTuple):
 
 @dataclass
 class Record:
-    """One sentence's search: what was weighed at each step, best first, and why it stopped."""
+    """One sentence's search: the continuations considered at each step, best first, and why it stopped."""
 
     steps: list[list[Considered]] = field(default_factory=list)
     ending: Ending | None = None
@@ -98,7 +98,7 @@ class _Beam:
         return parents
 
     def _considered(self, candidates: list[tuple[int, int, float]], fates: list[Fate]) -> list[Considered]:
-        """Those whose turn came have a fate; the others were crowded out."""
+        """`fates` covers the first candidates; the others were crowded out."""
         late: list[Fate] = ["crowded out"] * (len(candidates) - len(fates))
         rows = []
         for (row, token, log_prob), fate in zip(candidates, fates + late, strict=True):
@@ -117,7 +117,7 @@ class _Beam:
         length = len(self.ids[0]) if self.ids else 0
         if not self.ids or length >= self.limit:
             for history in zip(self.ids, self.log_probs, strict=True) if not self.finished else ():
-                self.finish(*history)  # cut off at the limit: only where nothing came to its end
+                self.finish(*history)  # cut off at the limit, only if no hypothesis has ended
             return "length limit" if self.ids else "all ended"
         best_live = max(sum(p) for p in self.log_probs) / length_penalty(length, self.alpha)
         return "none better" if len(self.finished) >= self.width and best_live <= self.finished[-1].score else None
@@ -127,12 +127,12 @@ class _Beam:
 def beam_search(
     model: Model, src: Tensor, mask: Tensor, beam: int = 4, alpha: float = 0.6, record: list[Record] | None = None
 ) -> list[list[Hypothesis]]:
-    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). `record`, when given,
-    receives each sentence's search."""
+    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). Each sentence's
+    search is appended to `record`, if given."""
     beams = [_Beam(beam, limit, alpha, None if record is None else Record()) for limit in length_limits(mask)]
     live = list(range(len(beams)))
     state = model.start(model.encode(src, mask))
-    token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row each until the first step fans out
+    token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row per sentence in the first step
     total = torch.zeros(len(live), 1, device=src.device)  # (B, b): log-probability of each live row
     while live:
         step = model.step(token, state)
@@ -143,7 +143,7 @@ def beam_search(
             rows = beams[sentence].advance(candidates[place])
             if not beams[sentence].done():
                 kept.append(sentence)
-                rows += [rows[-1]] * (beam - len(rows))  # keep the batch rectangular; the copies score −∞
+                rows += [rows[-1]] * (beam - len(rows))  # fill the beam with copies that score −∞
                 parents += [place * log_probs.shape[1] + r for r in rows]
         live = kept
         if live:
@@ -160,6 +160,7 @@ def _best(total: Tensor, log_probs: Tensor, count: int) -> list[list[tuple[int, 
     vocabulary = log_probs.shape[-1]
     scores = (total[:, :, None] + log_probs).flatten(1)  # (B, b·V)
     top, index = scores.topk(min(count, scores.shape[1]), dim=1)
+    check_log_probs(top[:, 0].tolist())
     gained = log_probs.flatten(1).gather(1, index)
     return [
         [(i // vocabulary, i % vocabulary, g) for t, i, g in zip(*row, strict=True) if t > -math.inf]
@@ -168,8 +169,8 @@ def _best(total: Tensor, log_probs: Tensor, count: int) -> list[list[tuple[int, 
 
 
 def _last(beam: _Beam) -> list[int]:
-    words = [i[-1] for i in beam.ids]
-    return words + [words[-1]] * (beam.width - len(words))
+    tokens = [i[-1] for i in beam.ids]
+    return tokens + [tokens[-1]] * (beam.width - len(tokens))
 
 
 def _totals(beam: _Beam) -> list[float]:

@@ -1,18 +1,22 @@
-"""What a search returns, and how long it may go on."""
+"""What a search strategy returns, how long it may go on, and what it does about scores that are not numbers."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
 
+from regard.errors import BundleError
+
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished candidate: its tokens without BOS and EOS, and what the model thinks of it."""
+    """A finished candidate: its tokens without BOS and EOS, and their log-probabilities."""
 
     ids: tuple[int, ...]
-    log_probs: tuple[float, ...]  # one per token, and EOS last where it was said
+    log_probs: tuple[float, ...]  # one per token; EOS last, unless the length limit cut the hypothesis off
     score: float  # what the search ranked by
 
     @property
@@ -21,5 +25,14 @@ class Hypothesis:
 
 
 def length_limits(mask: Tensor, ratio: float = 2.0, extra: int = 20) -> list[int]:
-    """How many tokens each translation may have. It depends on its own source alone, never on its neighbours."""
+    """The most tokens of each translation. It depends on its own source alone, not on the rest of the batch."""
     return [int(ratio * n) + extra for n in mask.sum(dim=1).tolist()]
+
+
+def check_log_probs(best: Sequence[float]) -> None:
+    """Refuse NaN, and −∞ for the best continuation, which would mean that no token has a probability."""
+    if not all(log_prob > -math.inf for log_prob in best):
+        raise BundleError(
+            "the model gives NaN instead of probabilities, so it cannot translate: its weights are damaged or its "
+            "training diverged; copy the model folder again, or train it again"
+        )

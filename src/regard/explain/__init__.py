@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
-    from regard.decode.translate import Translator
+    from regard.decode.translator import TextTranslator
     from regard.explain.front import Explanation
 
 __all__ = ["explain"]
 
 
 def explain(
-    model: Translator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
+    model: TextTranslator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
 ) -> Explanation:
     """Translate a sentence, or force the given translation, and keep what was looked at (`front.py`)."""
     from regard.explain.front import explain as start

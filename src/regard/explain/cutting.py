@@ -23,10 +23,10 @@ import numpy as np
 from torch import Tensor, nn
 
 from regard.bundle.bundle import Bundle
-from regard.decode.translate import Translator
+from regard.decode.likelihood import Ids, forced_log_probs
+from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.capture import Kind
-from regard.explain.likelihood import Ids, forced_log_probs
 from regard.layers.attention import MultiHeadAttention
 from regard.layers.scores import Scores
 from regard.models.base import Model
@@ -193,5 +193,5 @@ def cut_output(
     before = float(forced_log_probs(bundle.model, *pair)[0].sum())
     with cut(bundle.model, heads, how):
         after = float(forced_log_probs(bundle.model, *pair)[0].sum())
-        said = Translator(bundle).translate([source], beam=1)[0].text
+        said = TextTranslator(bundle).translate([source], beam=1)[0].text
     return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": said}

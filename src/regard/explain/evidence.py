@@ -30,11 +30,11 @@ from torch import Tensor, nn
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
+from regard.decode.likelihood import token_log_probs
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.gradients import NO_WORD, gradient_times_input, source_tables
-from regard.explain.likelihood import token_log_probs
 from regard.models.base import Model
 from regard.text.words import subword_shares, word_spans
 
@@ -121,18 +121,18 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
 
 
 def _looks(bundle: Bundle) -> bool:
-    from regard.decode.reading import cross_layers
+    from regard.decode.alignment_heads import cross_layers
 
     return cross_layers(bundle.model) > 0
 
 
 def _ids(bundle: Bundle, source: str, target: str | None) -> Sequence[int]:
-    from regard.decode.translate import Translator
+    from regard.decode.translator import TextTranslator
 
     if target is not None:
         (ids,) = bundle.tokenizer.encode_target([target])
         return ids
-    return Translator(bundle).translate([source])[0].candidates[0].ids
+    return TextTranslator(bundle).translate([source])[0].candidates[0].ids
 
 
 def source_in_words(bundle: Bundle, source: str) -> tuple[list[int], NDArray[np.int64]]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from regard.bundle.bundle import Bundle
-from regard.decode.translate import Translator
+from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs, Side, arcs_of
@@ -96,11 +96,11 @@ class Explanation:
 
 
 def explain(
-    model: Translator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
+    model: TextTranslator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
 ) -> Explanation:
     """Translate a sentence, or force the given translation, and keep what was looked at. `beam` and `nbest` are as of
     `capture`."""
-    bundle = model.bundle if isinstance(model, Translator) else model
+    bundle = model.bundle if isinstance(model, TextTranslator) else model
     if not text.strip():
         raise InputError("there is nothing to explain: the sentence is empty")
     if target is not None and (beam is not None or nbest):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
-from regard.decode.reading import joined_reading, reading_of
+from regard.decode.alignment_heads import alignment_heads_of, ensemble_alignment_heads
 from regard.explain.alignment import Link, Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.attention import View, WordAttention
 from regard.explain.capture import capture
@@ -38,7 +38,7 @@ def look(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Look:
 
 def default_view(model: Model) -> View:
     """The mean of heads of a plain layer; of an ensemble, of the first member that looks."""
-    reading = joined_reading(model.models()) if isinstance(model, Ensemble) else reading_of(model, {})
+    reading = ensemble_alignment_heads(model.models()) if isinstance(model, Ensemble) else alignment_heads_of(model, {})
     return View(reading.maps[0][0])
 
 

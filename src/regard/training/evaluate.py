@@ -11,7 +11,7 @@ import torch
 from regard.batch import budgeted, flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.translate import Translator
+from regard.decode.translator import TextTranslator
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll
 
@@ -43,7 +43,7 @@ def evaluate(
     bundle.model.eval()
     try:
         loss = token_loss(bundle, pairs, longest, batch_tokens)
-        translator = Translator(bundle, search, longest)
+        translator = TextTranslator(bundle, search, longest)
         hypotheses = [t.text for t in translator.translate(pairs.sources, tag=pairs.tag, batch_tokens=batch_tokens)]
     finally:
         bundle.model.train(training)

@@ -1,4 +1,4 @@
-"""Guided attention: one head learns to look where an aligner would (Chen et al. 2016; one head, Garg et al. 2019).
+"""RuleSteered attention: one head learns to look where an aligner would (Chen et al. 2016; one head, Garg et al. 2019).
 
     ℓ = NLL + λ · Σ_t −Σ_s A_ts log α_ts          A_t the aligner's links of target token t, shared evenly; α the head
 
@@ -31,7 +31,7 @@ from regard.batch import Batch, FlatBatch
 from regard.data.batching import Encoded
 from regard.data.encode import EncodedCorpus
 from regard.data.mixture import Mixture
-from regard.decode.reading import cross_layers, default_layer
+from regard.decode.alignment_heads import cross_layers, default_layer
 from regard.errors import RecipeError
 from regard.files import write_atomically
 from regard.models.base import Model

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 from maps import hard
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.front import explain
 from regard.explain.render.figure import arcs_grids, arcs_output, map_output, sheet_output
 from regard.report.deliver import PICTURES, Output, contents, write
+from regard.translator import Translator
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.decode.translate import Translator
 from regard.errors import InputError
 from regard.explain.lattice import Entry, Lattice, Node, lattice
 from regard.explain.render.lattice_dot import lattice_dot
@@ -16,6 +15,7 @@ from regard.explain.render.lattice_drawing import lattice_drawing
 from regard.explain.render.lattice_text import lattice_text
 from regard.report.drawing import Label
 from regard.report.svg import svg
+from regard.translator import Translator
 
 SOURCE = "The dog sees the cat."
 

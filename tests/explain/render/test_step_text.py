@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from regard.decode.translate import Translator
 from regard.explain.render.step_text import step_text
 from regard.explain.step import step_numbers
 from regard.explain.step_models import Which
+from regard.translator import Translator
 
 
 def test_the_lines_of_a_look(translator: Translator) -> None:

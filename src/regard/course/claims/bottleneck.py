@@ -12,8 +12,8 @@ from regard.batch import flat_batch
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import ExperimentSetup, ModelSpec, translations_of
 from regard.course.grammar import Example
+from regard.decode.likelihood import token_log_probs
 from regard.explain.gradients import reading
-from regard.explain.likelihood import token_log_probs
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 

@@ -13,9 +13,9 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
-from regard.decode.translate import Translator
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
+from regard.translator import Translator
 
 BEAM = 4
 LENGTHS = (8, 16, 32, 64)

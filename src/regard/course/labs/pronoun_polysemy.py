@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from regard.bundle.bundle import Bundle
 from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
-from regard.decode.translate import Translator
+from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.attention import View
 from regard.explain.capture import Capture, capture
 from regard.explain.cutting import Head, How, cut, heads_of, random_heads
-from regard.explain.likelihood import forced_log_probs
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words
+from regard.translator import Translator
 
 Tell = Callable[[str], None]
 

@@ -1,0 +1,42 @@
+"""The word alignment of one sentence pair, read from a model's attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.bundle.bundle import Bundle
+from regard.explain.alignment import Link, Trust, format_links, hard_links
+from regard.explain.look import look
+from regard.text.words import word_spans
+
+
+@dataclass(frozen=True, repr=False)
+class WordAlignment:
+    """Links (source word, target word), counted from 0. `str` gives them in Pharaoh format: "0-0 1-2"."""
+
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    links: tuple[Link, ...]
+    trust: Trust | None = None  # the measured alignment error rate of the attention, None if never measured
+
+    @property
+    def word_pairs(self) -> list[tuple[str, str]]:
+        return [(self.source_words[i], self.target_words[j]) for i, j in self.links]
+
+    def __str__(self) -> str:
+        return format_links(set(self.links))
+
+    def __repr__(self) -> str:
+        pairs = " ".join(f"{source}–{target}" for source, target in self.word_pairs[:20])
+        return f"WordAlignment({pairs}{' …' if len(self.links) > 20 else ''})"
+
+
+def align_words(bundle: Bundle, source: str, target_ids: Sequence[int]) -> WordAlignment:
+    """Links each target word to the source word with the largest attention weight, in the view of the bundle's card."""
+    target = bundle.tokenizer.decode(target_ids)
+    sides = [tuple(text[a:b] for a, b in word_spans(text)) for text in (source, target)]
+    if not all(sides):
+        return WordAlignment(*sides, ())
+    seen = look(bundle, source, target_ids)
+    return WordAlignment(*sides, tuple(sorted(hard_links(seen.attention))), seen.trust)

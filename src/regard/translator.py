@@ -1,0 +1,73 @@
+"""`regard.Translator`: a model that translates, scores, explains and aligns.
+
+It stands above `explain` because it uses it; `decode/translator.py` has the part that only needs search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, overload
+
+from regard.decode.translator import TextTranslator, checked_texts
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.explain.front import Explanation
+    from regard.explain.word_alignment import WordAlignment
+
+
+class Translator(TextTranslator):
+    """What `regard.load` returns.
+
+    >>> import regard
+    >>> translator = regard.load("en-fr", device="cpu")
+    >>> translator.translate("The cat is black.").text
+    'Le chat est noir.'
+
+    Threads may share a translator. A process that is forked after the model has computed something must load its own:
+    torch's threads do not survive a fork, and the child would wait for them for ever. Start processes with "spawn", or
+    fork before loading.
+    """
+
+    def explain(self, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0) -> Explanation:
+        """Translate a sentence, or take the given `target`, and keep all attention weights, ready to be shown:
+        `.grid()`, `.sheet()`, `.arcs(word)`. `nbest` chooses a hypothesis of the search, 0 the best."""
+        from regard.explain.front import explain
+
+        return explain(self, _one_text(text, "explain"), target, beam=beam, nbest=nbest)
+
+    @overload
+    def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...
+
+    @overload
+    def align(self, sources: Iterable[str], targets: Iterable[str] | None = None) -> list[WordAlignment]: ...
+
+    def align(
+        self, sources: str | Iterable[str], targets: str | Iterable[str] | None = None
+    ) -> WordAlignment | list[WordAlignment]:
+        """Which words translate which, read from the model's attention: of a pair of strings one `WordAlignment`, of
+        two lists a list. Without targets, of the model's own translations."""
+        from regard.explain.word_alignment import align_words
+
+        lines = checked_texts(sources, "align")
+        if targets is None:
+            found = self.translate(lines)
+            if any(translation.parts > 1 for translation in found):
+                raise InputError(f"align reads fewer than {self.max_length} tokens; align sentence by sentence")
+            ids = [translation.candidates[0].ids if translation.candidates else () for translation in found]
+            lines = [translation.read for translation in found]
+        else:
+            if isinstance(sources, str) != isinstance(targets, str):
+                raise InputError("align takes a source and a target: two strings, or two lists of the same length")
+            others = checked_texts(targets, "align")
+            if len(lines) != len(others):
+                raise InputError(f"align needs as many targets as sources, but got {len(others)} and {len(lines)}")
+            ids = [tuple(ids) for ids in self.tokenizer.encode_target(others)]
+        aligned = [align_words(self.bundle, *pair) for pair in zip(lines, ids, strict=True)]
+        return aligned[0] if isinstance(sources, str) else aligned
+
+
+def _one_text(text: str, method: str) -> str:
+    if not isinstance(text, str):
+        raise InputError(f"{method} takes one sentence, a string, but was given a value of type {type(text).__name__}")
+    return text
