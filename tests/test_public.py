@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, get_type_hints
 
 import pytest
@@ -67,7 +68,9 @@ def python(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_exactly_these_names_are_public() -> None:
-    assert sorted(regard.__all__) == ["RegardError", "__version__", "bleu", "load", "train"]
+    classes = ["RegardError", "Sampling", "Translation", "Translator"]
+    assert regard.__all__ == [*classes, "__version__", "bleu", "chrf", "load", "resume", "ter", "train"]
+    assert set(regard.__all__) <= set(dir(regard))
     for name in regard.__all__:
         assert getattr(importlib.import_module("regard"), name) is not None
 
@@ -79,10 +82,13 @@ def test_importing_everything_changes_no_name() -> None:
         "regard.cli",
         "regard.course.demo",
         "regard.metrics.bleu",
+        "regard.metrics.chrf",
+        "regard.metrics.ter",
         "regard.training.run",
     ):
         importlib.import_module(module)
-    assert all(callable(getattr(regard, name)) for name in ("bleu", "load", "train"))
+    for name in ("bleu", "chrf", "load", "resume", "ter", "train"):
+        assert isinstance(getattr(regard, name), FunctionType), name
 
 
 def test_importing_it_loads_nothing_heavy() -> None:

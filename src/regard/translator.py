@@ -37,7 +37,7 @@ class Translator(TextTranslator):
         return explain(self, _one_text(text, "explain"), target, beam=beam, nbest=nbest)
 
     @overload
-    def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...
+    def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...  # type: ignore[overload-overlap]
 
     @overload
     def align(self, sources: Iterable[str], targets: Iterable[str] | None = None) -> list[WordAlignment]: ...

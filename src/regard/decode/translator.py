@@ -124,7 +124,7 @@ class TextTranslator:
         return known(self.lexicon).in_ids(self.tokenizer)
 
     @overload
-    def translate(self, texts: str, **options: Unpack[TranslateOptions]) -> Translation: ...
+    def translate(self, texts: str, **options: Unpack[TranslateOptions]) -> Translation: ...  # type: ignore[overload-overlap]
 
     @overload
     def translate(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> list[Translation]: ...
@@ -187,7 +187,7 @@ class TextTranslator:
         return translations[0] if isinstance(texts, str) else translations
 
     @overload
-    def score(self, sources: str, targets: str, *, tag: str | None = None) -> Likelihood: ...
+    def score(self, sources: str, targets: str, *, tag: str | None = None) -> Likelihood: ...  # type: ignore[overload-overlap]
 
     @overload
     def score(self, sources: Iterable[str], targets: Iterable[str], *, tag: str | None = None) -> list[Likelihood]: ...

@@ -34,9 +34,12 @@ class WordAlignment:
 
 def align_words(bundle: Bundle, source: str, target_ids: Sequence[int]) -> WordAlignment:
     """Links each target word to the source word with the largest attention weight, in the view of the bundle's card."""
-    target = bundle.tokenizer.decode(target_ids)
-    sides = [tuple(text[a:b] for a, b in word_spans(text)) for text in (source, target)]
-    if not all(sides):
-        return WordAlignment(*sides, ())
+    source_words, target_words = _words(source), _words(bundle.tokenizer.decode(target_ids))
+    if not (source_words and target_words):
+        return WordAlignment(source_words, target_words, ())
     seen = look(bundle, source, target_ids)
-    return WordAlignment(*sides, tuple(sorted(hard_links(seen.attention))), seen.trust)
+    return WordAlignment(source_words, target_words, tuple(sorted(hard_links(seen.attention))), seen.trust)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text[start:end] for start, end in word_spans(text))
