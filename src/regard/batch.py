@@ -3,9 +3,9 @@
     B rows   S source positions   T target positions
 
 A row usually holds one sentence pair, with padding at its end. On a GPU, rectangles of one size with little padding are
-faster: several pairs may share a row (`Places` holds the position of each pair, `Shared` the sentence of each token),
-and attention is masked to a token's own sentence. Every source ends with EOS, so no sentence is empty. Targets are
-stored without BOS and EOS; for teacher forcing the decoder reads BOS y1 … yn and predicts y1 … yn EOS.
+faster: several pairs may share a row (`Places` holds where each pair is, `Shared` the sentence of each token), and
+attention is masked to a token's own sentence. Every source ends with EOS, so no sentence is empty. Targets are stored
+without BOS and EOS; for teacher forcing the decoder reads BOS y1 … yn and predicts y1 … yn EOS.
 """
 
 from __future__ import annotations

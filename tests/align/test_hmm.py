@@ -52,7 +52,7 @@ def test_expectations_and_best_path_are_those_of_all_paths_written_out(source_wo
     emissions, p0 = rng.uniform(0.01, 1, (2, words, source_words + 1)), 0.3
     move = moves(rng.uniform(0.1, 1, 5), source_words)
     found = forward_backward(emissions, np.ones((2, words), dtype=bool), move, p0)
-    best = viterbi(emissions, move, p0)
+    best = viterbi(emissions, np.ones((2, words), dtype=bool), move, p0)
     jumps = np.zeros_like(move)
     for b in range(2):
         paths = list(itertools.product(range(source_words + 1), repeat=words))
@@ -82,7 +82,16 @@ def test_padding_changes_nothing():
     np.testing.assert_allclose(long.makers[:, :3], short.makers)
     np.testing.assert_allclose(long.jumps, short.jumps)
     np.testing.assert_allclose(long.log_likelihoods, short.log_likelihoods)
-    assert viterbi(padded, move, 0.2)[:, :3].tolist() == viterbi(emissions, move, 0.2).tolist()
+
+
+def test_padding_changes_no_alignment():
+    """The most probable jumps through the padding must not decide where the words before it come from."""
+    rng = np.random.default_rng(1)
+    emissions, move = rng.uniform(0.01, 1, (50, 3, 5)), moves(rng.uniform(0.1, 1, 7), 4)
+    padded = np.concatenate([emissions, np.ones((50, 4, 5))], axis=1)
+    mask = np.arange(7) < np.full((50, 1), 3)
+    alone = viterbi(emissions, mask[:, :3], move, 0.2)
+    assert viterbi(padded, mask, move, 0.2)[:, :3].tolist() == alone.tolist()
 
 
 def test_moves_depend_on_the_width_alone_and_sum_to_one():

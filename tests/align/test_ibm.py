@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align import ibm
-from regard.align.ibm import NULL, Model1, grouped, link_posteriors, train
+from regard.align.ibm import Model1, link_posteriors, train
+from regard.align.numbered import NULL, NumberedPairs, Sentences, grouped, words_of
 from regard.course.grammar import generate
 from regard.errors import InputError
 from regard.explain.alignment import aer, diagonal
@@ -65,16 +66,16 @@ def test_the_translations_of_a_word_sum_to_one(pairs, smoothing):
 @given(corpora, st.integers(1, 60))
 @settings(max_examples=40, deadline=None)
 def test_groups_hold_every_pair_once_and_stay_small(pairs, cells):
-    table, _ = ibm.meetings(pairs)
-    sources = [np.array([table.source_numbers[w] for w in source.split()]) for source, _ in pairs]
-    targets = [np.array([table.target_numbers[w] for w in target.split()]) for _, target in pairs]
-    groups = grouped(sources, targets, cells)
+    table, _ = ibm.meetings(NumberedPairs.of(pairs))
+    sources = [[table.source_numbers[w] for w in source.split()] for source, _ in pairs]
+    targets = [[table.target_numbers[w] for w in target.split()] for _, target in pairs]
+    groups = list(grouped(Sentences.of(sources), Sentences.of(targets), cells))
     assert sorted(n for g in groups for n in g.pairs) == list(range(len(pairs)))
     for group in groups:
         assert len(group.pairs) == 1 or group.source.shape[1] * group.target.size <= cells
         for n, source, target, mask in zip(group.pairs, group.source, group.target, group.mask, strict=True):
             assert source.tolist() == [0, *sources[n]]
-            assert target[mask].tolist() == targets[n].tolist()
+            assert target[mask].tolist() == targets[n]
 
 
 def test_the_textbook_example_comes_out_as_it_should():
@@ -123,5 +124,5 @@ def test_on_the_embedded_corpus_it_beats_the_diagonal():
     pairs = [(e.src, e.tgt) for e in examples]
     gold = [set(e.alignment) for e in examples]
     found = [set(links) for links in train(pairs).align_all(pairs)]
-    blind = [diagonal(len(ibm.words_of(source)), len(ibm.words_of(target))) for source, target in pairs]
+    blind = [diagonal(len(words_of(source)), len(words_of(target))) for source, target in pairs]
     assert aer(found, gold) < 0.3 < aer(blind, gold)

@@ -94,5 +94,7 @@ def test_bad_input(words: Tokenizer) -> None:
         learn_lexicon([("", "")], words)
     with pytest.raises(InputError, match="words on both sides"):
         learn_lexicon([], words)
+    with pytest.raises(InputError, match="must be read twice, but an iterator was given"):
+        learn_lexicon(iter(LINES), words)
     with pytest.raises(RecipeError, match="entries must be 1 or more"):
         LexiconConfig(entries=0)

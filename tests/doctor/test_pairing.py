@@ -8,7 +8,7 @@ import random
 import pytest
 
 from damage import clean
-from regard.align.ibm import NULL
+from regard.align.numbered import NULL
 from regard.doctor.pairing import EPSILON, Judge, judge_pairs, line_words
 
 

@@ -17,19 +17,21 @@ with the expected counts N of jumps by width and by start, never lets the likeli
 
 Two directions find different links; `symmetrise` joins them (Och and Ney, 2003; Koehn, Och and Marcu, 2003).
 
-Axes: B sentence pairs, I source words (I + 1 positions), T target words. This file reads and writes no file.
+Axes: B sentence pairs, I source words (I + 1 positions), T target words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.align.ibm import Floats, Group, LexicalTable, Link, Meetings, Numbers, Text, links_of, meetings, train_on
+from regard.align import ibm
+from regard.align.ibm import Floats, LexicalTable, Meetings, links_of
+from regard.align.numbered import Group, Link, NumberedPairs, Numbers, Text, align_in_chunks
 from regard.config import key, nearest, require
 from regard.errors import InputError
 
@@ -89,7 +91,7 @@ def forward_backward(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p
     return Expected(makers.transpose(1, 0, 2), jumps, np.log(scale).sum(axis=(0, 2)))
 
 
-def viterbi(emissions: Floats, move: Floats, p0: float) -> Numbers:
+def viterbi(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p0: float) -> Numbers:
     """(B, T): the makers of the most probable alignment, 0 for NULL. Emissions as in `forward_backward`."""
     pairs, words, positions = emissions.shape
     best = np.full((pairs, positions), -np.inf)
@@ -103,8 +105,9 @@ def viterbi(emissions: Floats, move: Floats, p0: float) -> Numbers:
         jumped = np.full((pairs, positions), -np.inf)
         jumped[:, 1:] = reached.max(axis=1) + np.log((1 - p0) * emissions[:, j, 1:])
         stayed = best + np.log(p0 * emissions[:, j, :1])
-        by_null[j] = stayed > jumped
-        best = np.where(by_null[j], stayed, jumped)
+        word = mask[:, j, None]  # in the padding every path stays where it is, at no cost
+        by_null[j] = (stayed > jumped) | ~word
+        best = np.where(word, np.where(by_null[j], stayed, jumped), best)
     makers = np.zeros((pairs, words), dtype=np.int64)
     rows = np.arange(pairs)
     position = best.argmax(axis=1)
@@ -155,12 +158,16 @@ class Hmm:
             emissions = _ready(self.table.emissions(group), group)
             move = moves(self.jumps, emissions.shape[2] - 1)
             if way == "viterbi":
-                makers = viterbi(emissions, move, self.p0)
+                makers = viterbi(emissions, group.mask, move, self.p0)
             else:
                 makers = forward_backward(emissions, group.mask, move, self.p0).makers.argmax(axis=2)
             for pair, row, mask in zip(group.pairs, makers, group.mask, strict=True):
                 links[pair] = links_of(row[mask])
         return links
+
+    def align_each(self, pairs: Iterable[tuple[Text, Text]], way: Way = "viterbi") -> Iterator[list[Link]]:
+        """As `align_all`, for a stream of any length."""
+        return align_in_chunks(pairs, lambda chunk: self.align_all(chunk, way))
 
 
 def _ready(emissions: Floats, group: Group) -> Floats:
@@ -169,10 +176,14 @@ def _ready(emissions: Floats, group: Group) -> Floats:
 
 
 def train(pairs: Iterable[tuple[Text, Text]], config: HmmConfig | None = None) -> Hmm:
-    """An aligner from (source, target) pairs by EM, its table begun by model 1."""
+    """An aligner from (source, target) pairs, which are read once, by EM, its table begun by model 1."""
+    return train_on(NumberedPairs.of(pairs), config)
+
+
+def train_on(pairs: NumberedPairs, config: HmmConfig | None = None) -> Hmm:
     c = config or HmmConfig()
-    table, met = meetings(pairs)
-    table = train_on(table, met, c.model1_iterations, c.smoothing).table
+    table, met = ibm.meetings(pairs)
+    table = ibm.train_on(table, met, c.model1_iterations, c.smoothing).table
     weights = np.full(2 * c.widest + 1, 1 / (2 * c.widest + 1))
     log_likelihoods = []
     for _ in range(c.iterations):
@@ -189,12 +200,12 @@ def _expect(table: LexicalTable, met: Meetings, weights: Floats, p0: float) -> t
     counts = np.zeros(len(table.keys))
     jumps: dict[int, Floats] = {}
     log_likelihood = 0.0
-    for group, places in met:
-        source_words = places.shape[2] - 1
-        emissions = _ready(table.probabilities[places], group)
-        found = forward_backward(emissions, group.mask, moves(weights, source_words), p0)
-        at = places[group.mask]  # (words, I + 1)
-        counts += np.bincount(at.ravel(), found.makers[group.mask].ravel(), minlength=len(counts))
+    for mask, places in met:
+        source_words = places.shape[1] - 1
+        emissions = np.ones((*mask.shape, places.shape[1]))  # (B, T, I + 1)
+        emissions[mask] = np.maximum(table.probabilities[places], _LEAST)
+        found = forward_backward(emissions, mask, moves(weights, source_words), p0)
+        counts += np.bincount(places.ravel(), found.makers[mask].ravel(), minlength=len(counts))
         jumps[source_words] = jumps.get(source_words, 0.0) + found.jumps
         log_likelihood += float(found.log_likelihoods.sum())
     return counts, jumps, log_likelihood
@@ -232,11 +243,18 @@ class BothWays:
         turned = ([(i, j) for j, i in links] for links in backward)
         return [symmetrise(one, other, join) for one, other in zip(forward, turned, strict=True)]
 
+    def align_each(self, pairs: Iterable[tuple[Text, Text]], join: Join = "grow-diag") -> Iterator[list[Link]]:
+        """As `align_all`, for a stream of any length."""
+        return align_in_chunks(pairs, lambda chunk: self.align_all(chunk, join))
+
 
 def train_both(pairs: Iterable[tuple[Text, Text]], config: HmmConfig | None = None) -> BothWays:
-    """An aligner for each direction."""
-    pairs = list(pairs)
-    return BothWays(train(pairs, config), train([(target, source) for source, target in pairs], config))
+    """An aligner for each direction, from pairs that are read once."""
+    return train_both_on(NumberedPairs.of(pairs), config)
+
+
+def train_both_on(pairs: NumberedPairs, config: HmmConfig | None = None) -> BothWays:
+    return BothWays(train_on(pairs, config), train_on(pairs.turned(), config))
 
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))

@@ -11,40 +11,39 @@ where c(f, e) sums the posteriors of all places where f and e meet, and f' runs 
 E-step of one pair is written out in `link_posteriors`; `train` does it for many pairs at once.
 
 Axes: B sentence pairs of one group, I source words (I + 1 with NULL), T target words, P word pairs that ever meet.
-A link is (source word, target word), counted from 0. Words are compared without case. Training keeps one number for
-each meeting of two words; all else is done group by group, so it stays small.
+RAM holds the table, which grows with P; the corpus is in temporary files (`numbered.py`) and read group by group.
 
-This file knows nothing of word order (`hmm.py` does), of words that translate to several, or of files.
+This file knows nothing of word order (`hmm.py` does) or of words that translate to several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.numbered import (
+    CELLS,
+    NULL,
+    DiskArray,
+    Group,
+    Link,
+    NumberedPairs,
+    Numbers,
+    Sentences,
+    Text,
+    align_in_chunks,
+    grouped,
+    words_of,
+)
 from regard.errors import InputError
-from regard.text.words import split_words
 
-Link = tuple[int, int]
-Text = str | Sequence[str]  # a line, or words already split
-Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-NULL = ""  # the empty word, source word number 0; no text contains it
 UNKNOWN = -1
-_CELLS = 1 << 20  # of one group: B × T × (I + 1)
-
-
-def words_of(text: Text) -> list[str]:
-    """
-    >>> words_of("L'homme dort.")
-    ["l'", 'homme', 'dort', '.']
-    """
-    return [word.casefold() for word in (split_words(text) if isinstance(text, str) else text)]
 
 
 def link_posteriors(source: Text, target: Text, t: Callable[[str, str], float]) -> tuple[list[list[float]], float]:
@@ -62,48 +61,6 @@ def link_posteriors(source: Text, target: Text, t: Callable[[str, str], float]) 
         rows.append([score / total for score in scores])
         log_likelihood += float(np.log(total / len(makers)))
     return rows, log_likelihood
-
-
-# ------------------------------------------------------------------------------------------------ sentences as numbers
-
-
-@dataclass(frozen=True)
-class Group:
-    """Sentence pairs whose sources have the same number of words. Shorter targets are filled up."""
-
-    pairs: Numbers  # (B,) which sentence pairs these are
-    source: Numbers  # (B, I + 1), NULL first
-    target: Numbers  # (B, T)
-    mask: NDArray[np.bool_]  # (B, T), True at a word
-
-
-def grouped(sources: Sequence[Numbers], targets: Sequence[Numbers], cells: int = _CELLS) -> list[Group]:
-    """All pairs with words on both sides, in groups of at most `cells` meetings (or of one pair)."""
-    order = sorted(range(len(sources)), key=lambda n: (len(sources[n]), len(targets[n]), n))
-    order = [n for n in order if len(sources[n]) and len(targets[n])]
-    groups: list[list[int]] = []
-    for n in order:
-        area = (len(sources[n]) + 1) * len(targets[n])  # of the longest pair so far: targets come by length
-        if not groups or len(sources[groups[-1][0]]) != len(sources[n]) or (len(groups[-1]) + 1) * area > cells:
-            groups.append([])
-        groups[-1].append(n)
-    return [_group(members, sources, targets) for members in groups]
-
-
-def _group(members: list[int], sources: Sequence[Numbers], targets: Sequence[Numbers]) -> Group:
-    source = np.stack([np.concatenate(([0], sources[n])) for n in members])  # (B, I + 1)
-    lengths = np.array([len(targets[n]) for n in members])
-    mask = np.arange(lengths.max()) < lengths[:, None]  # (B, T)
-    target = np.zeros(mask.shape, dtype=np.int64)
-    target[mask] = np.concatenate([targets[n] for n in members])
-    return Group(np.array(members), source, target, mask)
-
-
-def _number(lines: Iterable[list[str]], first: tuple[str, ...]) -> tuple[tuple[str, ...], list[Numbers]]:
-    """The distinct words in the order in which they come, and the lines in numbers."""
-    numbers = {word: n for n, word in enumerate(first)}
-    coded = [np.array([numbers.setdefault(word, len(numbers)) for word in line], dtype=np.int64) for line in lines]
-    return tuple(numbers), coded
 
 
 # ------------------------------------------------------------------------------------------------ the lexical table
@@ -162,13 +119,13 @@ class LexicalTable:
         totals[totals == 0] = 1.0  # a word whose every meeting has been explained by others
         return replace(self, probabilities=counts / totals[self.sources])
 
-    def numbered(self, pairs: Iterable[tuple[Text, Text]]) -> list[Group]:
+    def numbered(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Group]:
         """Any sentence pairs in the numbers of this table, UNKNOWN where a word is."""
         sources, targets = [], []
         for source, target in pairs:
-            sources.append(np.array([self.source_numbers.get(w, UNKNOWN) for w in words_of(source)], dtype=np.int64))
-            targets.append(np.array([self.target_numbers.get(w, UNKNOWN) for w in words_of(target)], dtype=np.int64))
-        return grouped(sources, targets)
+            sources.append([self.source_numbers.get(w, UNKNOWN) for w in words_of(source)])
+            targets.append([self.target_numbers.get(w, UNKNOWN) for w in words_of(target)])
+        return grouped(Sentences.of(sources), Sentences.of(targets))
 
     def emissions(self, group: Group) -> Floats:
         """(B, T, I + 1): t(f_j | e_i), 0 where the words never met."""
@@ -176,27 +133,49 @@ class LexicalTable:
         return np.where(place == UNKNOWN, 0.0, self.probabilities[place])
 
 
-Meetings = list[tuple[Group, NDArray[np.int32]]]  # each group with the places (B, T, I + 1) of its word pairs
+class Meetings:
+    """Where the word pairs of a corpus stand in the keys of a table, group by group, in a temporary file."""
+
+    def __init__(self, table: LexicalTable, pairs: NumberedPairs) -> None:
+        self._stored = DiskArray(np.int32)
+        self._shapes: list[tuple[int, int, int]] = []  # of each group: B, target words, I + 1
+        for group in pairs.groups():
+            places = table.places(group.source[:, None, :], group.target[:, :, None])[group.mask]  # (words, I + 1)
+            self._stored.append(group.mask.sum(axis=1))
+            self._stored.append(places)
+            self._shapes.append((len(group.pairs), *places.shape))
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int32]]]:
+        """Of each group the mask (B, T), and the places (words, I + 1) of all its target words, padding left out."""
+        start = 0
+        for pairs, words, positions in self._shapes:
+            stored = self._stored.read(start, pairs + words * positions)
+            lengths, places = stored[:pairs], stored[pairs:].reshape(words, positions)
+            yield np.arange(lengths.max()) < lengths[:, None], places
+            start += len(stored)
 
 
-def meetings(pairs: Iterable[tuple[Text, Text]]) -> tuple[LexicalTable, Meetings]:
+def meetings(pairs: NumberedPairs) -> tuple[LexicalTable, Meetings]:
     """A table in which all translations of all words are equally likely, and where its entries meet."""
-    split = [(words_of(source), words_of(target)) for source, target in pairs]
-    split = [(source, target) for source, target in split if source and target]
-    if not split:
-        raise InputError("an aligner learns from sentence pairs with words on both sides, but was given none")
-    source_words, sources = _number((source for source, _ in split), first=(NULL,))
-    target_words, targets = _number((target for _, target in split), first=())
-    groups = grouped(sources, targets)
-    keys = np.unique(np.concatenate([_met(group, len(target_words)) for group in groups]))
-    table = LexicalTable(source_words, target_words, keys, np.full(len(keys), 1 / len(target_words)))
-    places = (table.places(g.source[:, None, :], g.target[:, :, None]).astype(np.int32) for g in groups)
-    return table, list(zip(groups, places, strict=True))
+    size = len(pairs.target_words)
+    keys = _distinct(_met(group, size) for group in pairs.groups())
+    table = LexicalTable((NULL, *pairs.source_words), pairs.target_words, keys, np.full(len(keys), 1 / size))
+    return table, Meetings(table, pairs)
 
 
 def _met(group: Group, size: int) -> Numbers:
     keys = group.source[:, None, :] * size + group.target[:, :, None]  # (B, T, I + 1)
     return np.unique(keys[group.mask])
+
+
+def _distinct(parts: Iterable[Numbers]) -> Numbers:
+    """The distinct numbers, rising. They are merged whenever there are more new ones than known ones."""
+    known, new = np.empty(0, dtype=np.int64), list[Numbers]()
+    for part in parts:
+        new.append(part)
+        if sum(map(len, new)) > max(len(known), CELLS):
+            known, new = np.unique(np.concatenate([known, *new])), []
+    return np.unique(np.concatenate([known, *new]))
 
 
 # ------------------------------------------------------------------------------------------------ the model
@@ -219,6 +198,10 @@ class Model1:
                 links[pair] = links_of(row[mask])
         return links
 
+    def align_each(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Link]]:
+        """As `align_all`, for a stream of any length."""
+        return align_in_chunks(pairs, self.align_all)
+
 
 def links_of(makers: Numbers) -> list[Link]:
     """From the maker of each target word, 0 for NULL.
@@ -230,9 +213,8 @@ def links_of(makers: Numbers) -> list[Link]:
 
 
 def train(pairs: Iterable[tuple[Text, Text]], iterations: int = 5, smoothing: float = 0.0) -> Model1:
-    """Model 1 from (source, target) pairs by EM. With no smoothing the likelihood never falls."""
-    table, met = meetings(pairs)
-    return train_on(table, met, iterations, smoothing)
+    """Model 1 from (source, target) pairs, which are read once, by EM. Without smoothing the likelihood never falls."""
+    return train_on(*meetings(NumberedPairs.of(pairs)), iterations, smoothing)
 
 
 def train_on(table: LexicalTable, met: Meetings, iterations: int, smoothing: float) -> Model1:
@@ -244,12 +226,11 @@ def train_on(table: LexicalTable, met: Meetings, iterations: int, smoothing: flo
     for _ in range(iterations):
         counts = np.zeros(len(table.keys))
         log_likelihood = 0.0
-        for group, places in met:
-            at = places[group.mask]  # (words, I + 1): padding is left out
-            scores = table.probabilities[at]
+        for _, places in met:
+            scores = table.probabilities[places]  # (words, I + 1)
             totals = scores.sum(axis=1, keepdims=True)
-            counts += np.bincount(at.ravel(), (scores / totals).ravel(), minlength=len(counts))
-            log_likelihood += float(np.log(totals / at.shape[1]).sum())
+            counts += np.bincount(places.ravel(), (scores / totals).ravel(), minlength=len(counts))
+            log_likelihood += float(np.log(totals / places.shape[1]).sum())
         table = table.estimated(counts, smoothing)
         log_likelihoods.append(log_likelihood)
     return Model1(table, tuple(log_likelihoods))

@@ -30,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 
 from regard.align import hmm
-from regard.align.ibm import Link, Text, words_of
+from regard.align.numbered import Link, NumberedPairs, Text, words_of
 from regard.config import build, key, require
 from regard.errors import InputError, RecipeError
 from regard.files import write_atomically
@@ -161,15 +161,16 @@ class WordBased:
         config: WordBasedConfig | None = None,
         aligner: hmm.HmmConfig | None = None,
     ) -> WordBased:
-        """From (source, target) lines. Pairs with an empty side are left out."""
-        pairs = list(pairs)
+        """From (source, target) lines, which are read three times. Pairs with an empty side are left out."""
+        if iter(pairs) is pairs:
+            raise InputError("pairs must be read several times, but an iterator was given; give a list")
         config = config or WordBasedConfig()
-        links = hmm.train_both(pairs, aligner).align_all(pairs, "intersection")
-        targets = [target for _, target in pairs]
+        numbered = NumberedPairs.of(pairs)
+        links = hmm.train_both_on(numbered, aligner).align_each(numbered, "intersection")
         return cls(
-            learn_lexicon(pairs, links, config),
-            Bigrams.count(words for words in map(words_of, targets) if words),
-            Writing.learn(targets),
+            learn_lexicon(numbered, links, config),
+            Bigrams.count(words for _, target in pairs if (words := words_of(target))),
+            Writing.learn(target for _, target in pairs),
             config,
         )
 
@@ -223,7 +224,7 @@ class WordBased:
 
 
 def learn_lexicon(
-    pairs: Sequence[tuple[Text, Text]], links: Sequence[Sequence[Link]], config: WordBasedConfig
+    pairs: Iterable[tuple[Text, Text]], links: Iterable[Sequence[Link]], config: WordBasedConfig
 ) -> Lexicon:
     """How often each word was linked with which, or with nothing. A word never linked always vanishes."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)

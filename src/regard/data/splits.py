@@ -30,6 +30,16 @@ class Corpus:
 
 
 @dataclass(frozen=True)
+class TrainingPairs:
+    """All pairs to learn from, each once whatever its corpus weighs: read from the files each time it is iterated."""
+
+    corpora: tuple[Corpus, ...]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return chain.from_iterable(read_pairs(corpus.files) for corpus in self.corpora)
+
+
+@dataclass(frozen=True)
 class Splits:
     """What to learn from, what to watch and what to score; dev and test may be missing."""
 
@@ -37,9 +47,8 @@ class Splits:
     dev: PairFiles | None
     test: PairFiles | None
 
-    def training_pairs(self) -> Iterator[Pair]:
-        """All pairs to learn from, each once whatever its corpus weighs."""
-        return chain.from_iterable(read_pairs(corpus.files) for corpus in self.train)
+    def training_pairs(self) -> TrainingPairs:
+        return TrainingPairs(self.train)
 
     def fingerprint(self) -> str:
         """Of all that is learnt from; a corpus alone has its files' own."""

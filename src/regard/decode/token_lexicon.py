@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -134,28 +135,45 @@ def learn_lexicon(
     pairs: Iterable[tuple[str, str]],
     tokenizer: Tokenizer,
     config: LexiconConfig | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> TokenLexicon:
-    """From lines of text. `progress`, when given, hears what is done now."""
-    from regard.align import hmm, wordbased  # here: whoever only looks words up does not wait for them
+    """From lines of text, which are read twice and never held in memory. `progress` is called with what is done now."""
+    from regard.align import hmm, wordbased  # imported here: looking words up does not need them
+    from regard.align.numbered import NumberedPairs
 
-    config, told = config or LexiconConfig(), progress or (lambda _: None)
-    told("reading pairs")
-    sources, targets = _tokens(pairs, tokenizer, config)
-    occurrences = Counter(token for line in sources for token in line)
-    # The aligner compares words without case, and tokens differ by it: it is given their numbers.
-    numbers: dict[str, str] = {}
-    coded = [
-        ([numbers.setdefault(t, str(len(numbers))) for t in s], [numbers.setdefault(t, str(len(numbers))) for t in g])
-        for s, g in zip(sources, targets, strict=True)
-    ]
-    told(f"aligning {len(coded):,} pairs, source to target")
-    forward = hmm.train(coded)
-    told(f"aligning {len(coded):,} pairs, target to source")
-    backward = hmm.train([(target, source) for source, target in coded])
-    told("linking")
-    links = hmm.BothWays(forward, backward).align_all(coded, "intersection")
-    counted = wordbased.learn_lexicon(coded, links, wordbased.WordBasedConfig(options=config.entries))
+    if iter(pairs) is pairs:
+        raise InputError("pairs must be read twice, but an iterator was given; give a list")
+    config = config or LexiconConfig()
+    progress("reading pairs")
+    total = sum(1 for _ in pairs)
+    occurrences: Counter[str] = Counter()
+    numbers: dict[str, str] = {}  # the aligner compares words without case, and tokens differ by it: it gets numbers
+
+    def number(tokens: list[str]) -> list[str]:
+        return [numbers.setdefault(token, str(len(numbers))) for token in tokens]
+
+    def numbered() -> Iterator[tuple[list[str], list[str]]]:
+        for source, target in _tokens(islice(pairs, 0, None, -(-total // config.pairs) or 1), tokenizer, config):
+            occurrences.update(source)
+            yield number(source), number(target)
+
+    try:
+        corpus = NumberedPairs.of(numbered())
+    except InputError:
+        if numbers:
+            raise
+        raise InputError(
+            f"a lexicon is learnt from sentence pairs, but of {total:,} pairs none has words on both sides, "
+            f"{config.longest} tokens at most; give other files",
+            parameter=("src", "tgt"),
+        ) from None
+    progress(f"aligning {len(corpus):,} pairs, source to target")
+    forward = hmm.train_on(corpus)
+    progress(f"aligning {len(corpus):,} pairs, target to source")
+    backward = hmm.train_on(corpus.turned())
+    progress("linking")
+    links = hmm.BothWays(forward, backward).align_each(corpus, "intersection")
+    counted = wordbased.learn_lexicon(corpus, links, wordbased.WordBasedConfig(options=config.entries))
     tokens = {number: token for token, number in numbers.items()}
     entries = {}
     for token, _ in occurrences.most_common():
@@ -163,31 +181,17 @@ def learn_lexicon(
         kept = [(tokens[f], round(t, 4)) for f, t in row if f != wordbased.NOTHING and t >= config.least]
         if kept:
             entries[token] = tuple(kept)
-    return TokenLexicon(entries, tokenizer.fingerprint, len(coded))
+    return TokenLexicon(entries, tokenizer.fingerprint, len(corpus))
 
 
 def _tokens(
-    pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, config: LexiconConfig
-) -> tuple[list[list[str]], list[list[str]]]:
+    lines: Iterable[tuple[str, str]], tokenizer: Tokenizer, config: LexiconConfig
+) -> Iterator[tuple[list[str], list[str]]]:
     """Both sides of the pairs that are learnt from."""
-    lines = list(pairs)
-    lines = lines[:: -(-len(lines) // config.pairs) or 1]
-    sources: list[list[str]] = []
-    targets: list[list[str]] = []
-    for start in range(0, len(lines), CHUNK):
-        chunk = lines[start : start + CHUNK]
-        cut = zip(
-            spelled(tokenizer.source, [s for s, _ in chunk]),
-            spelled(tokenizer.target, [t for _, t in chunk]),
-            strict=True,
-        )
-        for source, target in cut:
+    stream = iter(lines)
+    while chunk := list(islice(stream, CHUNK)):
+        sources = spelled(tokenizer.source, [source for source, _ in chunk])
+        targets = spelled(tokenizer.target, [target for _, target in chunk])
+        for source, target in zip(sources, targets, strict=True):
             if source and target and max(len(source), len(target)) <= config.longest:
-                sources.append(source)
-                targets.append(target)
-    if not sources:
-        raise InputError(
-            f"a lexicon is learnt from sentence pairs, but of {len(lines):,} pairs none has words on both sides, "
-            f"{config.longest} tokens at most; give other files: --src FILE --tgt FILE"
-        )
-    return sources, targets
+                yield source, target

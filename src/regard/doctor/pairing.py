@@ -20,7 +20,8 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from regard.align.ibm import UNKNOWN, LexicalTable, train, words_of
+from regard.align.ibm import UNKNOWN, LexicalTable, train
+from regard.align.numbered import words_of
 
 Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[str, str]]
