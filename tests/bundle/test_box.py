@@ -178,7 +178,7 @@ def test_a_translation_loads_nothing_it_does_not_need(tree: Path) -> None:
     said, loaded = done.stdout.splitlines()
     assert said == CHAT
     heavy = {"torch._dynamo", "torch._inductor", "triton", "sympy", "rich", "tensorboard", "sacrebleu"}
-    ours = {"regard.course.grammar", "regard.baselines", "regard.explain", "regard.training", "regard.recipe.recipe"}
+    ours = {"regard.course", "regard.align.hmm", "regard.explain", "regard.training", "regard.recipe.recipe"}
     assert not set(loaded.split()) & (heavy | ours)
 
 

@@ -72,7 +72,7 @@ def halfway(run, to):
 if "RANK" in os.environ:  # started by torchrun itself
     main(sys.argv[1:])
 import torch._dynamo, torch.distributed.checkpoint.hf_storage, torch.distributed.fsdp, torch.utils.tensorboard
-import rich._emoji_codes, sacrebleu.metrics.bleu, tabulate, typer._adapters
+import rich._emoji_codes, sacrebleu.metrics.bleu, tabulate, typer.main
 done = [halfway(*given) if isinstance(given[1], str) else launch(*given) for given in json.loads(sys.argv[1])]
 print("codes", json.dumps([codes for codes in done if codes]))
 """
