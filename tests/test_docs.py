@@ -17,7 +17,7 @@ PAGES = ["notes.md"]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(regard.__path__, "regard.") if not m.name.endswith("__main__"))
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", ["regard", *MODULES])
 def test_examples_of_a_module(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
