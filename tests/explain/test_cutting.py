@@ -85,7 +85,7 @@ def test_the_one_head_of_a_recurrent_model(make: object) -> None:
         assert not torch.equal(model(BATCH), before)
     close(weights[:, :3], torch.full_like(weights[:, :3], 1 / 3))
     assert torch.equal(model(BATCH), before)
-    with pytest.raises(InputError, match="--how uniform"), cut(model, [head], "zero"):
+    with pytest.raises(InputError, match='how must be "uniform"'), cut(model, [head], "zero"):
         pass
     assert torch.equal(model(BATCH), before)
 

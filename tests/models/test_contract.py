@@ -13,7 +13,7 @@ import torch
 import variants
 from regard.batch import BOS, PAD, Batch, flat_batch
 from regard.bundle.bundle import Bundle
-from regard.errors import RecipeError
+from regard.errors import InputError, RecipeError
 from regard.models.base import Model
 from regard.models.bytenet import ByteNet, ByteNetConfig
 from regard.models.convs2s import ConvS2S, ConvS2SConfig
@@ -145,9 +145,7 @@ def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) 
 
 
 @torch.inference_mode()
-def test_attention_is_given_when_asked_and_sums_to_one(
-    model: Model, batch: Batch, request: pytest.FixtureRequest
-) -> None:
+def test_which_attention_there_is(model: Model, batch: Batch, request: pytest.FixtureRequest) -> None:
     maps = model.attention(batch)
     named = request.node.callspec.params["model"]
     assert bool(maps.cross) == (named not in WITHOUT_ATTENTION)
@@ -157,6 +155,28 @@ def test_attention_is_given_when_asked_and_sums_to_one(
     if named.startswith(ONE_LOOK):
         assert maps.encoder == maps.decoder == []
         assert [weights.shape[1] for weights in maps.cross] in ([], [1])
+
+
+@torch.inference_mode()
+def test_what_is_declared_of_attention_is_so(model: Model, batch: Batch) -> None:
+    maps = model.attention(batch)
+    assert model.has_attention == bool(maps.cross)
+    if isinstance(model, Ensemble):
+        with pytest.raises(InputError, match="name one of its members"):
+            model.attention_parts()
+        return
+    parts = model.attention_parts()
+    if parts:
+        assert {key: part.heads for key, part in parts.items()} == {
+            (kind, layer): weights.shape[1]
+            for kind in ("encoder", "decoder", "cross")
+            for layer, weights in enumerate(getattr(maps, kind))
+        }
+
+
+@torch.inference_mode()
+def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batch) -> None:
+    maps = model.attention(batch)
     keys = {"encoder": batch.src.shape[1], "decoder": batch.tgt_in.shape[1], "cross": batch.src.shape[1]}
     for name, size in keys.items():
         for weights in getattr(maps, name):

@@ -130,15 +130,15 @@ def step(
     translator = _one_model(model, device)
     _check_sentence(translator, text)
     from regard.explain import step as steps
+    from regard.explain.mechanisms import Query
     from regard.explain.render.step_text import step_text
-    from regard.explain.step_models import Which
 
     if target is None:
         ids = translator.translate([text], beam=beam)[0].candidates[0].ids
     else:
         ids = tuple(translator.tokenizer.encode_target([target])[0])
     chosen: Any = kind  # it was checked
-    which = Which(chosen, layer - 1, head - 1, position - 1)
+    which = Query(chosen, layer - 1, head - 1, position - 1)
     found = steps.step_numbers(translator.bundle, text, ids, which)
     deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
 

@@ -32,7 +32,6 @@ ADDITIONS = {  # in the order in which a name has them
     "posunk": "unknown words are replaced by way of the attention; needs text.unit = word",
     "ensemble": "all seeds as one ensemble; needs 2 seeds or more",
 }
-WITHOUT_ATTENTION = ("rnn", "bytenet")
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def read_name(text: str) -> EntrantName:
             raise InputError(
                 f'"{text}" is impossible: +{one} is for neural models, and {architecture} is none', parameter="models"
             )
-        if one == "posunk" and architecture in WITHOUT_ATTENTION:
+        if one == "posunk" and not ARCHITECTURES[architecture].model.has_attention:
             raise InputError(
                 f'"{text}" is impossible: +posunk needs attention, and {architecture} has none; try rnn-attention',
                 parameter="models",

@@ -35,9 +35,8 @@ from regard.explain.alignment import (
 from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, beyond_tag, word_attention
 from regard.explain.capture import Capture, capture
 from regard.explain.look import attention_links
-from regard.explain.norms import norm_links
+from regard.explain.norms import norm_links, projected_values
 from regard.models.table import make_model
-from regard.models.transformer import Transformer
 from regard.text.words import WordsOf
 
 Pair = tuple[str, str]
@@ -122,7 +121,7 @@ def attention_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> tup
     for row in ROW_MEANINGS:
         best = choose_view(known, dev.sure, dev.possible, row).view
         rows.append(through(f"attention, best {row.replace('-', ' ')}", best))
-    if isinstance(bundle.model, Transformer):
+    if projected_values(bundle.model):
         rows += norm_rows(bundle, dev, test, words)
     for row, links in means.items():
         rows.append(measured(f"attention, mean of all, {row.replace('-', ' ')}", links, test))

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import torch
@@ -32,10 +31,11 @@ from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
 from regard.explain.attention import View, WordAttention, beyond_tag, views_of, word_attention
+from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
 from regard.text.words import Span, WordsOf, word_spans
 
-Kind = Literal["encoder", "decoder", "cross"]
+Kind = AttentionKind
 TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
 
 

@@ -1,14 +1,15 @@
-"""Cutting heads out of a model, for as long as a `with` lasts, to see what they were good for.
+"""Cutting attention heads out of a model, for as long as a `with` lasts, to measure what they contribute.
 
     B rows   T queries   H heads   K head size   D = H·K
 
-    zero      the head says nothing: its K numbers before Wᴼ are 0
-    uniform   the head still speaks, but looks everywhere alike: its query is 0, so all scores are equal
+    zero      the head's output is removed: its K numbers before Wᴼ are 0
+    uniform   the head attends to all keys alike: its query is 0, so all scores are equal
 
-`zero` takes away all that a head does, `uniform` only where it looks. A Transformer's heads can be cut both ways, the
-one head of a recurrent model only by `uniform`: without its context nothing of the source would be left. Hooks do it,
-so no model knows of it, and the weights are never touched. Importance (Michel et al. 2019, with log p for BLEU) is what
-log p of given translations loses. It is chosen on some sentences and must be held against random heads on others.
+`zero` removes all that a head does, `uniform` only its choice of keys. Heads of multi-head attention can be cut both
+ways, the one head of a recurrent model only by `uniform`: without its context nothing of the source would be left. The
+model declares its heads (`Model.attention_parts`). Forward hooks cut them; the weights are never changed.
+Importance (Michel et al. 2019, with log p in place of BLEU) is what log p of given translations loses. Heads are chosen
+on some sentences and compared with random heads on others.
 """
 
 from __future__ import annotations
@@ -21,17 +22,15 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from regard.bundle.bundle import Bundle
 from regard.decode.likelihood import Ids, forced_log_probs
 from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.capture import Kind
-from regard.layers.attention import MultiHeadAttention
-from regard.layers.scores import Scores
+from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
-from regard.models.ensemble import Ensemble
-from regard.models.transformer import Transformer
 
 How = Literal["zero", "uniform"]
 HOWS: tuple[How, ...] = get_args(How)
@@ -63,13 +62,20 @@ def parse_head(words: str) -> Head:
 
 def heads_of(model: Model) -> list[Head]:
     """Every head that can be cut, in the order of the sentence's way through the model."""
-    return [Head(kind, layer, head) for (kind, layer), part in _parts(model).items() for head in range(_heads(part))]
+    parts = model.attention_parts()
+    return [
+        Head(kind, layer, head) for (kind, layer), part in parts.items() if can_cut(part) for head in range(part.heads)
+    ]
+
+
+def can_cut(part: AttentionPart) -> bool:
+    return isinstance(part, (MultiHeadPart, ScorePart))
 
 
 @contextmanager
 def cut(model: Model, heads: Sequence[Head], how: How | None = None) -> Iterator[None]:
-    """Within, `heads` are cut: by `zero` where that is possible, unless `how` is said."""
-    parts = _parts(model)
+    """Within, `heads` are cut: by `zero` where that is possible, unless `how` is given."""
+    parts = model.attention_parts()
     known = set(heads_of(model))
     with ExitStack() as hooks:
         for head in heads:
@@ -77,16 +83,21 @@ def cut(model: Model, heads: Sequence[Head], how: How | None = None) -> Iterator
                 have = f"{min(map(str, known))} … {max(map(str, known))}" if known else "none that can be cut"
                 raise InputError(f"there is no head {head} in this model; it has {have}")
             part = parts[head.kind, head.layer]
-            if isinstance(part, Scores):
-                if how == "zero":
-                    raise InputError("the one head of a recurrent model cannot be cut to zero; use --how uniform")
-                handle = part.register_forward_hook(lambda module, inputs, scores: scores * 0)
-            elif how == "uniform":
-                handle = part.register_forward_pre_hook(_without_query(head.head))
-            else:
-                handle = part.output.register_forward_pre_hook(_without_output(head.head, part.heads))
-            hooks.callback(handle.remove)
+            hooks.callback(_hook(part, head.head, how).remove)
         yield
+
+
+def _hook(part: AttentionPart, head: int, how: How | None) -> RemovableHandle:
+    match part:
+        case MultiHeadPart(attention=attention) if how == "uniform":
+            return attention.register_forward_pre_hook(_without_query(head))
+        case MultiHeadPart(attention=attention):
+            return attention.output.register_forward_pre_hook(_without_output(head, attention.heads))
+        case ScorePart(scores=scores) if how != "zero":
+            return scores.register_forward_hook(lambda module, inputs, output: output * 0)
+        case ScorePart():
+            raise InputError('the one head of a recurrent model cannot be cut to zero; how must be "uniform"')
+    raise AssertionError("no head of it is known")
 
 
 def _without_query(head: int) -> Any:
@@ -107,30 +118,12 @@ def _without_output(head: int, heads: int) -> Any:
     return hook
 
 
-def _parts(model: Model) -> dict[tuple[Kind, int], MultiHeadAttention | Scores]:
-    """The modules that look."""
-    if isinstance(model, Ensemble):
-        raise InputError("heads are cut in one model, but this is an ensemble; name one of its members")
-    if isinstance(model, Transformer):
-        parts: dict[tuple[Kind, int], MultiHeadAttention | Scores] = {}
-        for i, encoder in enumerate(model._encoder_layers()):
-            parts["encoder", i] = encoder.attention
-        for i, decoder in enumerate(model._decoder_layers()):
-            parts["decoder", i], parts["cross", i] = decoder.attention, decoder.cross
-        return parts
-    return {("cross", i): part for i, part in enumerate(m for m in model.modules() if isinstance(m, Scores))}
-
-
-def _heads(part: MultiHeadAttention | Scores) -> int:
-    return part.heads if isinstance(part, MultiHeadAttention) else 1
-
-
 # ------------------------------------------------------------------------------------------------ importance
 
 
 @dataclass(frozen=True)
 class Importance:
-    """What each head is worth on some pairs, and the best ones against random ones on other pairs."""
+    """What each head contributes on some pairs, and the best ones against random ones on other pairs."""
 
     drops: dict[Head, float]  # nats per target token that log p loses when it alone is cut; the greatest first
     best: tuple[Head, ...]  # the first of them, cut together …
@@ -155,7 +148,9 @@ def importance(
     """Each head is cut on `pairs`; the `count` costliest and `draws` random sets are cut together on `held_out`."""
     heads = heads_of(model)
     if not heads:
-        raise InputError("this model has no head that can be cut; a Transformer has, and recurrent attention")
+        raise InputError(
+            "this model has no head that can be cut; a Transformer has some, and so has recurrent attention"
+        )
     count = min(count, len(heads))
 
     def drop(on: Sequence[tuple[Ids, Ids]], before: float, cut_heads: Sequence[Head]) -> float:
@@ -188,10 +183,10 @@ def mean_log_prob(model: Model, pairs: Sequence[tuple[Ids, Ids]]) -> float:
 def cut_output(
     bundle: Bundle, source: str, target: str, heads: Sequence[Head], how: How | None = None
 ) -> dict[str, Any]:
-    """What the forced target loses in log p when heads are cut, and what the model says instead, greedily."""
+    """What the forced target loses in log p when heads are cut, and the greedy translation then."""
     pair = bundle.tokenizer.encode_source([source]), bundle.tokenizer.encode_target([target])
     before = float(forced_log_probs(bundle.model, *pair)[0].sum())
     with cut(bundle.model, heads, how):
         after = float(forced_log_probs(bundle.model, *pair)[0].sum())
-        said = TextTranslator(bundle).translate([source], beam=1)[0].text
-    return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": said}
+        output = TextTranslator(bundle).translate([source], beam=1)[0].text
+    return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": output}

@@ -1,10 +1,10 @@
-"""Attention weighted by what is looked at (Kobayashi et al. 2020): a weight on a short vector moves little.
+"""Attention weighted by the norms of the values (Kobayashi et al. 2020): a weight on a short vector moves little.
 
     head h:          α_ts ‖v_s Wᴼ_h‖                    v_s = x_s W_V + b_V, Wᴼ_h the head's rows of the output matrix
     mean of heads:   ‖Σ_h α_ts v_s Wᴼ_h‖                what all heads together bring from s, as the paper has it
 
-Rows are divided by their sum, so that they are shares again. A Transformer's cross-attention alone: other models have
-one head whose values are not projected.
+Rows are divided by their sum, so that they are shares again. For multi-head cross-attention alone: other mechanisms
+have one head whose values are not projected.
 
     H heads   T target   S source   K head size   D width
 """
@@ -20,8 +20,16 @@ from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.explain.alignment import Link, hard_links
 from regard.explain.attention import ROW_MEANINGS, View, beyond_tag, word_attention
-from regard.models.transformer import DecoderLayer, Transformer
+from regard.models.attention_parts import MultiHeadPart
+from regard.models.base import Model
 from regard.text.words import WordsOf, word_spans
+
+
+def projected_values(model: Model) -> list[MultiHeadPart]:
+    """The cross-attentions whose values are projected, layer by layer; none where a model has others."""
+    cross = [part for (kind, _), part in model.attention_parts().items() if kind == "cross"]
+    projected = [part for part in cross if isinstance(part, MultiHeadPart)]
+    return projected if len(projected) == len(cross) else []
 
 
 def brought(values: Tensor, output: Tensor) -> Tensor:
@@ -44,7 +52,7 @@ def norm_links(
 ) -> list[dict[View, set[Link]]]:
     """For each (source, target), force-decoded, the links of every view, its weights multiplied by norms."""
     model, tokenizer = bundle.model, bundle.tokenizer
-    assert isinstance(model, Transformer), "others have no value norms; ask before"
+    layers = [part.attention for part in projected_values(model)]
     found = []
     for source, target in pairs:
         (source_ids,), (ids,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
@@ -53,9 +61,8 @@ def norm_links(
         batch = flat_batch([source_ids], [ids]).pad().to(model.device)
         states = model.encode(batch.src, batch.src_mask).states
         links = {}
-        for number, (layer, maps) in enumerate(zip(model.decoder, model.attention(batch).cross, strict=True)):
-            assert isinstance(layer, DecoderLayer)
-            brings = brought(layer.cross.look_at(states).value[0], layer.cross.output.weight)  # (H, S, D)
+        for number, (layer, maps) in enumerate(zip(layers, model.attention(batch).cross, strict=True)):
+            brings = brought(layer.look_at(states).value[0], layer.output.weight)  # (H, S, D)
             each, together = weighted_by_norms(maps[0], brings)
             for head, weights in ((None, together), *enumerate(each)):
                 to_text = beyond_tag(weights.cpu().double().numpy(), bundle.tag)

@@ -1,13 +1,11 @@
-"""One look of one head, in numbers: every term of the equation for one query, equal to what the model computed.
+"""One query of one attention head in numbers: every term of its equation, equal to what the model computed.
 
     B = 1 sentence   S source   T target   D width   K head size   H heads
 
-The model runs once over the sentence pair while the parts concerned are overheard (`hearing.py`). The terms are then
-computed from the model's weights and hidden states by the equation as it is written (`terms.py`), in double precision,
-and held against what the model itself had: queries and keys, weights, the weighted sum, the projection. Where any
-differs by more than 1e-5 nothing is shown: an explanation that is not the model's is none.
-
-Which part of a model holds what is in `step_models.py`. Not here: ensembles.
+The model runs once over the sentence pair while the modules concerned are recorded (`calls.py`). The terms are then
+computed from the model's weights and hidden states by the equation (`terms.py`, `mechanisms.py`), in double precision,
+and compared with the model's own values: queries and keys, weights, the weighted sum, the projection. Where any
+differs by more than 1e-5 nothing is shown. Not here: ensembles.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from regard.errors import InputError, RegardError
 from regard.explain.capture import no_attention
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
-from regard.explain.step_models import Checks, Which, array, has_attention, working
+from regard.explain.mechanisms import Checks, Query, array, write_out
 from regard.explain.terms import Array, Term
 from regard.models.base import AttentionMaps, Model
 
@@ -35,7 +33,7 @@ TOLERANCE = 1e-5  # of weights; of other numbers relative to the largest of them
 
 @dataclass(frozen=True)
 class Numbers:
-    """The working of one look, and how near each part of it is to the model's own."""
+    """The terms of one query, and how near they are to the model's own values."""
 
     equation: str
     terms: tuple[Term, ...]
@@ -50,62 +48,62 @@ class StepNumbers:
     """The same with words."""
 
     architecture: str
-    which: Which
+    query: Query
     source: str
     target: str
-    query: str  # which piece asks, in words
+    asks: str  # the piece of the query, in words
     keys: tuple[str, ...]
     numbers: Numbers
 
 
-def step_numbers(bundle: Bundle, source: str, target_ids: Sequence[int], which: Which) -> StepNumbers:
-    """The working of one look while `source` is translated as the target ids (without EOS) say."""
+def step_numbers(bundle: Bundle, source: str, target_ids: Sequence[int], query: Query) -> StepNumbers:
+    """The numbers of one query while `source` is translated as the target ids (without EOS)."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
-    if not has_attention(bundle.model):
+    if not bundle.model.has_attention:
         raise no_attention(bundle)
-    numbers = numbers_of(bundle.model, source_ids, target_ids, which)
+    numbers = numbers_of(bundle.model, source_ids, target_ids, query)
     source_pieces = (*(tokenizer.source.pieces[i] for i in source_ids), EOS_LABEL)
-    said = [tokenizer.target.pieces[i] for i in target_ids]
-    read, predicted = (BOS_LABEL, *said), (*said, EOS_LABEL)
-    at = which.position
-    asks = f"{source_pieces[at]}" if which.kind == "encoder" else f"read {read[at]}, predicts {predicted[at]}"
-    keys = read if which.kind == "decoder" else source_pieces
-    return StepNumbers(bundle.architecture, which, source, tokenizer.decode(target_ids), asks, keys, numbers)
+    pieces = [tokenizer.target.pieces[i] for i in target_ids]
+    read, predicted = (BOS_LABEL, *pieces), (*pieces, EOS_LABEL)
+    at = query.position
+    asks = f"{source_pieces[at]}" if query.kind == "encoder" else f"read {read[at]}, predicts {predicted[at]}"
+    keys = read if query.kind == "decoder" else source_pieces
+    return StepNumbers(bundle.architecture, query, source, tokenizer.decode(target_ids), asks, keys, numbers)
 
 
 @torch.inference_mode()
-def numbers_of(model: Model, source: Sequence[int], target: Sequence[int], which: Which) -> Numbers:
+def numbers_of(model: Model, source: Sequence[int], target: Sequence[int], query: Query) -> Numbers:
     """The same in ids, without BOS and EOS."""
     batch = flat_batch([source], [target]).pad().to(model.device)
-    check_which(model.attention(batch), which)
-    equation, terms, checks = working(model, batch, which)
-    return Numbers(equation, tuple(terms), checked(checks, which))
+    check_query(model.attention(batch), query)
+    equation, terms, checks = write_out(model, batch, query)
+    return Numbers(equation, tuple(terms), compared(checks, query))
 
 
-def check_which(maps: AttentionMaps, which: Which) -> None:
-    layers: list[Tensor] = getattr(maps, which.kind)
+def check_query(maps: AttentionMaps, query: Query) -> None:
+    layers: list[Tensor] = getattr(maps, query.kind)
     kinds = [kind for kind in ("encoder", "decoder", "cross") if getattr(maps, kind)]
     if not layers:
-        raise InputError(f"this model has no {which.kind} attention; --kind can be {', '.join(kinds) or 'nothing'}")
-    heads, queries = layers[min(max(which.layer, 0), len(layers) - 1)].shape[1:3]
+        raise InputError(f"kind must be one of {', '.join(kinds) or 'none'} for this model, but is {query.kind}")
+    heads, queries = layers[min(max(query.layer, 0), len(layers) - 1)].shape[1:3]
     for name, value, count in (
-        ("layer", which.layer, len(layers)),
-        ("head", which.head, heads),
-        ("position", which.position, queries),
+        ("layer", query.layer, len(layers)),
+        ("head", query.head, heads),
+        ("position", query.position, queries),
     ):
         if not 0 <= value < count:
-            raise InputError(f"--{name} must be from 1 to {count} for {which.kind} attention, but is {value + 1}")
+            raise InputError(f"{name} must be below {count} for {query.kind} attention, counted from 0, but is {value}")
 
 
-def checked(checks: Checks, which: Which) -> dict[str, float]:
+def compared(checks: Checks, query: Query) -> dict[str, float]:
     found = {}
     for name, (ours, theirs) in checks.items():
         own = array(theirs)
         difference = float(np.abs(ours - own).max(initial=0.0)) / max(1.0, float(np.abs(own).max(initial=0.0)))
         if not difference <= TOLERANCE:  # NaN too
             raise RegardError(
-                f"{which}: the equation's {name} differ from the model's own by {difference:.1e}, more than "
+                f"{query}: the equation's {name} differ from the model's own by {difference:.1e}, more than "
                 f"{TOLERANCE:.0e}, so nothing is shown; please report this with the model"
             )
         found[name] = difference
@@ -113,17 +111,17 @@ def checked(checks: Checks, which: Which) -> dict[str, float]:
 
 
 def as_dict(step: StepNumbers) -> dict[str, Any]:
-    """For JSON: everything in full, numbers to six decimals; null where a score is masked."""
-    which, numbers = step.which, step.numbers
+    """For JSON: numbers to six decimals, null where a score is masked; layers, heads and positions from 1."""
+    query, numbers = step.query, step.numbers
     return {
         "architecture": step.architecture,
-        "kind": which.kind,
-        "layer": which.layer + 1,
-        "head": which.head + 1,
-        "position": which.position + 1,
+        "kind": query.kind,
+        "layer": query.layer + 1,
+        "head": query.head + 1,
+        "position": query.position + 1,
         "source": step.source,
         "target": step.target,
-        "query": step.query,
+        "query": step.asks,
         "keys": list(step.keys),
         "equation": numbers.equation,
         "terms": [

@@ -8,7 +8,7 @@
     dot, scaled   score_i = s·h_i, or that divided by √d
     then          α = softmax(scores, −∞ where masked)   c = Σ α_i v_i
 
-Nothing here knows a model: `step.py` brings the numbers from one and holds the results against it.
+Nothing here knows a model: `mechanisms.py` takes the numbers from one, and `step.py` compares the results with it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Term:
-    """One line of the working. `values` is a number, a vector, or has a row for each key."""
+    """One line of the calculation. `values` is a number, a vector, or has a row for each key."""
 
     name: str
     what: str  # the equation in words and letters
@@ -98,7 +98,7 @@ def dot_product_terms(
         Term("q·k", f"q{mark}·k{mark}", products, True),
         Term("÷√d", f"q·k / √{len(q)}", products / root, True),
     ]
-    return terms + look_terms(products / root, mask, v, "v", "W_V m + b_V")
+    return terms + weighted_sum_terms(products / root, mask, v, "v", "W_V m + b_V")
 
 
 def additive_terms(
@@ -113,7 +113,7 @@ def additive_terms(
     keys, query = of_key(h), of_query(s)
     terms = [
         Term("s", "decoder state that asks", s),
-        Term("h", "what the encoder made of each word", h, True),
+        Term("h", "the encoder's output for each word", h, True),
         Term("W₂s", "W₂ s + b", query),
         Term("W₁h", "W₁ h", keys, True),
     ]
@@ -124,12 +124,12 @@ def additive_terms(
     bent = np.tanh(keys + query)
     inside = "W₁h + W₂s + b" if coverage is None else "W₁h + W₂s + b + w Σα"
     terms += [Term("tanh", f"tanh({inside})", bent, True), Term("vᵀtanh", f"vᵀ tanh({inside})", bent @ v, True)]
-    return terms + look_terms(bent @ v, mask, h, "h", "the same h")
+    return terms + weighted_sum_terms(bent @ v, mask, h, "h", "the same h")
 
 
 def product_terms(s: Array, h: Array, mask: NDArray[np.bool_], of_key: Affine | None, scaled: bool) -> list[Term]:
     """General where the keys go through a matrix, else dot; scaled or not."""
-    terms = [Term("s", "decoder state that asks", s), Term("h", "what the encoder made of each word", h, True)]
+    terms = [Term("s", "decoder state that asks", s), Term("h", "the encoder's output for each word", h, True)]
     keys, name = h, "h"
     if of_key is not None:
         keys, name = of_key(h), "Wh"
@@ -139,14 +139,14 @@ def product_terms(s: Array, h: Array, mask: NDArray[np.bool_], of_key: Affine | 
     if scaled:
         scores = scores / math.sqrt(len(s))
         terms.append(Term("÷√d", f"s·h / √{len(s)}", scores, True))
-    return terms + look_terms(scores, mask, h, "h", "the same h")
+    return terms + weighted_sum_terms(scores, mask, h, "h", "the same h")
 
 
-def look_terms(scores: Array, mask: NDArray[np.bool_], values: Array, name: str, what: str) -> list[Term]:
-    """From scores to the weighted sum: what all of them share."""
+def weighted_sum_terms(scores: Array, mask: NDArray[np.bool_], values: Array, name: str, what: str) -> list[Term]:
+    """From scores to the weighted sum: common to all mechanisms."""
     masked = np.where(mask, scores, -np.inf)
     weights = softmax(masked)
-    terms = [Term("mask", "−∞ where it may not look", masked, True), Term("α", "softmax", weights, True)]
+    terms = [Term("mask", "−∞ where it may not attend", masked, True), Term("α", "softmax", weights, True)]
     if what != "the same h":
         terms.append(Term(name, what, values, True))
     terms.append(Term(f"α{name}", f"α {name}", weights[:, None] * values, True))

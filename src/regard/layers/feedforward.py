@@ -25,7 +25,8 @@ class FeedForward(nn.Module):
         self.contract = nn.Linear(inner, width)
         self.gate = nn.Linear(width, inner) if activation == "swiglu" else None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
+        """`real` says which positions are tokens (`moe.py` needs it); here every position is computed alone."""
         if self.gate is not None:
             hidden = F.silu(self.gate(x)) * self.expand(x)
         elif self.activation == "gelu":

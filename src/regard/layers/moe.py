@@ -29,7 +29,7 @@ losses of the 2017 paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -154,6 +154,5 @@ class MixtureOfExperts(nn.Module):
 
     def flops(self, tokens: int) -> float:
         """The router, and k experts per token; a balanced or an uneven load costs the same."""
-        expert = self.experts[0]
-        assert isinstance(expert, FeedForward)
+        expert = cast(FeedForward, self.experts[0])
         return 2.0 * tokens * self.router.weight.numel() + self.choice * expert.flops(tokens)

@@ -4,12 +4,20 @@
 
     forward(batch)      → logits (B, T, V)     teacher forcing, all positions at once
     encode(src, mask)   → Memory               read the source once
-    start(memory)       → State                a decoder that has said nothing yet
-    step(token, state)  → Step                 say one token more: next log-probabilities, new state, attention
+    start(memory)       → State                a decoder before its first token
+    step(token, state)  → Step                 read one token: next log-probabilities, new state, attention
     state.select(rows)  → State                widen, reorder and drop rows with one operation
+    attention(batch)    → AttentionMaps        every attention weight of a teacher-forced pass
+    flops(S, T)         → float                operations of a forward pass
 
-A KV cache, an LSTM cell or a convolution buffer is the model's own affair inside its State. Search never asks which
-model it holds. Modules remember nothing between calls.
+What differs between architectures is declared, so that nobody asks for a class:
+
+    has_attention       whether there is attention to the source
+    last_layer_aligns   which of several cross-attention layers is read as the alignment
+    attention_parts()   the modules of each attention, for cutting heads and for writing a step out in numbers
+
+A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search never asks which model it
+holds. Modules remember nothing between calls.
 """
 
 from __future__ import annotations
@@ -22,18 +30,19 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
+from regard.models.attention_parts import AttentionParts
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What the encoder made of the source."""
+    """The encoder's output."""
 
     states: Tensor  # (B, S, D)
     mask: Tensor  # (B, S) True at real tokens
 
 
 class State(Protocol):
-    """What a decoder must keep between two steps."""
+    """What a decoder keeps between two steps."""
 
     def select(self, rows: Tensor) -> State:
         """The state whose row i is this one's row `rows[i]`; rows may repeat or be left out."""
@@ -44,13 +53,13 @@ class Step(NamedTuple):
     log_probs: Tensor  # (N, V) of the next token
     state: State
     attention: Tensor | None  # (N, L, H, S) cross-attention of this step, when the state was started with trace=True
-    decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t) what it saw of the t tokens read, where there is such a look
+    decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t): self-attention to the t tokens read, where there is any
 
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """Every attention of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1. What a
-    model does not have is an empty list.
+    """Every attention of a teacher-forced pass: one tensor (B, H, queries, keys) per layer; each row sums to 1. A kind
+    that a model does not have is an empty list.
 
     Row t of `cross` and `decoder` is the query of the position that reads tgt_in[t] and predicts tgt_out[t].
     """
@@ -64,7 +73,8 @@ class Model(nn.Module, ABC):
     """An encoder–decoder on the contract above."""
 
     target_size: int
-    last_layer_aligns = False  # of several layers that look, the last looks at what it translates, not the one below
+    has_attention = True  # `attention` gives cross-attention, and so does a step that is traced
+    last_layer_aligns = False  # the last cross-attention layer aligns best; otherwise the one before it does
 
     @abstractmethod
     def encode(self, src: Tensor, mask: Tensor) -> Memory: ...
@@ -84,8 +94,13 @@ class Model(nn.Module, ABC):
     @abstractmethod
     def flops(self, source: int, target: int) -> float:
         """Operations of a forward pass over one sentence pair of so many tokens (EOS counted), a multiplication and an
-        addition being two. Matrix products only, as the papers count; training costs three times this."""
+        addition counted as two. Matrix products only, as in the papers; training costs three times this."""
         ...
+
+    def attention_parts(self) -> AttentionParts:
+        """Each attention by kind and layer, as the modules that compute it. Where a model leaves it empty, attention can
+        be shown, but heads cannot be cut and steps cannot be written out."""
+        return {}
 
     @property
     def device(self) -> torch.device:
@@ -97,11 +112,12 @@ class Model(nn.Module, ABC):
 
 
 class Around(Model):
-    """A model around another one that changes what its steps say; what is not written anew is the inner model's."""
+    """A model around another one that changes what its steps give; what it does not define is the inner model's."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model, self.target_size, self.training = model, model.target_size, model.training
+        self.has_attention, self.last_layer_aligns = model.has_attention, model.last_layer_aligns
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return self.model.encode(src, mask)
@@ -113,13 +129,16 @@ class Around(Model):
     def attention(self, batch: Batch) -> AttentionMaps:
         return self.model.attention(batch)
 
+    def attention_parts(self) -> AttentionParts:
+        return self.model.attention_parts()
+
     def flops(self, source: int, target: int) -> float:
         return self.model.flops(source, target)
 
 
 class RowModel(Model):
-    """A model that keeps apart sentences that share a row (`batch.Shared`), and gives what its logits are made of, so
-    that a loss need not hold them all."""
+    """A model that keeps sentences apart that share a row (`batch.Shared`), and gives the factors of its logits, so
+    that a loss need not hold all of them."""
 
     @abstractmethod
     def states(self, batch: Batch) -> Tensor:

@@ -144,6 +144,8 @@ class ByteNetState:
 
 
 class ByteNet(Model):
+    has_attention = False
+
     def __init__(self, config: ByteNetConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -33,6 +34,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.layers.scores import look
+from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
@@ -233,6 +235,10 @@ class ConvS2S(Model):
         maps = AttentionMaps([], [], [])
         self._decode(batch.tgt_in, self.start(self.encode(batch.src, batch.src_mask)), maps.cross)
         return maps
+
+    def attention_parts(self) -> AttentionParts:
+        layers = cast(list[ConvS2SDecoderLayer], list(self.decoder))
+        return {("cross", i): ConvolutionPart(layer, layer.query, layer.output) for i, layer in enumerate(layers)}
 
     def flops(self, source: int, target: int) -> float:
         config = self.config

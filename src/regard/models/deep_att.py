@@ -30,6 +30,7 @@ ours. The decoder starts from zeros. Not here: the model without attention (Deep
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -114,7 +115,7 @@ class Column(nn.Module):
 
 
 def recurrent_layers(layers: nn.ModuleList) -> list[Recurrent]:
-    return [layer for layer in layers if isinstance(layer, Recurrent)]
+    return cast(list[Recurrent], list(layers))
 
 
 class DeepAtt(Attentive):
@@ -145,9 +146,10 @@ class DeepAtt(Attentive):
 
     def flops(self, source: int, target: int) -> float:
         """Each product of the equations once; the halves of f computed twice are not counted twice."""
-        columns = [layer for column in self.columns if isinstance(column, Column) for layer in column.layers]
-        layers = [(layer, source) for layer in columns] + [(layer, target) for layer in self.decoder]
-        recurrent = sum(layer.flops(length) for layer, length in layers if isinstance(layer, Recurrent))
+        columns = [layer for column in self.columns for layer in recurrent_layers(cast(Column, column).layers)]
+        layers = [(layer, source) for layer in columns]
+        layers += [(layer, target) for layer in recurrent_layers(self.decoder)]
+        recurrent = sum(layer.flops(length) for layer, length in layers)
         config = self.config
         interface = 2.0 * source * 10 * config.width * config.memory
         each_word = 2.0 * config.embedding * (3 * config.width + self.target_size)

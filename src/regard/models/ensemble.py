@@ -19,12 +19,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
 from regard.errors import InputError
+from regard.models.attention_parts import AttentionParts
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 
 
@@ -61,6 +63,7 @@ class Ensemble(Model):
         self.source_size = _one_size("source", known) if known else None
         self.weights = _normalised([1.0] * len(models) if weights is None else weights, len(models))
         self.members = nn.ModuleList(models)
+        self.has_attention = any(model.has_attention for model in models)
         self.training = any(model.training for model in models)  # members that are ready for use stay so
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -96,13 +99,16 @@ class Ensemble(Model):
             cross=_alike([layer for one in maps for layer in one.cross], heads=1),
         )
 
+    def attention_parts(self) -> AttentionParts:
+        raise InputError("attention is taken apart in one model, but this is an ensemble; name one of its members")
+
     def flops(self, source: int, target: int) -> float:
         return sum(model.flops(source, target) for model in self.models())
 
     # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def models(self) -> list[Model]:
-        return [model for model in self.members if isinstance(model, Model)]
+        return cast(list[Model], list(self.members))
 
 
 def _alike(maps: list[Tensor], heads: int) -> list[Tensor]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +33,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Carry, Recurrent
 from regard.layers.scores import Scores, look
+from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
@@ -184,6 +185,9 @@ class Attentive(Model):
     def attention(self, batch: Batch) -> AttentionMaps:
         return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1
 
+    def attention_parts(self) -> AttentionParts:
+        return {("cross", 0): ScorePart(self.bottom.scores, self.bottom)}
+
     def _start(self, batch: Batch) -> AttentiveState:
         return self.start(self.encode(batch.src, batch.src_mask))
 
@@ -219,7 +223,7 @@ class GNMT(Attentive):
     def flops(self, source: int, target: int) -> float:
         layers = [(layer, source) for layer in (self.both_ways, *self.encoder)]
         layers += [(layer, target) for layer in self.decoder]
-        recurrent = sum(layer.flops(length) for layer, length in layers if isinstance(layer, Recurrent))
+        recurrent = sum(cast(Recurrent, layer).flops(length) for layer, length in layers)
         readout = self.config.width * (self.config.width + self.memory_width) if self.config.output_context else 0
         each_word = 2.0 * (readout + self.config.width * self.target_size)
         return recurrent + self.bottom.flops(source, target) + target * each_word

@@ -29,6 +29,7 @@ from regard.config import key, require
 from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.recurrent import Carry
 from regard.layers.scores import Score, Scores, look
+from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
@@ -159,6 +160,9 @@ class Moe(Model):
         state = self.start(self.encode(batch.src, batch.src_mask))
         weights = self._decode(batch.tgt_in, state, batch.tgt_mask).weights
         return AttentionMaps([], [], [weights[:, None]])  # (B, T, S) → (B, H = 1, T, S)
+
+    def attention_parts(self) -> AttentionParts:
+        return {("cross", 0): ScorePart(self.scores, self.join)}
 
     def flops(self, source: int, target: int) -> float:
         """LSTMs, mixtures, attention, join and output; embeddings are lookups and cost nothing."""

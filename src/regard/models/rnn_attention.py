@@ -34,6 +34,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.layers.scores import Score, Scores, look
+from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
 
@@ -209,6 +210,9 @@ class RnnAttention(Model):
         state = self.start(self.encode(batch.src, batch.src_mask))
         weights = self._decode(batch.tgt_in, state).weights
         return AttentionMaps([], [], [weights[:, None]])  # one layer of one head: (B, 1, T, S)
+
+    def attention_parts(self) -> AttentionParts:
+        return {("cross", 0): ScorePart(self.scores, self.combine, True, self.of_coverage)}
 
     def flops(self, source: int, target: int) -> float:
         config, pairs = self.config, source * target

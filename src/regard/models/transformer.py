@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -29,6 +29,7 @@ from regard.layers.masks import padding_mask
 from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, Norm, Residual, in_working_precision
+from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
@@ -90,8 +91,8 @@ def make_feed_forward(config: TransformerConfig, index: int, layers: int) -> Fee
 
 
 def feed(layer: FeedForward | MixtureOfExperts, real: Tensor | None) -> Callable[[Tensor], Tensor]:
-    """The sublayer as a function of its input alone; a mixture is told which positions are real tokens."""
-    return partial(layer, real=real) if isinstance(layer, MixtureOfExperts) else layer
+    """The sublayer as a function of its input alone; a mixture balances its load over the real tokens."""
+    return partial(layer, real=real)
 
 
 class EncoderLayer(nn.Module):
@@ -287,6 +288,16 @@ class Transformer(RowModel):
         self._decode(batch.tgt_in, self._begin(memory), maps.decoder, maps.cross)
         return maps
 
+    def attention_parts(self) -> AttentionParts:
+        parts: AttentionParts = {}
+        rotary = self.config.positions == "rotary"
+        for i, encoder in enumerate(self._encoder_layers()):
+            parts["encoder", i] = MultiHeadPart(encoder.attention, encoder.around_attention, rotary=rotary)
+        for i, decoder in enumerate(self._decoder_layers()):
+            parts["decoder", i] = MultiHeadPart(decoder.attention, decoder.around_attention, None, True, rotary)
+            parts["cross", i] = MultiHeadPart(decoder.cross, decoder.around_cross, self.encoder_norm)
+        return parts
+
     def flops(self, source: int, target: int) -> float:
         """Embeddings are lookups and cost nothing; masked scores count in full, as the plain equation has them."""
         width = self.config.width
@@ -350,7 +361,7 @@ class Transformer(RowModel):
         return positions.rotation(position, self.config.width // self.config.heads)
 
     def _encoder_layers(self) -> list[EncoderLayer]:
-        return [layer for layer in self.encoder if isinstance(layer, EncoderLayer)]
+        return cast(list[EncoderLayer], list(self.encoder))
 
     def _decoder_layers(self) -> list[DecoderLayer]:
-        return [layer for layer in self.decoder if isinstance(layer, DecoderLayer)]
+        return cast(list[DecoderLayer], list(self.decoder))

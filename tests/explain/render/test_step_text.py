@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from regard.explain.mechanisms import Query
 from regard.explain.render.step_text import step_text
 from regard.explain.step import step_numbers
-from regard.explain.step_models import Which
 from regard.translator import Translator
 
 
 def test_the_lines_of_a_look(translator: Translator) -> None:
     (ids,) = translator.tokenizer.encode_target(["Le chat dort."])
-    found = step_numbers(translator.bundle, "The cat sleeps.", ids, Which("decoder", 0, 1, 2))
+    found = step_numbers(translator.bundle, "The cat sleeps.", ids, Query("decoder", 0, 1, 2))
     text = step_text(found)
     for term in found.numbers.terms:
         assert any(line.strip().startswith(f"{term.name} ") for line in text.splitlines()), term.name

@@ -17,9 +17,9 @@ NAME, LABEL = 9, 16  # columns of a term's name and of a piece
 
 def step_text(step: StepNumbers) -> str:
     lines = [
-        f"{step.architecture} · {step.which}",
+        f"{step.architecture} · {step.query}",
         f"{printable(step.source)} → {printable(step.target)}",
-        f"asks: {printable(step.query)}",
+        f"asks: {printable(step.asks)}",
         step.numbers.equation,
     ]
     for kind, terms in groupby(step.numbers.terms, key=_shape):
