@@ -50,8 +50,8 @@ def test_scores_come_with_their_signatures() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('title = "English to French"', "", "about.title must be said"),
-        ('licence = "CC BY 2.0 FR"', "", "data.licence must be said"),
+        ('title = "English to French"', "", "about.title must be given"),
+        ('licence = "CC BY 2.0 FR"', "", "data.licence must be given"),
         (
             'licence = "CC BY 2.0 FR"',
             'license = "CC BY 2.0 FR"',

@@ -137,20 +137,21 @@ def test_files_are_shared_only_where_they_are_the_same(call: Call, both_ways: Pa
     weights = load_file(tmp_path / "changed" / "model.safetensors")
     weights["source_embedding.weight"][5, 0] += 1
     save_file(weights, tmp_path / "changed" / "model.safetensors")
+    (tmp_path / "changed" / CHECKSUMS).unlink()
     before = sorted(tmp_path.rglob("*"))
     new, one = ("--out", tmp_path / "new"), ("--beside", tmp_path / "one")
     for words, says in (
         ((both_ways, *new, "--tag", "<fr>", *one), 'unknown tag "<fr>"; known: <en>'),
         ((run, *new, "--tag", "<en>"), "this vocabulary has none"),
         ((tmp_path / "two", *new, "--tag", "<en>"), "has its tag already, <en>"),
-        ((run, *new, *one), "one has another vocabulary; leave --beside out"),
-        ((tmp_path / "changed", *new, *one), "one has other weights; leave --beside out"),
-        ((both_ways, *new, *one, "--weights", "float16"), "one has other weights; there they are int8: --weights int8"),
+        ((run, *new, *one), "one has another; without it the whole model is written (--beside)"),
+        ((tmp_path / "changed", *new, *one), "one has others; without it the whole model is written (--beside)"),
+        ((both_ways, *new, *one, "--weights", "float16"), "one, but are float16 (--weights)"),
         (
             (both_ways, *new, "--beside", tmp_path / "two"),
-            f"uses the files of one itself; name that: --beside {one[1]}",
+            f"uses those of {one[1].resolve()}; name that (--beside)",
         ),
-        ((both_ways, "--out", tmp_path / "far" / "new", *one), "must be in the same folder as --out"),
+        ((both_ways, "--out", tmp_path / "far" / "new", *one), "beside must be a folder next to"),
         ((both_ways, *new, "--beside", tmp_path / "nix"), "no model at"),
     ):
         answer = call("pack", *words)
@@ -202,11 +203,11 @@ def test_a_difference_that_does_not_fit_its_rank(call: Call, adapted: Path, run:
     before = sorted(home.rglob("*"))
     new, beside = ("--out", home / "new"), ("--beside", home / "en-fr")
     for words, says in (
-        ((home / "run", *new, *beside, "--rank", "3"), "would be lost; give a higher --rank"),
+        ((home / "run", *new, *beside, "--rank", "3"), "would be lost; give a higher rank, or store it alone (--rank, --beside)"),
         ((run, *new, *beside, "--rank", "8"), "over 1% of the change of source_embedding.weight would"),
-        ((home / "run", *new, "--rank", "8"), "--rank 8 is of a difference from another model; add --beside FOLDER"),
-        ((home / "run", *new, *beside, "--rank", "-1"), "--rank -1 must not be negative"),
-        ((home / "run", *new, *beside), "has other weights"),
+        ((home / "run", *new, "--rank", "8"), "rank 8 is of a difference from another model, but none is named (--beside)"),
+        ((home / "run", *new, *beside, "--rank", "-1"), "rank must not be negative, but is -1 (--rank)"),
+        ((home / "run", *new, *beside), "beside must have the same weights"),
     ):
         answer = call("pack", *words)
         assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1), answer
@@ -217,6 +218,7 @@ def test_a_difference_that_does_not_fit_its_rank(call: Call, adapted: Path, run:
     updates = load_file(place)
     lacking = {name: tensor for name, tensor in updates.items() if not name.endswith("query.weight.up")}
     save_file(lacking, place)
+    (home / "new" / CHECKSUMS).unlink()
     whole = call("translate", "--model", home / "new", "x")
     place.write_bytes(b"x")
     torn = call("translate", "--model", home / "new", "x")

@@ -47,9 +47,6 @@ class Data:
     attribution: str = key("", "who made it, as the licence wants it said")
     url: str = key("", "where it is found")
 
-    def __post_init__(self) -> None:
-        _all_said(self, "data")
-
 
 @dataclass(frozen=True)
 class About:
@@ -61,14 +58,13 @@ class About:
     training: str = key("", "how it was trained, in a sentence or two")
     limits: tuple[str, ...] = key((), "what it is not for")
 
-    def __post_init__(self) -> None:
-        _all_said(self, "about")
-        require(len(self.languages) == 2, f"about.languages must be two, from and to, but there are {self.languages}")
 
-
-def _all_said(section: Data | About, where: str) -> None:
-    for name in keys_of(type(section)):
-        require(bool(getattr(section, name)), f"{where}.{name} must be said in a model's card, but is missing")
+def check_about(about: About) -> None:
+    """Nothing may be left out of what a person says of a model."""
+    for section, where in ((about, "about"), *((data, "data") for data in about.data)):
+        for name in keys_of(type(section)):
+            require(bool(getattr(section, name)), f"{where}.{name} must be given for a model's card, but is missing")
+    require(len(about.languages) == 2, f"about.languages must be two, from and to, but there are {about.languages}")
 
 
 def read_about(path: Path) -> dict[str, Any]:
@@ -79,7 +75,9 @@ def read_about(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read: {problem.strerror}") from None
     except ValueError as problem:  # no TOML, or no UTF-8
         raise InputError(f"{path} is no TOML file: {problem}") from None
-    return dataclasses.asdict(build(About, tables, "about"))
+    about = build(About, tables, "about")
+    check_about(about)
+    return dataclasses.asdict(about)
 
 
 def without_places(value: Any) -> Any:
@@ -194,22 +192,22 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
 def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
     """What the card says, as lines under headings; a heading of which it says nothing is left out."""
     known = read_card(card)
-    about = known.about
+    about = known.about or About()
     time = f"{known.training_seconds:,.0f} s"
     cost = "not counted" if known.training_flops is None else f"{known.training_flops:.3g} FLOPs"
-    data = [line for d in about.data for line in (f"{d.name}, {d.licence}, {d.url}", d.attribution)] if about else []
+    data = [line for d in about.data for line in (f"{d.name}, {d.licence}, {d.url}", d.attribution)]
     rows = {
-        "title": [about.title] if about else [],
-        "languages": [" → ".join(about.languages)] if about else [],
+        "title": [about.title] if about.title else [],
+        "languages": [" → ".join(about.languages)] if about.languages else [],
         "data": data,
         "pairs": [f"{known.pairs.kept:,} to learn from"] if known.pairs else [],
-        "training": [about.training] if about else [],
+        "training": [about.training] if about.training else [],
         "trained": [f"{known.step:,} steps, {known.target_tokens:,} target tokens, {time} on {known.device}"],
         "cost": [cost],
         "dev BLEU": _score(known.dev_bleu),
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
-        "limits": list(about.limits) if about else [],
+        "limits": list(about.limits),
         "made with": [f"regard {known.regard}, torch {known.torch}"],
     }
     return {name: lines for name, lines in rows.items() if lines}

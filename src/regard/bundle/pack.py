@@ -1,7 +1,15 @@
-"""What `regard pack` does apart from its flags: a model beside another whose files it uses; how far two are apart."""
+"""What `regard pack` does apart from its flags: a model as one small folder, on its own or beside another model.
+
+Beside another, only what differs is written: nothing but config.json and card.json where vocabulary and weights are the
+same, or low-rank updates of the matrices where one model was adapted from the other. Scores in the card are dropped
+where the weights change, because they were measured with others.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -9,15 +17,75 @@ from torch import Tensor
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import MEASURED, SCORES, read_about, without_places
+from regard.bundle.folder import LEXICON, find_bundle
 from regard.bundle.folder import beside as files_of
-from regard.bundle.folder import find_bundle
-from regard.bundle.weights import from_storage, relative_errors, to_storage
+from regard.bundle.weights import Storage, from_storage, relative_errors, to_storage
 from regard.errors import InputError
 from regard.layers.lora import updated, updates_between
 from regard.models.base import unique_tensors
 
 LOST = 0.01  # of a matrix's change, at most
 SPECIALS = 3  # ids of PAD, BOS and EOS
+READABLE = 0o644  # what is given away, others must be able to read
+ALONE = "; without it the whole model is written"
+
+
+@dataclass(frozen=True)
+class PackOptions:
+    weights: Storage = "int8"
+    keep_lexicon: bool = True
+    about: Path | None = None  # TOML of what to say of the model in its card
+    tag: str | None = None  # one of the model's tags, to stand before every source
+    beside: Path | None = None  # a model in the same folder whose vocabulary and weights are used
+    rank: int = 0  # of the updates that are stored in place of weights
+
+
+def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
+    """Write a model into a new folder. The lines say the sizes, and how far weights and log-probabilities changed."""
+    if out.exists():
+        raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
+    beside, tag, rank = options.beside, options.tag, options.rank
+    text = {"about": read_about(options.about)} if options.about else {}
+    folder = find_bundle(model)
+    bundle = Bundle.load(folder)
+    tokenizer = bundle.tokenizer if tag is None else bundle.tokenizer.marked(tag)
+    if tag is not None and "about" in bundle.card and not text:
+        raise InputError(
+            f"the card of {folder} describes it without the tag; give a description of it with {tag}", parameter="about"
+        )
+    dropped = MEASURED if tag is not None else SCORES if options.weights != bundle.weights else ()
+    card = {name: value for name, value in bundle.card.items() if name not in dropped}
+    small = replace(bundle, tokenizer=tokenizer, weights=options.weights, card=without_places(card) | text)
+    if rank < 0:
+        raise InputError(f"rank must not be negative, but is {rank}")
+    if rank and beside is None:
+        raise InputError(f"rank {rank} is of a difference from another model, but none is named", parameter="beside")
+    name = "" if beside is None else neighbour(beside, out)  # before anything is written
+    out.parent.mkdir(parents=True, exist_ok=True)
+    work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        if beside is None:
+            small.save(work)
+        else:
+            save_beside(small, work, beside, name, rank)
+        lines = compared(bundle, Bundle.load(work))
+        if options.keep_lexicon and tag is None and (folder / LEXICON).is_file():
+            shutil.copyfile(folder / LEXICON, work / LEXICON)
+        for path in work.iterdir():
+            path.chmod(READABLE)
+        work.rename(out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    sizes = [
+        f"{folder_size(place) / 1e6:8.2f} MB  {kind:<9}{place}"
+        for place, kind in ((folder, bundle.weights), (out, options.weights))
+    ]
+    return [*sizes, *lines]
+
+
+def folder_size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
 
 
 def neighbour(beside: Path, out: Path) -> str:
@@ -25,61 +93,64 @@ def neighbour(beside: Path, out: Path) -> str:
     other = find_bundle(beside).resolve()
     if other.parent != out.parent.resolve():
         raise InputError(
-            f"--beside {beside} must be in the same folder as --out {out}, but is in {other.parent}; name another --out"
+            f"beside must be a folder next to {out}, but {beside} is in {other.parent}; choose another place for it",
+            parameter="out",
         )
     if (first := files_of(other)) is not None:
-        raise InputError(f"--beside {beside} uses the files of {first.name} itself; name that: --beside {first}")
+        raise InputError(f"beside must be a model with files of its own, but {beside} uses those of {first}; name that")
     return other.name
 
 
 def save_beside(small: Bundle, folder: Path, beside: Path, name: str, rank: int) -> None:
     """Write what a model has of its own, if the rest can be that of the one beside it."""
-    there = Bundle.load(beside)
-    check_fits(small, there, beside)
+    other = Bundle.load(beside)
+    check_fits(small, other, beside)
     if not rank:
-        check_same(small, there, beside)
-    small.save(folder, name, difference(small, there, rank, beside) if rank else None)
+        check_same(small, other, beside)
+    small.save(folder, name, difference(small, other, rank, beside) if rank else None)
 
 
-def check_fits(small: Bundle, there: Bundle, beside: Path) -> None:
+def check_fits(small: Bundle, other: Bundle, beside: Path) -> None:
     """Whether a model could use the vocabulary of another, and tensors of its sizes."""
-    shapes = [{name: t.shape for name, t in unique_tensors(bundle.model).items()} for bundle in (small, there)]
-    if small.tokenizer.plain.fingerprint != there.tokenizer.plain.fingerprint:
-        raise InputError(f"--beside {beside} has another vocabulary; leave --beside out, and all is written")
-    if small.architecture != there.architecture or shapes[0] != shapes[1]:
-        raise InputError(f"--beside {beside} has weights of other sizes; leave --beside out, and all is written")
+    shapes = [{name: t.shape for name, t in unique_tensors(bundle.model).items()} for bundle in (small, other)]
+    if small.tokenizer.plain.fingerprint != other.tokenizer.plain.fingerprint:
+        raise InputError(f"beside must have the same vocabulary, but {beside} has another{ALONE}")
+    if small.architecture != other.architecture or shapes[0] != shapes[1]:
+        raise InputError(f"beside must have weights of the same sizes, but {beside} has others{ALONE}")
 
 
-def check_same(small: Bundle, there: Bundle, beside: Path) -> None:
+def check_same(small: Bundle, other: Bundle, beside: Path) -> None:
     """Whether a model, as it is to be stored, could use the weights of another as its own."""
-    ours, theirs = from_storage(to_storage(unique_tensors(small.model), small.weights)), unique_tensors(there.model)
-    if small.weights != there.weights or any(not torch.equal(ours[name], theirs[name]) for name in ours):
-        how = f"; there they are {there.weights}: --weights {there.weights}" if small.weights != there.weights else ""
-        raise InputError(f"--beside {beside} has other weights{how or '; leave --beside out, and all is written'}")
+    if small.weights != other.weights:
+        raise InputError(f"weights must be {other.weights} as in {beside}, but are {small.weights}")
+    ours, theirs = from_storage(to_storage(unique_tensors(small.model), small.weights)), unique_tensors(other.model)
+    if any(not torch.equal(ours[name], theirs[name]) for name in ours):
+        raise InputError(f"beside must have the same weights, but {beside} has others{ALONE}")
 
 
-def difference(small: Bundle, there: Bundle, rank: int, beside: Path) -> dict[str, Tensor]:
+def difference(small: Bundle, other: Bundle, rank: int, beside: Path) -> dict[str, Tensor]:
     """What one model differs from another by, if that is of this rank."""
     before, after = (
-        {name: tensor.detach() for name, tensor in unique_tensors(bundle.model).items()} for bundle in (there, small)
+        {name: tensor.detach() for name, tensor in unique_tensors(bundle.model).items()} for bundle in (other, small)
     )
+    why = f"updates of rank {rank} cannot hold the difference from {beside}"
     try:
         updates = updates_between(before, after, rank)
     except ValueError as problem:
-        raise InputError(f"--rank {rank} cannot hold what it differs from {beside} by: {problem}") from None
+        raise InputError(f"{why}: {problem}", parameter="rank") from None
     found = updated(before, updates)
     for name in before:
         change = float((after[name] - before[name]).norm())
         if float((after[name] - found[name]).norm()) > LOST * change:
             raise InputError(
-                f"--rank {rank} cannot hold what it differs from {beside} by: over {LOST:.0%} of the change of {name} "
-                "would be lost; give a higher --rank, or leave --beside out"
+                f"{why}: over {LOST:.0%} of the change of {name} would be lost; give a higher rank, or store it alone",
+                parameter=("rank", "beside"),
             )
     return updates
 
 
 def compared(before: Bundle, after: Bundle) -> list[str]:
-    """How far two models are apart, in their weights and in what they say of a line that means nothing."""
+    """How far two models are apart, in their weights and in their log-probabilities for a meaningless line."""
     errors = relative_errors(unique_tensors(before.model), unique_tensors(after.model))
     worst = max(errors, key=lambda name: errors[name])
     sides = (before.tokenizer.source_size, before.tokenizer.target_size)
