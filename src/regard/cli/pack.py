@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,9 +9,6 @@ import typer
 
 from regard.bundle import box
 from regard.cli.options import Model, number, subject
-from regard.errors import InputError
-
-READABLE = 0o644  # what is given away, others must be able to read
 
 
 def pack(
@@ -73,45 +67,8 @@ def pack(
       regard pack runs/mine --out small
       regard pack en-fr --weights float16 --out en-fr-float16
     """
-    from regard.bundle.bundle import Bundle
-    from regard.bundle.card import MEASURED, SCORES, read_about, without_places
-    from regard.bundle.folder import LEXICON, find_bundle
-    from regard.bundle.pack import compared, neighbour, save_beside
+    from regard.bundle.pack import PackOptions, pack_bundle
 
-    if out.exists():
-        raise InputError(f"{out} is there already; name a folder that does not exist yet: --out FOLDER")
-    said = {"about": read_about(about)} if about else {}
-    folder = find_bundle(subject(model, model_flag) or box.boxed())
-    bundle = Bundle.load(folder)
-    tokenizer = bundle.tokenizer if tag is None else bundle.tokenizer.marked(tag)
-    if tag is not None and "about" in bundle.card and not about:
-        raise InputError(f"the card of {folder} speaks of it without the tag; say what it is with {tag}: --about FILE")
-    dropped = MEASURED if tag is not None else SCORES if weights != bundle.weights else ()
-    card = {name: value for name, value in bundle.card.items() if name not in dropped}
-    small = replace(bundle, tokenizer=tokenizer, weights=weights, card=without_places(card) | said)
-    if rank and beside is None:
-        raise InputError(f"--rank {rank} is of a difference from another model; add --beside FOLDER")
-    name = "" if beside is None else neighbour(beside, out)  # before anything is written
-    out.parent.mkdir(parents=True, exist_ok=True)
-    work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
-        if beside is None:
-            small.save(work)
-        else:
-            save_beside(small, work, beside, name, rank)
-        lines = compared(bundle, Bundle.load(work))
-        if lexicon == "keep" and tag is None and (folder / LEXICON).is_file():
-            shutil.copyfile(folder / LEXICON, work / LEXICON)
-        for path in work.iterdir():
-            path.chmod(READABLE)
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    for place, kind in ((folder, bundle.weights), (out, weights)):
-        typer.echo(f"{folder_size(place) / 1e6:8.2f} MB  {kind:<9}{place}")
-    for line in lines:
+    options = PackOptions(weights, lexicon == "keep", about, tag, beside, rank)
+    for line in pack_bundle(subject(model, model_flag) or box.boxed(), out, options):
         typer.echo(line)
-
-
-def folder_size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())

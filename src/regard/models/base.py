@@ -98,8 +98,8 @@ class Model(nn.Module, ABC):
         ...
 
     def attention_parts(self) -> AttentionParts:
-        """Each attention by kind and layer, as the modules that compute it. Where a model leaves it empty, attention can
-        be shown, but heads cannot be cut and steps cannot be written out."""
+        """Each attention by kind and layer, as the modules that compute it. Where a model leaves it empty, attention
+        can be shown, but heads cannot be cut and steps cannot be written out."""
         return {}
 
     @property
