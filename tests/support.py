@@ -6,10 +6,13 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 LINES = [
     ("The cat sleeps.", "Le chat dort."),
@@ -74,6 +77,24 @@ def regard(*words: str | Path, input: bytes | None = None, **environment: str) -
         timeout=120,
         check=False,
     )
+
+
+def wait_for(condition: Callable[[], T], seconds: float = 60) -> T:
+    """Its first true value, or the last one when time is up."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:  # no /proc on this system
+        return True
 
 
 def load_script(path: Path) -> ModuleType:

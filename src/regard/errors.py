@@ -37,3 +37,7 @@ class BundleError(RegardError):
 
 class RunError(RegardError):
     """A training run that cannot start, go on or be resumed."""
+
+
+class RunFinishedError(RunError):
+    """A training run that is to be resumed, but has already reached its last step."""

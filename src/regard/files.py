@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from safetensors import SafetensorError
 
 from regard.errors import BundleError, InputError
 
+TEMPORARY = re.compile(r"\..+\.(\d+)\.tmp")  # .NAME.PID.tmp
+
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a temporary file, sync it, then rename it over `path`. A failure leaves `path` as it was."""
+    """Let `write` fill a temporary file, sync it, then rename it over `path`. A failure leaves `path` as it was.
+
+    Temporary files for the same `path` that a killed process left are removed.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        remove_leftovers(path.parent.glob(f".{glob.escape(path.name)}.*.tmp"))
         write(temporary)
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
@@ -28,6 +36,31 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         with contextlib.suppress(OSError):  # where nothing could be written, nothing is left to remove
             temporary.unlink()
     sync_folder(path.parent)
+
+
+def remove_leftovers(paths: Iterable[Path], own: bool = False) -> None:
+    """Remove those of `paths` that are temporary files of dead processes.
+
+    `own`: also those of this process's number. At its start these are from an earlier process with the same number, as
+    in a container that was started again.
+    """
+    for path in paths:
+        found = TEMPORARY.fullmatch(path.name)
+        if found and (not _is_alive(int(found[1])) or (own and int(found[1]) == os.getpid())):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name != "posix":  # elsewhere a signal of 0 is no question
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def sync_folder(folder: Path) -> None:
@@ -44,5 +77,5 @@ def check_free(out: Path) -> None:
     """Raise unless `out` is new or an empty folder: nothing is ever overwritten."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(
-            f"{out} already exists and is not an empty folder; choose another name with --out, or empty it first"
+            f"{out} already exists and is not an empty folder; choose another name, or empty it first", parameter="out"
         )

@@ -154,9 +154,9 @@ TRAIN = {
     ],
     f"{GOOD} --objective reward": ["reward.objective must be one of likelihood, minimum-risk, self-critical"],
     f"{GOOD} --samples 5": ["reward.samples is set", "(--samples, --objective)"],
-    f"{GOOD} --out taken": ["taken already holds something", "--out FOLDER"],
-    f"{GOOD} --out model": ["model already holds a run", "regard resume model", "--out FOLDER"],
-    f"{GOOD} --out a.en": ["a.en is a file", "--out a folder"],
+    f"{GOOD} --out taken": ["taken already holds something; choose another folder (--out)"],
+    f"{GOOD} --out model": ["model already holds a run", "regard resume model", "choose another folder (--out)"],
+    f"{GOOD} --out a.en": ["a.en is a file; name a folder that does not exist yet (--out)"],
     f"{GOOD} --out a.en/run": ["cannot make the folder a.en/run", "Not a directory"],
 }
 
@@ -166,7 +166,6 @@ RESUME = {
     "nix": ["no run in nix"],
     "taken": ["no run in taken"],
     "a.en": ["no run in a.en"],
-    "model": ["has done its 120 steps", "--override"],
     "model --stpes 5": ['unknown key "stpes"'],
     "model --steps 130 --start-from model --override": ["train.start_from cannot change within a run"],
     "model --steps 130 --objective self-critical --override": ["no trained model", "(--objective, --start-from)"],
@@ -456,7 +455,7 @@ def test_a_run_without_a_checkpoint_is_not_sent_to_resume(room: Path, call: Call
     (room / "out" / "recipe.toml").write_text("")
     code, _, err = call("train", *GOOD.split())
     assert "regard resume" not in one_line(
-        code, err, "out already holds a run that stopped", "remove it", "--out FOLDER"
+        code, err, "out already holds a run that stopped", "remove it", "choose another folder (--out)"
     )
 
 

@@ -180,3 +180,10 @@ def test_a_comparison_needs_a_test(tmp_path: Path, call: Call) -> None:
     code, _, err = call("compare", "--src", src, "--tgt", tgt, "--models", "transformer", "--out", tmp_path / "out")
     assert code == 2
     assert "a comparison needs a test; name its files as data.test_src and data.test_tgt" in err
+
+
+def test_join_pairs_is_no_data(tmp_path: Path, call: Call) -> None:
+    """Without files of the user's own the embedded corpus is compared on, whatever keys are set."""
+    done = call("compare", "--join-pairs", "0.1", "--models", "rules", "--out", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert (tmp_path / "out" / "corpus" / "train.en").exists()

@@ -52,7 +52,7 @@ def test_a_damaged_corpus(tmp_path: Path, call: Call) -> None:
     path = tmp_path / "train.fr"
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xe9", 5))
     done = call("doctor", *words)
-    assert done.code == 1
+    assert done.code == 3
     assert "! train, encoding:" in done.out
     assert "train.fr:" in done.out
     assert "iconv -f ISO-8859-1 -t UTF-8" in done.out
@@ -66,7 +66,7 @@ def test_advice_that_is_serious_is_an_exit_code_too(
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "cache"))
     words = files(tmp_path, held_out=False)
     done = call("doctor", *words, *SMALL.split(), "--warmup", "400")
-    assert done.code == 1
+    assert done.code == 3
     assert "! rate: the warm-up of 400 updates does not end within 40; try --warmup 4" in done.out
 
 

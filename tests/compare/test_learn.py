@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import json
+import shutil
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from regard.align.wordbased import WordBased
-from regard.compare.learn import LEARNT, WORDS, learn_words
+from regard.compare.entrants import TrainingRun
+from regard.compare.learn import LEARNT, WORDS, LearningCost, learn_run, learn_words
 from regard.data.corpus import DataConfig
-from regard.errors import InputError
-from support import write_lines
+from regard.errors import InputError, RunError
+from regard.recipe.read import recipe_from_tables
+from regard.training.checkpoint import CURRENT, load_checkpoint
+from support import TINY, write_lines
 
 
 def test_what_was_learnt_is_not_learnt_again_but_what_was_cut_short_is(tmp_path: Path) -> None:
@@ -25,3 +32,62 @@ def test_what_was_learnt_is_not_learnt_again_but_what_was_cut_short_is(tmp_path:
     (folder / LEARNT).unlink()
     with pytest.raises(InputError, match=r"a\.en"):  # a mistake in the other process is as clear as in this one
         learn_words(data, folder)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    src, tgt = (str(path) for path in write_lines(tmp_path))
+    return {"src": src, "tgt": tgt, "dev_src": src, "dev_tgt": tgt}
+
+
+def training(folder: Path, files: dict[str, str], **keys: Any) -> TrainingRun:
+    train = {"steps": 6, "batch_tokens": 200, "eval_every": 6, "save_every": 1, "warmup": 1, "device": "cpu", **keys}
+    tables = {"data": {**files, "max_length": 60}, "text": {"vocab_size": 340}, "model": TINY, "train": train}
+    return TrainingRun("transformer", 1, recipe_from_tables(tables), folder / "run")
+
+
+def test_a_diverged_run_is_no_result(tmp_path: Path, files: dict[str, str]) -> None:
+    run = training(tmp_path, files, learning_rate=1e30)
+    with pytest.raises(RunError, match="training transformer, seed 1: training diverged at step"):
+        learn_run(run)
+    assert 0 < load_checkpoint(run.folder).progress.step < 6
+    with pytest.raises(RunError, match="diverged"):  # nor is it one when it is asked for again
+        learn_run(run)
+    assert not (run.folder / LEARNT).exists()
+
+
+def test_a_run_whose_data_has_changed_is_no_result_and_one_that_was_stopped_goes_on(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    run = training(tmp_path, files)
+    whole = learn_run(run)
+    assert whole.steps == 6
+    (run.folder / LEARNT).unlink()
+    shutil.copy(run.folder / "training.previous.safetensors", run.folder / CURRENT)  # as stopped after step 5
+    assert load_checkpoint(run.folder).progress.step == 5
+    source = Path(files["src"])
+    text = source.read_text(encoding="utf-8")
+    source.write_text(text.replace("cat", "cow"), encoding="utf-8")
+    with pytest.raises(RunError, match="the training data is not what"):
+        learn_run(run)
+    assert not (run.folder / LEARNT).exists()
+    source.write_text(text, encoding="utf-8")
+    shutil.rmtree(run.folder / "last")  # killed between the checkpoint and the model beside it
+    again = learn_run(run)
+    assert (again.steps, again.flops, again.target_tokens) == (whole.steps, whole.flops, whole.target_tokens)
+
+    (run.folder / LEARNT).unlink()
+    shutil.rmtree(run.folder / "last")  # the same after the last checkpoint
+    assert learn_run(run).steps == 6
+    assert (run.folder / "last" / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", json.dumps(asdict(LearningCost(1.0, steps=3)))])
+def test_a_record_that_is_damaged_or_short_of_the_budget_is_not_believed(
+    tmp_path: Path, files: dict[str, str], text: str
+) -> None:
+    run = training(tmp_path, files)
+    run.folder.mkdir()
+    (run.folder / LEARNT).write_text(text, encoding="utf-8")
+    with pytest.raises(RunError, match=LEARNT):
+        learn_run(run)

@@ -16,7 +16,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from regard.errors import RunError
+from regard.errors import RunError, RunFinishedError
 from regard.training.checkpoint import CURRENT, PREVIOUS, load_checkpoint
 from regard.training.run import resume
 from support import Call, regard, write_lines
@@ -114,7 +114,7 @@ def test_ten_steps_a_kill_and_ten_more_equal_twenty(killed: dict[str, Path], cal
     assert (a.started_from is not None) == ("--start-from" in FLAGS[flags])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_polite_stop_saves_and_can_be_resumed(tmp_path: Path, call: Call, number: signal.Signals) -> None:
     write_lines(tmp_path)
     long = [*words(tmp_path, "run", ""), "--steps", "100000", "--save-every", "100000", "--eval-every", "100000"]
@@ -197,9 +197,24 @@ def test_changed_data_is_noticed(run: Path, finished: Path) -> None:
         source.write_text(text, encoding="utf-8")
 
 
-def test_a_finished_run_says_so(run: Path) -> None:
-    with pytest.raises(RunError, match="has done its 20 steps"):
+def test_a_finished_run_says_so_with_an_exit_code_of_its_own(run: Path, call: Call) -> None:
+    with pytest.raises(RunFinishedError, match="has done its 20 steps"):
         resume(run)
+    done = call("resume", run)
+    assert (done.code, done.out) == (4, "")
+    assert "has done its 20 steps" in done.err
+
+
+def test_a_run_killed_after_its_last_checkpoint_saves_its_last_model(run: Path, call: Call) -> None:
+    wanted = load_file(run / "last" / "model.safetensors")
+    before = load_checkpoint(run).progress
+    shutil.rmtree(run / "last")
+    done = call("resume", run)
+    assert done.code == 0, done.err
+    found = load_file(run / "last" / "model.safetensors")
+    assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+    assert load_checkpoint(run).progress == before
+    assert call("resume", run).code == 4
 
 
 def test_two_runs_in_one_folder_are_refused(run: Path, call: Call) -> None:

@@ -109,7 +109,7 @@ def test_other_data_is_noticed(run: Path, finished: Path, call: Call) -> None:
         done = call("resume", run, "--verify")
     finally:
         source.write_text(text, encoding="utf-8")
-    assert done.code == 1
+    assert done.code == 3
     assert done.out == f"not verified: the training data is not what {run} was trained with\n"
 
 

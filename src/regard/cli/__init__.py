@@ -2,13 +2,13 @@
 
 Whatever goes wrong because of the input is one line on standard error and exit code 2. Commands import what they need
 when they run, so that `regard --help` answers at once. `app.py` lists the commands, `options.py` has the flags that
-several share, `words.py` recipe keys as flags, `flags.py` the flags that an error is about.
+several share, `words.py` recipe keys as flags, `flags.py` the flags that an error is about, `process.py` exit codes,
+streams and signals.
 """
 
 from __future__ import annotations
 
 import gc
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -17,38 +17,51 @@ from typing import NoReturn
 import typer
 
 from regard.cli.app import app
-from regard.errors import RegardError
+from regard.cli.process import ExitCode, discard_output, open_streams, stopped_by_signals, warn
+from regard.errors import RegardError, RunFinishedError
 
 __all__ = ["app", "main"]
 
+OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")  # as a GPU, x86 and ARM report it
+
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
-    """Run one command, then leave with its exit code: 0, or 2 for what the user can mend, or 1 for a bug."""
-    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=errors)  # as all our files, whatever the locale says
+    """Run one command, then leave with its exit code (`process.ExitCode`)."""
+    open_streams()
     # Threads that wait for each other by spinning starve beside any other work: steps took thirty times longer.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     gc.set_threshold(30_000)  # what imports make is not garbage, and looking through it takes a quarter of a second
     words = list(sys.argv[1:] if words is None else words)
+    with stopped_by_signals():
+        code = _exit_code(words)
+    sys.exit(int(code))
+
+
+def _exit_code(words: list[str]) -> int:
+    """Run the command. Whatever stops it is one line on standard error."""
     try:
         _run(words or ["--help"])
-        sys.exit(0)
+    except RunFinishedError as problem:
+        warn(str(problem))
+        return ExitCode.NOTHING_LEFT
     except RegardError as problem:
         from regard.cli.flags import with_flags
 
-        _leave(with_flags(problem, typer.main.get_command(app), words))
+        warn(with_flags(problem, typer.main.get_command(app), words))
+        return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
-        sys.exit(130)
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe left; what it did not want is not an error
-        _forget_output()
-        sys.exit(0)
+        discard_output()
     except Exception as problem:
         if isinstance(code := getattr(problem, "exit_code", None), int) and not hasattr(problem, "format_message"):
-            sys.exit(code)  # typer.Exit
+            return code  # typer.Exit
         if os.environ.get("REGARD_TRACEBACK"):
             raise
-        _leave(*_explained(problem, words))
+        line, status = _explained(problem, words)
+        warn(line)
+        return status
+    return ExitCode.DONE
 
 
 def _run(words: list[str]) -> None:
@@ -61,7 +74,7 @@ def _run(words: list[str]) -> None:
     sys.stdout.flush()
 
 
-def _explained(problem: Exception, words: list[str]) -> tuple[str, int]:
+def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
     """A line and an exit code for what is not an error of our own."""
     text = " ".join(str(problem).split())[:300]
     if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
@@ -69,23 +82,14 @@ def _explained(problem: Exception, words: list[str]) -> tuple[str, int]:
         names = [command.callback.__name__ for command in app.registered_commands if command.callback]
         names += [group.name for group in app.registered_groups if group.name]
         where = " ".join(["regard", *(w for w in words[:1] if w in names)])
-        return f"{said[:1].lower()}{said[1:]} ({where} --help shows what is allowed)", 2
+        return f"{said[:1].lower()}{said[1:]} ({where} --help shows what is allowed)", ExitCode.BAD_INPUT
     if isinstance(problem, OSError):  # no room, no right, a folder that is a file
         if problem.filename is None:
-            _forget_output()
+            discard_output()
         where = f"{problem.filename} cannot be used" if problem.filename else "output cannot be written"
-        return f"{where}: {problem.strerror or text}", 2
-    if isinstance(problem, MemoryError) or "out of memory" in text.lower() or "can't allocate memory" in text:
-        return f"out of memory; use a smaller model (--preset tiny) or smaller batches (--batch-tokens): {text}", 2
+        return f"{where}: {problem.strerror or text}", ExitCode.BAD_INPUT
+    if isinstance(problem, MemoryError) or any(words in text.lower() for words in OUT_OF_MEMORY):
+        advice = "use a smaller model (--preset tiny) or smaller batches (--batch-tokens)"
+        return f"out of memory; {advice}: {text}", ExitCode.BAD_INPUT
     kind = type(problem).__name__
-    return f"unexpected {kind}: {text} (a bug of regard's; REGARD_TRACEBACK=1 shows where)", 1
-
-
-def _leave(line: str, code: int = 2) -> NoReturn:
-    print(f"regard: {' '.join(line.split())}", file=sys.stderr)
-    sys.exit(code)
-
-
-def _forget_output() -> None:
-    """What is still unwritten would fail again, and noisily, when Python ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return f"unexpected {kind}: {text} (a bug of regard's; REGARD_TRACEBACK=1 shows where)", ExitCode.FAULT

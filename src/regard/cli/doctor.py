@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import Json, number
+from regard.cli.process import ExitCode
 from regard.cli.words import given
 
 
@@ -29,7 +30,7 @@ def doctor(
     Checks the data of a recipe (encoding, control characters, empty and repeated lines, copies, swapped, shifted and
     misaligned pairs, wrong script or language, held-out sentences in train), predicts memory, time and operations of
     the run on this machine by training a little, and says what to change. Without a recipe it shows versions and the
-    state of the machine. Nothing but caches is written. Exit code 1: something serious, marked with !.
+    state of the machine. Nothing but caches is written. Exit code 3: something serious, marked with !.
 
     \b
       regard doctor
@@ -51,4 +52,4 @@ def doctor(
     else:
         report = Report(look_at_machine(recipe.data))
     typer.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) if as_json else as_text(report))
-    raise typer.Exit(1 if report.serious else 0)
+    raise typer.Exit(ExitCode.DOUBTFUL if report.serious else ExitCode.DONE)

@@ -11,6 +11,7 @@ import typer
 
 from regard.bundle import box
 from regard.cli.options import Json, Model, subject
+from regard.cli.process import for_terminal
 
 LEFT, WIDTH = 14, 110  # columns of the headings, and of a line of prose at most
 TOKENS = 10  # of a short sentence, EOS among them
@@ -67,7 +68,7 @@ def info(
     for name, lines in rows.items():
         shown = [part for line in lines for part in (wrapped(line) if name in PROSE else [line])]
         for i, line in enumerate(shown):
-            typer.echo(f"{name if i == 0 else '':<{LEFT}}{line}")
+            typer.echo(for_terminal(f"{name if i == 0 else '':<{LEFT}}{line}"))
 
 
 def wrapped(line: str) -> list[str]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty, Queue
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from regard.errors import InputError
 
@@ -24,7 +24,15 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
         return read_file(path, keep_bom)
     if sys.stdin.isatty():
         print("regard: reading lines from the terminal; end with Ctrl-D", file=sys.stderr)
-    return decode_lines(sys.stdin.buffer, "standard input", keep_bom)
+    return decode_lines(_standard_input(), "standard input", keep_bom)
+
+
+def _standard_input() -> BinaryIO:
+    """Standard input past `sys.stdin`: Python aborts if a thread still waits in that when the process ends."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except (OSError, ValueError):  # no file, as in a notebook
+        return sys.stdin.buffer
 
 
 def as_they_come(lines: Iterator[str], most: int) -> Iterator[list[str]]:

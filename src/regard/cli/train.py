@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.process import ExitCode
 from regard.cli.words import given
 from regard.errors import RecipeError
 
@@ -82,14 +83,14 @@ def resume(
 
 
 def check(run: Path, others: list[str]) -> None:
-    """Print whether training leads from the previous checkpoint to the last one; exit code 0 or 1."""
+    """Print whether training leads from the previous checkpoint to the last one; exit code 0 or 3."""
     if others:
         raise RecipeError(f"--verify takes no other flags, but got --{others[0]}; it trains as the run did")
     from regard.training.verify import verify
 
     verdict = verify(run)
     typer.echo(verdict.line)
-    raise typer.Exit(0 if verdict.good else 1)
+    raise typer.Exit(ExitCode.DONE if verdict.good else ExitCode.DOUBTFUL)
 
 
 def report(outcome: Outcome) -> None:
@@ -100,7 +101,7 @@ def report(outcome: Outcome) -> None:
     if resumable and is_first():
         typer.echo(f"{outcome.ending} after step {outcome.step:,}, saved; to continue: regard resume {run}")
     if resumable or not is_first():
-        raise typer.Exit(130 if outcome.ending == "interrupted" else 0)
+        raise typer.Exit(ExitCode.INTERRUPTED if outcome.ending == "interrupted" else ExitCode.DONE)
     if outcome.dev_bleu is not None:
         typer.echo(f"best dev BLEU {outcome.dev_bleu:.2f} at step {outcome.best_step:,} ({outcome.signature})")
     if outcome.reward is not None:

@@ -1,8 +1,8 @@
 """What must be learnt before an entrant can translate, each thing in a process of its own: its memory is its own.
 
-    a run of `regard train`   goes on from its checkpoint if it was interrupted
-    a word-based translator   alignments by EM, then counts
-    a lexicon                 alignments by EM, in the tokens of the models; one for all models of the comparison
+    a run, as by `regard train`   goes on from its checkpoint if it was interrupted
+    a word-based translator       alignments by EM, then counts
+    a lexicon                     alignments by EM, in the tokens of the models; one for all models of the comparison
 
 What was learnt lies in a folder. When it is complete, what it cost lies beside it in `learnt.json`, and it is never
 learnt again. Nothing is translated here.
@@ -12,14 +12,9 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -29,11 +24,16 @@ from regard.compare.entrants import TrainingRun
 from regard.data.corpus import DataConfig
 from regard.data.splits import find_splits
 from regard.decode.token_lexicon import learn_lexicon
-from regard.errors import RunError
+from regard.errors import RegardError, RunError
 from regard.files import write_atomically
+from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
-from regard.training.checkpoint import CURRENT, PREVIOUS
+from regard.training.checkpoint import has_checkpoint, load_checkpoint
 from regard.training.cost import peak_bytes
+from regard.training.folder import RunFolder
+from regard.training.loop import budget_spent
+from regard.training.run import resume, train
+from regard.workers import in_new_process
 
 LEARNT = "learnt.json"
 WORDS = "words.json.gz"
@@ -57,41 +57,51 @@ class LearningCost:
 
 
 def learn_run(training: TrainingRun) -> LearningCost:
-    return _learnt(training.folder, lambda: _train(training))
+    cost = _learnt(training.folder, lambda: _train(training))
+    config = training.recipe.train
+    ends_by_steps_alone = not (config.minutes or config.flops or config.patience)
+    if ends_by_steps_alone and cost.steps != config.steps:
+        raise RunError(
+            f"{training.folder / LEARNT} says {cost.steps} steps, but the budget is {config.steps:,}; "
+            f"remove {training.folder} and give the same command again"
+        )
+    return cost
 
 
 def learn_words(data: DataConfig, folder: Path) -> LearningCost:
-    return _learnt(folder, lambda: _apart(_word_based, data, folder))
+    return _learnt(folder, lambda: in_new_process(_measured, _word_based, data, folder))
 
 
 def learn_lexicon_of(data: DataConfig, run: Path, folder: Path) -> LearningCost:
-    return _learnt(folder, lambda: _apart(_token_lexicon, data, run, folder))
+    return _learnt(folder, lambda: in_new_process(_measured, _token_lexicon, data, run, folder))
 
 
 def _learnt(folder: Path, learn: Callable[[], LearningCost]) -> LearningCost:
     done = folder / LEARNT
     if done.exists():
-        return LearningCost(**json.loads(done.read_text(encoding="utf-8")))
+        try:
+            return LearningCost(**json.loads(done.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError) as problem:
+            raise RunError(f"{done} cannot be read ({problem}); remove it and give the same command again") from None
     cost = learn()
     write_atomically(done, lambda path: path.write_text(json.dumps(asdict(cost)), encoding="utf-8"))
     return cost
 
 
 def _train(training: TrainingRun) -> LearningCost:
-    """Train, or go on, as a user would."""
-    folder = training.folder
-    if any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
-        words = ["resume", str(folder)]
-    else:
-        shutil.rmtree(folder, ignore_errors=True)  # stopped before its first checkpoint: nothing is lost
-        recipe = recipe_file(folder)
-        write_atomically(recipe, lambda path: path.write_text(training.recipe.to_toml(), encoding="utf-8"))
-        words = ["train", str(recipe), "--out", str(folder)]
-    done = subprocess.run([sys.executable, "-m", "regard", *words], check=False)
-    if done.returncode == 130 or not (folder / CURRENT).exists():
-        raise RunError(f"{training.name} stopped before its end; to go on, give the same command again")
-    if done.returncode not in (0, 2):  # 2: it had its last step already, and said so
-        raise RunError(f"{training.name} ended with code {done.returncode}; what it said stands above")
+    """Train, or go on, until the budget is spent. Whatever else ends the run stops the comparison."""
+    folder, recipe = training.folder, training.recipe
+    try:
+        if not has_checkpoint(folder):
+            shutil.rmtree(folder, ignore_errors=True)  # stopped before its first checkpoint: nothing is lost
+            write_atomically(recipe_file(folder), lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
+            in_new_process(_begin, recipe, folder)
+        elif not _is_done(training):
+            in_new_process(_go_on, folder)
+    except RegardError as problem:
+        raise RunError(f"training {training.name}, seed {training.seed}: {problem}") from None
+    if not _is_done(training):
+        raise RunError(f"{training.name} stopped before its budget was spent; to go on, give the same command again")
     card = json.loads((folder / "last" / "card.json").read_text(encoding="utf-8"))
     return LearningCost(
         seconds=card["training_seconds"],
@@ -101,6 +111,23 @@ def _train(training: TrainingRun) -> LearningCost:
         target_tokens=card["target_tokens"],
         parameters=card["parameters"],
     )
+
+
+def _is_done(training: TrainingRun) -> bool:
+    """Whether the budget is spent, by the last checkpoint, and the model saved beside it is of the same step."""
+    if not has_checkpoint(training.folder):
+        return False
+    progress, config = load_checkpoint(training.folder).progress, training.recipe.train
+    spent = progress.step >= config.steps or budget_spent(config, progress) is not None
+    return spent and RunFolder(training.folder).last_step() == progress.step
+
+
+def _begin(recipe: Recipe, folder: Path) -> None:
+    train(recipe, folder)
+
+
+def _go_on(folder: Path) -> None:
+    resume(folder)
 
 
 def recipe_file(folder: Path) -> Path:
@@ -118,16 +145,6 @@ def _token_lexicon(data: DataConfig, run: Path, folder: Path) -> None:
     lexicon = learn_lexicon(find_splits(data).training_pairs(), Tokenizer.load(run / "tokenizer.json"))
     folder.mkdir(parents=True, exist_ok=True)
     lexicon.save(folder)
-
-
-def _apart(work: Callable[..., None], *arguments: object) -> LearningCost:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_die_quietly) as pool:
-        return pool.submit(_measured, work, *arguments).result()
-
-
-def _die_quietly() -> None:
-    """Ctrl-C reaches this process too; its parent is the one to speak of it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _measured(work: Callable[..., None], *arguments: object) -> LearningCost:

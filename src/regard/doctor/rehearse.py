@@ -11,18 +11,13 @@ is then a start like the run's own. Nothing waits for a GPU within a stretch of 
 
 from __future__ import annotations
 
-import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -50,6 +45,7 @@ from regard.training.regularise import forward_passes
 from regard.training.run import prepare
 from regard.training.schedule import learning_rate
 from regard.training.update import Update
+from regard.workers import WorkerKilledError, in_new_process
 
 WARM = 3  # updates before the clock counts: workspaces, moments, a recorded graph
 LEAST_SECONDS, MOST_SECONDS = 8.0, 30.0  # of timed updates
@@ -61,7 +57,6 @@ SHAPES_KEPT = 100  # about as many as oneDNN's cache of 1,024 kernels has room f
 PAIRS = 20_000  # whose lengths tell the mean cost of a batch
 
 Shape = tuple[int, int, int]  # of a batch: rows, and tokens of either side
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -91,20 +86,15 @@ class Rehearsal:
 def rehearse(recipe: Recipe) -> Rehearsal | None:
     """None where the system killed it, which is for want of memory."""
     threads = torch.get_num_threads()
-    if pick_device(recipe.train.device).type == "cuda" and in_fresh_process(_compile, recipe, threads) is None:
+    try:
+        if pick_device(recipe.train.device).type == "cuda":
+            in_new_process(_compile, recipe, threads)
+        return in_new_process(_rehearse, recipe, time.time(), threads)
+    except WorkerKilledError:
         return None
-    return in_fresh_process(_rehearse, recipe, time.time(), threads)
 
 
-def in_fresh_process(work: Callable[..., T], *given: object) -> T | None:
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        try:
-            return pool.submit(work, *given).result()
-        except BrokenProcessPool:
-            return None
-
-
-def _compile(recipe: Recipe, threads: int) -> bool:
+def _compile(recipe: Recipe, threads: int) -> None:
     """The first updates, for what torch keeps of them."""
     torch.set_num_threads(threads)
     with tempfile.TemporaryDirectory() as home:
@@ -115,7 +105,6 @@ def _compile(recipe: Recipe, threads: int) -> bool:
         batches = feed(job.batches, Cost(job.bundle.model, forward_passes(recipe.train)), job.bundle.model.device)
         for _ in range(WARM):
             update([next(batches) for _ in range(recipe.train.accumulate)])
-    return True
 
 
 def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:

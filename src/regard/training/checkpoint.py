@@ -153,7 +153,7 @@ def _take_its_place(fresh: Path, folder: Path) -> None:
 
 def _unwritten(folder: Path, step: int, problem: Exception) -> RunError:
     way_on = f"the one before it is whole. Make room, then: regard resume {folder}"
-    if not any((folder / name).exists() for name in (CURRENT, PREVIOUS)):
+    if not has_checkpoint(folder):
         way_on = "it would have been the first. Make room, then start again in another folder"
     return RunError(f"the checkpoint of step {step} could not be written ({problem}); {way_on}")
 
@@ -163,6 +163,10 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def has_checkpoint(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (CURRENT, PREVIOUS))
 
 
 def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:

@@ -6,16 +6,18 @@ recipe.toml  tokenizer.json  best/  last/  training.safetensors  metrics.jsonl  
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
+from regard.data.corpus import DataConfig
 from regard.errors import RunError
-from regard.files import write_atomically
+from regard.files import remove_leftovers, write_atomically
 from regard.recipe.read import read_tables, recipe_from_tables
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
@@ -30,18 +32,33 @@ class RunFolder:
         self.tokenizer_file = path / "tokenizer.json"
         self.best, self.last = path / "best", path / "last"
         self.metrics = path / "metrics.jsonl"
+        self._held = False  # the lock, by this object
 
     def check_free(self) -> None:
-        """A new folder, or an empty one; a folder with anything in it is never touched."""
+        """Raise unless the folder is new or empty: a folder with anything in it is never changed."""
         if self.path.exists() and not self.path.is_dir():
-            raise RunError(f"{self.path} is a file; give --out a folder that does not exist yet")
-        if self.path.is_dir() and any(p.name != LOCK for p in self.path.iterdir()):
+            raise RunError(f"{self.path} is a file; name a folder that does not exist yet", parameter="out")
+        if not self.path.is_dir():
+            return
+        self.check_idle()
+        if any(p.name != LOCK for p in self.path.iterdir()):
             kind, way_on = "something", ""
             if self.recipe_file.exists():
                 saved = any(self.path.glob("training*.safetensors"))
                 kind = "a run" if saved else "a run that stopped before its first checkpoint"
                 way_on = f"go on with it: regard resume {self.path}, or " if saved else "remove it, or "
-            raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder: --out FOLDER")
+            raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder", parameter="out")
+
+    def check_idle(self) -> None:
+        """Raise if another process is training here. Nothing is written."""
+        if self._held:
+            return
+        try:
+            with (self.path / LOCK).open("r+") as file:
+                if not _lock(file):
+                    raise self._in_use(file)
+        except OSError:  # no lock, or none that this user can take
+            return
 
     def has_begun(self, recipe: Recipe) -> bool:
         """Whether this very run has a checkpoint here. If it has not come so far, what it wrote is removed."""
@@ -60,7 +77,8 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
-            raise RunError(f"cannot make the folder {self.path}: {problem.strerror}; choose another --out") from None
+            why = problem.strerror
+            raise RunError(f"cannot make the folder {self.path}: {why}; choose another", parameter="out") from None
 
     def keep_recipe(self, recipe: Recipe) -> None:
         write_atomically(self.recipe_file, lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
@@ -76,28 +94,84 @@ class RunFolder:
     def recipe(self) -> Recipe:
         return recipe_from_tables(self.tables())
 
+    def last_step(self) -> int | None:
+        """Of the model in `last`, by its card."""
+        return _read_card(self.last).get("step")
+
+    def is_complete(self, step: int, data: DataConfig) -> bool:
+        """Whether a run that is done up to `step` has saved its last model and, if it has a test set, its score."""
+        has_test = data.test_src is not None or data.test_pairs is not None
+        scored = "test_bleu" in _read_card(self.best if self.best.exists() else self.last)
+        return self.last_step() == step and (scored or not has_test)
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """One process at a time. The system itself lets go of the lock when a process dies, however it dies."""
-        with (self.path / LOCK).open("a+") as file:
+        """One process at a time. The system releases the lock when a process dies, however it dies; what such a
+        process has left half written is removed."""
+        with self._take_lock() as file:
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            self._held = True
+            folders = (self.path, self.best, self.last)
+            remove_leftovers((path for folder in folders for path in folder.glob(".*.tmp")), own=True)
             try:
-                _lock(file.fileno())
-            except OSError:
-                raise RunError(
-                    f"another process is training in {self.path}; wait for it, stop it, or choose another --out"
-                ) from None
-            yield
+                yield
+            finally:
+                self._held = False
+                if os.name == "posix":  # elsewhere an open file cannot be removed
+                    (self.path / LOCK).unlink(missing_ok=True)
+
+    def _take_lock(self) -> IO[str]:
+        while True:
+            file = (self.path / LOCK).open("a+")
+            if not _lock(file):
+                with file:
+                    raise self._in_use(file)
+            if os.name != "posix" or _is_still(self.path / LOCK, file):
+                return file
+            file.close()  # the process that had it has removed it
+
+    def _in_use(self, lock: IO[str]) -> RunError:
+        holder = ""
+        with contextlib.suppress(OSError):
+            lock.seek(0)
+            holder = lock.read().strip()
+        who = f"another process (pid {holder})" if holder.isdigit() else "another process"
+        return RunError(
+            f"{who} is training in {self.path}; wait for it, stop it, or choose another folder", parameter="out"
+        )
 
 
-def _lock(handle: int) -> None:
-    if os.name == "posix":
-        import fcntl
+def _read_card(bundle: Path) -> dict[str, Any]:
+    try:
+        card = json.loads((bundle / "card.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return card if isinstance(card, dict) else {}
 
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    else:
-        import msvcrt
 
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+def _lock(file: IO[str]) -> bool:
+    """Whether this process has the lock now."""
+    try:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
+    return True
+
+
+def _is_still(path: Path, file: IO[str]) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except OSError:
+        return False
 
 
 def free_folder(first: Path) -> Path:
@@ -110,22 +184,30 @@ def free_folder(first: Path) -> Path:
 
 
 class StopRequest:
-    """Ctrl-C or SIGTERM asks the loop to finish its step, save and leave; a second Ctrl-C leaves at once."""
+    """Ctrl-C, SIGTERM or a closed terminal asks the loop to finish its step, save and leave; a second Ctrl-C leaves at
+    once."""
 
     def __init__(self) -> None:
         self.asked: str | None = None
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[StopRequest]:
+        terminals = [number for number in (1, 2) if os.isatty(number)]
+
         def hear(number: int, frame: FrameType | None) -> None:
             if self.asked and number == signal.SIGINT:
                 raise KeyboardInterrupt
             self.asked = signal.Signals(number).name
+            if self.asked == "SIGHUP":
+                for terminal in terminals:  # it is gone: to write there would fail, and the checkpoint with it
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), terminal)
 
-        try:
-            before = {s: signal.signal(s, hear) for s in (signal.SIGINT, signal.SIGTERM)}
-        except ValueError:  # not the main thread: the caller's own handling stands
-            before = {}
+        before = {}
+        with contextlib.suppress(ValueError):  # not the main thread: the caller's own handling stands
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)  # Windows has no SIGHUP
+                if number is not None and not (name == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):
+                    before[number] = signal.signal(number, hear)  # under nohup SIGHUP is ignored
         try:
             yield self
         finally:

@@ -21,6 +21,7 @@ from torch import Tensor
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.errors import RunError
+from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
 from regard.training.cost import Cost, peak_bytes
 from regard.training.distributed import whole_bundle
@@ -40,6 +41,9 @@ Ending = Literal["finished", "no improvement", "out of time", "out of operations
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
     config, progress, model = job.recipe.train, job.progress, job.bundle.model
+    if progress.step >= config.steps:  # killed after its last checkpoint, before this was saved
+        save_last(job)
+        return "finished"
     model.train()
     update, batches = Update(job), feed(job.batches, Cost(model, forward_passes(config)), model.device, job.guide)
     foresee(update, log.say)
@@ -154,9 +158,13 @@ def extended(trajectory: str, step: int, loss: float, norm: float) -> str:
 
 
 def ends(job: Job, stop: StopRequest) -> Ending | None:
-    config, progress = job.recipe.train, job.progress
     if job.world.summed([stop.asked is not None])[0]:  # asked of one, meant for all
         return "interrupted"
+    return budget_spent(job.recipe.train, job.progress)
+
+
+def budget_spent(config: TrainConfig, progress: Progress) -> Ending | None:
+    """Which limit ends a run before its last step, if one is reached."""
     if config.minutes is not None and progress.seconds > 60 * config.minutes:
         return "out of time"
     if config.flops is not None and progress.flops >= config.flops:
@@ -215,6 +223,10 @@ def save(job: Job, log: RunLog) -> None:
         job.average,
         job.world,
     )
+    save_last(job)
+
+
+def save_last(job: Job) -> None:
     with job.average.in_place():
         bundle = whole_bundle(job.bundle)
         describe_bundle(job)

@@ -17,7 +17,7 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.tensors import load_weights
 from regard.config import differences
 from regard.data.splits import Splits, find_splits
-from regard.errors import RecipeError, RunError
+from regard.errors import RecipeError, RunError, RunFinishedError
 from regard.metrics.bleu import BleuScore
 from regard.models.base import Model, RowModel
 from regard.models.table import make_model
@@ -127,8 +127,8 @@ def _go_on(
     checkpoint = load_checkpoint(run, previous)
     check_changes(checkpoint, recipe, run, override, console)
     step = checkpoint.progress.step
-    if step >= recipe.train.steps:
-        raise RunError(
+    if step >= recipe.train.steps and folder.is_complete(step, recipe.data):
+        raise RunFinishedError(
             f"{run} has done its {recipe.train.steps:,} steps; for more: regard resume {run} "
             f"--steps {2 * step} --override"
         )

@@ -57,27 +57,31 @@ class StopAt(StopRequest):
 def verify(run: Path, console: Console | None = None) -> Verdict:
     console = console or Console(stderr=True)
     folder = RunFolder(run)
-    with folder.locked():
-        if not all((run / name).exists() for name in (CURRENT, PREVIOUS)):
-            raise RunError(f"{run} has only one checkpoint, or none; what lies between two is verified (--save-every)")
-        last, before = load_checkpoint(run), load_checkpoint(run, previous=True)
-        first, step = before.progress.step + 1, last.progress.step
-        if step < first:
-            raise RunError(
-                f"the last checkpoint of {run} (step {step}) is not after the one before it (step {first - 1}); "
-                f"go on with the run first: regard resume {run}"
-            )
-        if last.progress.processes > 1:
-            raise RunError(f"{run} was trained by {last.progress.processes} processes; only those of one are verified")
-        recipe = recipe_from_tables(tomllib.loads(last.recipe))
-        splits = find_splits(recipe.data)
-        if splits.fingerprint() != last.data:
-            return Verdict(False, f"not verified: the training data is not what {run} was trained with")
-        console.print(f"training steps {first:,} to {step:,} of {run} once more", highlight=False, markup=False)
-        with tempfile.TemporaryDirectory() as place, as_many_threads(last.progress.threads):
-            again = replay(folder, before, last, splits, Path(place), console)
-            lines = [logged(path) for path in (folder.metrics, Path(place) / folder.metrics.name)]
-    return judged(run, first, last, again, *lines)
+    if not all((run / name).exists() for name in (CURRENT, PREVIOUS)):
+        raise RunError(
+            f"{run} has only one checkpoint, or none; what lies between two is verified (train.save_every decides "
+            "how often a run saves one)"
+        )
+    folder.check_idle()
+    last, before = load_checkpoint(run), load_checkpoint(run, previous=True)
+    first, step = before.progress.step + 1, last.progress.step
+    if step < first:
+        raise RunError(
+            f"the last checkpoint of {run} (step {step}) is not after the one before it (step {first - 1}); "
+            f"go on with the run first: regard resume {run}"
+        )
+    if last.progress.processes > 1:
+        raise RunError(f"{run} was trained by {last.progress.processes} processes; only those of one are verified")
+    recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    splits = find_splits(recipe.data)
+    if splits.fingerprint() != last.data:
+        return Verdict(False, f"not verified: the training data is not what {run} was trained with")
+    logs = logged(folder.metrics)
+    console.print(f"training steps {first:,} to {step:,} of {run} again", highlight=False, markup=False)
+    with tempfile.TemporaryDirectory() as place, as_many_threads(last.progress.threads):
+        again = replay(folder, before, last, splits, Path(place), console)
+        logs_again = logged(Path(place) / folder.metrics.name)
+    return judged(run, first, last, again, logs, logs_again)
 
 
 def replay(

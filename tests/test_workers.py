@@ -1,0 +1,73 @@
+"""Work in a process of its own: what comes back, and that no process outlives the one that started it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regard.errors import InputError
+from regard.workers import WorkerKilledError, in_new_process
+from support import is_running, wait_for
+
+PARENT = """
+import sys
+from test_workers import write_pid_and_wait
+from regard.workers import in_new_process
+if __name__ == "__main__":
+    in_new_process(write_pid_and_wait, sys.argv[1])
+"""
+
+
+def fail(message: str) -> None:
+    raise InputError(message, parameter="src")
+
+
+class UnsendableError(Exception):
+    def __init__(self) -> None:
+        super().__init__("it holds a function")
+        self.function = lambda: None
+
+
+def fail_strangely() -> None:
+    raise UnsendableError
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_pid_and_wait(path: str) -> None:
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+def test_what_comes_back() -> None:
+    assert in_new_process(divmod, 17, 5) == (3, 2)
+    assert in_new_process(os.getpid) != os.getpid()
+    with pytest.raises(InputError, match="no such file") as problem:
+        in_new_process(fail, "no such file")
+    assert problem.value.parameters == ("src",)
+    with pytest.raises(RuntimeError, match="UnsendableError: it holds a function"):
+        in_new_process(fail_strangely)
+    with pytest.raises(WorkerKilledError, match="SIGKILL"):
+        in_new_process(die)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_it_ends_with_the_process_that_started_it(tmp_path: Path, number: signal.Signals) -> None:
+    script, note = tmp_path / "parent.py", tmp_path / "pid"
+    script.write_text(PARENT)
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    parent = subprocess.Popen(
+        [sys.executable, str(script), str(note)], env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL
+    )
+    worker = int(wait_for(lambda: note.exists() and note.read_text()))
+    parent.send_signal(number)
+    parent.wait(timeout=30)
+    assert wait_for(lambda: not is_running(worker))
