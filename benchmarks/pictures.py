@@ -27,9 +27,9 @@ PICTURES: dict[str, list[str]] = {
     "hero": ["attention", "She has not read the red book that I gave her last week.", "--arrows"],
     "attention": ["attention", LONG],
     "heads": ["heads", LONG],
-    "arcs": ["arcs", "--word", "it", "--layer", "6", "--heads", "2,4", *PAIR],
-    "il": ["arcs", "--word", "il", "--kind", "decoder", "--layer", "3", "--heads", "1", PAIR[0]],
-    "elle": ["arcs", "--word", "elle", "--kind", "decoder", "--layer", "3", "--heads", "1", PAIR[1]],
+    "arcs": ["arcs", "--word", "it", "--layer", "6", "--head", "2", "--head", "4", *PAIR],
+    "il": ["arcs", "--word", "il", "--kind", "decoder", "--layer", "3", "--head", "1", PAIR[0]],
+    "elle": ["arcs", "--word", "elle", "--kind", "decoder", "--layer", "3", "--head", "1", PAIR[1]],
     "lattice": ["lattice", "School bores me.", "--beam", "3"],
     "positions": ["positions"],
 }

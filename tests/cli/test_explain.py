@@ -30,7 +30,7 @@ FLAGS = {
         "--help",
     ],
     "arcs": [
-        *("--word", "--model", "--target", "--beam", "--kind", "--layer", "--heads", "--side", "--row"),
+        *("--word", "--model", "--target", "--beam", "--kind", "--layer", "--head", "--side", "--row"),
         *("--out", "--font", "--device", "--help"),
     ],
 }
@@ -88,7 +88,7 @@ def test_layers_and_heads_count_from_1(call, run_folder, tmp_path):
 
 def test_a_word_in_two_sentences(call, run_folder, tmp_path):
     out = tmp_path / "arcs.json"
-    given = ("--word", "cat", "--heads", "2,1,2", "--model", run_folder, "--out", out)
+    given = ("--word", "cat", "--head", "2", "--head", "1", "--head", "2", "--model", run_folder, "--out", out)
     assert call("explain", "arcs", *given, SENTENCE, "The cat sleeps.").code == 0
     found = json.loads(out.read_text(encoding="utf-8"))["arcs"]
     assert [arcs["word"]["number"] for arcs in found] == [5, 2]
@@ -100,9 +100,12 @@ def test_a_word_in_two_sentences(call, run_folder, tmp_path):
     [
         (["attention"], "missing argument 'TEXT'"),
         (["attention", ""], "the sentence is empty"),
-        (["attention", SENTENCE, "--kind", "self"], '--kind must be encoder, decoder, cross, but is "self"'),
-        (["attention", SENTENCE, "--row", "reading"], "--row must be predicting or having-read"),
-        (["attention", SENTENCE, "--layer", "0"], "--layer counts from 1"),
+        (
+            ["attention", SENTENCE, "--kind", "self"],
+            "invalid value for '--kind': 'self' is not one of 'cross', 'encoder', 'decoder'",
+        ),
+        (["attention", SENTENCE, "--row", "reading"], "'reading' is not one of 'predicting', 'having-read'"),
+        (["attention", SENTENCE, "--layer", "0"], "--layer must be a whole number of at least 1, but is 0"),
         (["attention", SENTENCE, "--layer", "99"], "--layer must be from 1 to"),
         (["attention", SENTENCE, "--head", "99"], "--head must be from 1 to"),
         (["attention", SENTENCE, "--head", "x"], "--head"),
@@ -110,8 +113,8 @@ def test_a_word_in_two_sentences(call, run_folder, tmp_path):
         (["attention", SENTENCE, "--out", "map.pdf"], "must end in .svg"),
         (["attention", SENTENCE, "--target", "Le chat.", "--beam", "2"], "not both"),
         (["arcs", SENTENCE, "--word", "horse"], 'there is no word "horse"; the words are: The dog'),
-        (["arcs", SENTENCE, "--word", "dog", "--heads", "1;2"], "--heads must be numbers"),
-        (["arcs", SENTENCE, "--word", "dog", "--side", "left"], "--side must be source or target"),
+        (["arcs", SENTENCE, "--word", "dog", "--head", "1;2"], "--head must be a whole number of at least 1"),
+        (["arcs", SENTENCE, "--word", "dog", "--side", "left"], "'left' is not one of 'source', 'target'"),
         (["arcs", SENTENCE, SENTENCE, "--word", "dog", "--target", "x"], "give one sentence"),
         (["attention", SENTENCE, "--font", "none.ttf", "--out", "x.png"], "cannot be read as a font"),
         (["maps"], "regard explain --help"),

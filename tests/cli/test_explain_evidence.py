@@ -31,7 +31,20 @@ def test_evidence_in_the_terminal_and_in_files(run_folder: Path, tmp_path: Path,
 def test_importance_of_own_files(run_folder: Path, tmp_path: Path, call: Call) -> None:
     src, tgt = write_lines(tmp_path, times=1)
     out = tmp_path / "i.json"
-    words = ("explain", "importance", "--model", run_folder, "--src", src, "--tgt", tgt, "--draws", "2", "--heads", "1")
+    words = (
+        "explain",
+        "importance",
+        "--model",
+        run_folder,
+        "--src",
+        src,
+        "--tgt",
+        tgt,
+        "--draws",
+        "2",
+        "--cut-heads",
+        "1",
+    )
     assert call(*words, "--out", out).code == 0
     found = json.loads(out.read_text(encoding="utf-8"))
     assert list(found["drops"].values()) == sorted(found["drops"].values(), reverse=True)
@@ -40,7 +53,9 @@ def test_importance_of_own_files(run_folder: Path, tmp_path: Path, call: Call) -
 
 @pytest.mark.slow
 def test_a_lab_on_a_few_pairs(run_folder: Path) -> None:
-    done = regard("explain", "lab", "pronoun", "--model", run_folder, "--pairs", "1", "--draws", "1", "--heads", "1")
+    done = regard(
+        "explain", "lab", "pronoun", "--model", run_folder, "--minimal-pairs", "1", "--draws", "1", "--cut-heads", "1"
+    )
     assert done.returncode == 0, done.stderr
     assert b"pairs right" in done.stdout
 
@@ -48,16 +63,16 @@ def test_a_lab_on_a_few_pairs(run_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("evidence", "The cat.", "--blank", "unk"), "--blank must be mean or removed"),
+        (("evidence", "The cat.", "--blank", "unk"), "'unk' is not one of 'mean', 'removed'"),
         (("evidence", "The cat.", "--cut", "cross"), "KIND:LAYER:HEAD"),
         (("evidence", "The cat.", "--cut", "cross:9:1"), "no head cross:9:1 in this model"),
-        (("evidence", "The cat.", "--how", "half", "--cut", "each"), "--how must be zero or uniform"),
+        (("evidence", "The cat.", "--how", "half", "--cut", "each"), "'half' is not one of 'zero', 'uniform'"),
         (("evidence", " "), "empty"),
         (("evidence", "The cat.", "--out", "a.xyz"), "must end in"),
         (("importance", "--src", "a"), "--src and --tgt together"),
-        (("importance", "--heads", "0"), "--heads must be at least 1"),
-        (("lab", "irony"), 'no lab "irony"'),
-        (("lab", "pronoun", "--pairs", "0"), "--pairs must be at least 1"),
+        (("importance", "--cut-heads", "0"), "--cut-heads must be a whole number of at least 1"),
+        (("lab", "irony"), "'irony' is not one of 'pronoun', 'polysemy' (regard explain lab --help"),
+        (("lab", "pronoun", "--minimal-pairs", "0"), "--minimal-pairs must be a whole number of at least 1"),
     ],
 )
 def test_bad_input_is_one_line(words: tuple[str, ...], said: str, run_folder: Path, call: Call) -> None:

@@ -13,7 +13,7 @@ FLAGS = {
     "step": [
         *("--position", "--layer", "--head", "--kind", "--target", "--model", "--beam", "--out", "--device", "--help"),
     ],
-    "positions": ["--width", "--length", "--model", "--out", "--font", "--help"],
+    "positions": ["--width", "--length", "--model", "--out", "--font", "--device", "--help"],
 }
 
 
@@ -73,13 +73,13 @@ def test_positions(call, run_folder, tmp_path):
     ("words", "says"),
     [
         (["lattice", ""], "the text is empty"),
-        (["lattice", SENTENCE, "--beam", "0"], "must be at least 1"),
+        (["lattice", SENTENCE, "--beam", "0"], "--beam must be a whole number from 1 to 1,000"),
         (["lattice", SENTENCE, "--beam", "12", "--out", "x.svg"], "too many to draw"),
         (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .json, .png, .txt, .dot"),
         (["lattice", "cat " * 200], "give a shorter sentence"),
         (["step", SENTENCE, "--position", "99"], "--position must be from 1 to"),
-        (["step", SENTENCE, "--head", "0"], "--head must be from 1 to 2"),
-        (["step", SENTENCE, "--kind", "self"], "--kind must be"),
+        (["step", SENTENCE, "--head", "0"], "--head must be a whole number of at least 1, but is 0"),
+        (["step", SENTENCE, "--kind", "self"], "'self' is not one of 'cross', 'encoder', 'decoder'"),
         (["step", SENTENCE, "--out", "x.svg"], "must end in .json, .txt"),
         (["positions", "--width", "7"], "width must be an even number"),
         (["positions", "--width", "8", "--model", "m"], "give --width or --model, not both"),

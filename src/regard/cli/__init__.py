@@ -17,6 +17,7 @@ from typing import NoReturn
 import typer
 
 from regard.cli.app import app
+from regard.cli.flags import command_words, with_flags
 from regard.cli.process import ExitCode, discard_output, open_streams, stopped_by_signals, warn
 from regard.errors import RegardError, RunFinishedError
 
@@ -45,8 +46,6 @@ def _exit_code(words: list[str]) -> int:
         warn(str(problem))
         return ExitCode.NOTHING_LEFT
     except RegardError as problem:
-        from regard.cli.flags import with_flags
-
         warn(with_flags(problem, typer.main.get_command(app), words))
         return ExitCode.BAD_INPUT
     except KeyboardInterrupt:
@@ -79,9 +78,7 @@ def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
     text = " ".join(str(problem).split())[:300]
     if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
         said = problem.format_message().replace("Value error, ", "").strip().rstrip(".")
-        names = [command.callback.__name__ for command in app.registered_commands if command.callback]
-        names += [group.name for group in app.registered_groups if group.name]
-        where = " ".join(["regard", *(w for w in words[:1] if w in names)])
+        where = " ".join(["regard", *command_words(typer.main.get_command(app), words)])
         return f"{said[:1].lower()}{said[1:]} ({where} --help shows what is allowed)", ExitCode.BAD_INPUT
     if isinstance(problem, OSError):  # no room, no right, a folder that is a file
         if problem.filename is None:

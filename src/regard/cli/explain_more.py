@@ -1,16 +1,28 @@
-"""`regard explain lattice`, `step` and `positions`: a search, one look in numbers, and how places are told.
+"""`regard explain lattice`, `step` and `positions`: a search, one attention step in numbers, position encodings.
 
-Registered by `cli/explain.py`. Layers, heads and positions count from 1 here.
+Registered by `cli/explain.py`. Layers, heads and positions count from 1 in flags.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Beam, Device, Font, Model, Picture, Sentence, number
+from regard.cli.options import (
+    Beam,
+    Device,
+    Font,
+    Kind,
+    LengthPenalty,
+    Model,
+    Numbers,
+    Picture,
+    Sentence,
+    Target,
+    number,
+)
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,31 +33,24 @@ def lattice(
     text: Sentence,
     model: Model = None,
     beam: Beam = None,
-    length_penalty: Annotated[
-        float | None,
-        typer.Option(
-            parser=number("--length-penalty", float),
-            metavar="X",
-            help="α of ((5 + length) / 6)^α.  [default: the model's]",
-        ),
-    ] = None,
+    length_penalty: LengthPenalty = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Where to write: .svg, .html, .png, .json, .dot or .txt.  [default: the terminal]"
+            "--out", metavar="FILE", help="A .svg, .html, .png, .json, .dot or .txt.  [default: the terminal]"
         ),
     ] = None,
     font: Font = None,
     device: Device = "auto",
 ) -> None:
-    """Show a beam search: every continuation it weighed, and why it was kept or given up.
+    """Show a beam search: what it considered, kept and dropped.
 
-    At each step the search weighs the 2 × beam best continuations of the hypotheses it holds. The best that do not end
-    go on, as many as the beam is wide; those that end are ranked by log P / ((5 + length) / 6)^α. A picture shows steps
-    from left to right, the way to the best translation bold; hover over a box to read why it was given up.
+    At each step the search considers the 2 × beam best continuations of its hypotheses. The best that do not end are
+    kept, as many as the beam is wide; those that end are ranked by log P / ((5 + length) / 6)^α. A picture shows steps
+    from left to right, with the path to the best translation in bold; hover over a box to read why it was dropped.
 
+    \b
       regard explain lattice "The black cat sleeps." --beam 4
-
       regard explain lattice "The black cat sleeps." --beam 4 --out cat.svg
     """
     from regard.report.deliver import PICTURES, Output, check_out, deliver
@@ -81,51 +86,40 @@ def step(
     position: Annotated[
         int,
         typer.Option(
-            parser=number("--position", int),
+            "--position",
+            parser=number("--position", int, 1),
             metavar="N",
-            help="Which target token is predicted, from 1; the last one is the end. With --kind encoder: which source "
-            "token looks.",
+            help="The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the source "
+            "token that attends.",
         ),
     ] = 1,
-    layer: Annotated[int, typer.Option(parser=number("--layer", int), metavar="N", help="From 1.")] = 1,
-    head: Annotated[int, typer.Option(parser=number("--head", int), metavar="N", help="From 1.")] = 1,
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="cross (target looks at source), encoder (source at itself) or decoder (target at the words before).",
-        ),
-    ] = "cross",
-    target: Annotated[
-        str | None,
-        typer.Option(metavar="TEXT", help="A translation to force, instead of the one that the model finds."),
-    ] = None,
+    layer: Annotated[
+        int, typer.Option("--layer", parser=number("--layer", int, 1), metavar="N", help="A layer, counted from 1.")
+    ] = 1,
+    head: Annotated[
+        int, typer.Option("--head", parser=number("--head", int, 1), metavar="N", help="A head, counted from 1.")
+    ] = 1,
+    kind: Kind = "cross",
+    target: Target = None,
     model: Model = None,
     beam: Beam = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write: .json (every number) or .txt.  [default: the terminal]"),
-    ] = None,
+    out: Numbers = None,
     device: Device = "auto",
 ) -> None:
-    """Show one look of one head in numbers, from the hidden states to the output.
+    """Show one step of one head in numbers.
 
-    For a Transformer q, k, q·k, ÷√d, mask, softmax, the weighted values, their sum and what W_O makes of it. For
-    additive attention W₁h, W₂s, tanh, vᵀ; for other scores their own terms. The numbers are computed from the model's
-    weights by the equation that is shown and held against what the model's forward pass had. Where they differ by more
-    than 0.00001 nothing is shown. In the terminal vectors are cut to four numbers and their length.
+    For a Transformer q, k, q·k, ÷√d, mask, softmax, the weighted values, their sum and W_O times it. For additive
+    attention W₁h, W₂s, tanh, vᵀ; for other scores their own terms. The numbers are computed from the model's weights by
+    the equation that is shown and compared with the model's forward pass. Where they differ by more than 0.00001
+    nothing is shown. In the terminal a vector is its first four numbers and its length.
 
+    \b
       regard explain step "The black cat sleeps." --position 3 --layer 2 --head 1
-
-      regard explain step "The black cat sleeps." --kind encoder --position 2 --out look.json
+      regard explain step "The black cat sleeps." --kind encoder --position 2 --out step.json
     """
-    from regard.explain.grid import KINDS
     from regard.report.deliver import NUMBERS, Output, check_out, deliver
     from regard.report.json import rounded
 
-    if kind not in KINDS:
-        raise InputError(f'--kind must be {", ".join(KINDS)}, but is "{kind}"')
     check_out(out, NUMBERS)
     translator = _one_model(model, device)
     _check_sentence(translator, text)
@@ -137,36 +131,45 @@ def step(
         ids = translator.translate([text], beam=beam)[0].candidates[0].ids
     else:
         ids = tuple(translator.tokenizer.encode_target([target])[0])
-    chosen: Any = kind  # it was checked
-    which = Query(chosen, layer - 1, head - 1, position - 1)
-    found = steps.step_numbers(translator.bundle, text, ids, which)
+    query = Query(kind, layer - 1, head - 1, position - 1)
+    found = steps.step_numbers(translator.bundle, text, ids, query)
     deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
 
 
 def positions(
     width: Annotated[
         int | None,
-        typer.Option(parser=number("--width", int), metavar="N", help="Numbers of a vector; even.  [default: 128]"),
+        typer.Option(
+            "--width",
+            parser=number("--width", int, 2, 8192),
+            metavar="N",
+            help="Width of the vectors; even.  [default: 128]",
+        ),
     ] = None,
-    length: Annotated[int, typer.Option(parser=number("--length", int), metavar="N", help="Places to look at.")] = 64,
+    length: Annotated[
+        int, typer.Option("--length", parser=number("--length", int), metavar="N", help="How many positions.")
+    ] = 64,
     model: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="A Transformer whose width, words and learned positions to take.  [default: none]"
+            "--model",
+            metavar="FOLDER",
+            help="A Transformer, for its width, words and learned positions.  [default: none]",
         ),
     ] = None,
     out: Picture = None,
     font: Font = None,
+    device: Device = "cpu",
 ) -> None:
-    """Show how places are told, and check what the notes require of it.
+    """Show position encodings, and check what the notes require.
 
-    The sinusoids as a map, binary counting beside them, products of two places against their distance (sinusoids,
-    rotary, learned), and the notes' five requirements, each with a number for five ways to tell a place: counting, a
-    fraction of the sentence, bits, sinusoids, a learned table. Where a claim of the notes holds and where not is said.
+    The sinusoids as a map, binary counting beside them, products of two positions against their distance (sinusoids,
+    rotary, learned), and the notes' five requirements, each with a number for five encodings: counting, a fraction of
+    the sentence, bits, sinusoids, a learned table.
 
+    \b
       regard explain positions
-
-      regard explain positions --width 512 --length 100 --out requirements.svg
+      regard explain positions --width 512 --length 100 --out positions.svg
     """
     from regard.report.deliver import PICTURES, Output, check_out, deliver
     from regard.report.json import rounded
@@ -182,7 +185,7 @@ def positions(
     elif width is not None:
         raise InputError("--model has a width of its own; give --width or --model, not both")
     else:
-        found = requirements.positions_of(_one_model(model, "cpu").bundle.model, length)
+        found = requirements.positions_of(_one_model(model, device).bundle.model, length)
     output = Output(
         text=lambda: positions_text(found),
         data=lambda: rounded(requirements.as_dict(found)),
@@ -190,9 +193,6 @@ def positions(
         drawing=lambda: positions_drawing(found),
     )
     deliver(output, out, font)
-
-
-# ------------------------------------------------------------------------------------------------ what all do
 
 
 def _one_model(folder: Path | None, device: str) -> Translator:

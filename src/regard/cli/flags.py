@@ -22,7 +22,7 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
     text = str(problem)
     subject = SUBJECT.match(text)
     names = [*problem.parameters, *([subject[1]] if subject else []), *SECTION_KEY.findall(text)]
-    command = command_of(app, words)
+    command = command_of(app, command_words(app, words))
     flags = [flag for name in names if (flag := flag_of(command, name.rpartition(".")[2]))]
     if isinstance(command, RecipeCommand) and text.startswith("unknown key") and not flags:
         return f"{text} (regard train --help lists all keys)"
@@ -30,13 +30,21 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
     return f"{text} ({', '.join(missing)})" if missing else text
 
 
+def command_words(app: Any, words: Sequence[str]) -> list[str]:
+    """The first words that name a command: of `explain attention TEXT` two."""
+    found: list[str] = []
+    for word in words:
+        if word not in getattr(command_of(app, found), "commands", {}):
+            break
+        found.append(word)
+    return found
+
+
 def command_of(app: Any, words: Sequence[str]) -> Any:
-    """The command that the first words name: `explain attention …` is the command `attention` of `explain`."""
+    """The command of the words that name it: `attention` of `explain`."""
     command = app
     for word in words:
-        if (inner := getattr(command, "commands", {}).get(word)) is None:
-            break
-        command = inner
+        command = command.commands[word]
     return command
 
 
