@@ -45,7 +45,9 @@ from rich.console import Console
 from regard.batch import EOS
 from regard.recipe.read import read_recipe
 from regard.text.tokenizer import TextConfig, Tokenizer
-from regard.training.profile import Bench
+from regard.training.folder import RunFolder
+from regard.training.job import prepare
+from regard.training.rehearsal import Trial
 
 HERE = Path(__file__).resolve().parent
 BATCH, LONGEST = 4096, 128
@@ -144,11 +146,11 @@ def train_plain(src: str, tgt: str, cache: str, precision: str, updates: str) ->
     """What the process of plain PyTorch does."""
     torch.manual_seed(1)
     recipe = read_recipe(None, settings(Path(src), Path(tgt), Path(cache), "float32").items())
-    bench = Bench(recipe, Console(quiet=True))
-    step = plain_step(Plain(bench.job.bundle.model.target_size), precision == "bfloat16")
+    trial = Trial(prepare(recipe, RunFolder(Path(cache) / "run"), Console(quiet=True)))
+    step = plain_step(Plain(trial.job.bundle.model.target_size), precision == "bfloat16")
     tokens = 0
     for _ in range(int(updates)):
-        ready = next(bench.batches)
+        ready = next(trial.batches)
         step(ready)
         tokens += ready.tokens
     print(f"target tokens: {tokens}")

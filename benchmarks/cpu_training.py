@@ -33,7 +33,10 @@ from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
 from regard.training.cost import peak_bytes
 from regard.training.feed import Ready
-from regard.training.profile import Bench
+from regard.training.folder import RunFolder
+from regard.training.job import prepare
+from regard.training.rehearsal import Trial
+from regard.training.update import Update
 
 SMALL = PRESETS["small"]
 Step = Callable[[Ready], object]
@@ -157,15 +160,16 @@ def recipe_for(src: Path, tgt: Path, precision: str, cache: Path) -> Recipe:
     return read_recipe(None, [(name, str(value)) for name, value in settings.items()])
 
 
-def rivals(bench: Bench, wanted: Sequence[str]) -> dict[str, Step]:
-    size = bench.job.bundle.model.target_size
+def rivals(trial: Trial, wanted: Sequence[str]) -> dict[str, Step]:
+    size = trial.job.bundle.model.target_size
     found: dict[str, Step] = {}
     for half in (False, True):
         kind = "bfloat16" if half else "float32"
         if kind not in wanted:
             continue
-        ours = replace(bench.job, autocast=torch.autocast("cpu", torch.bfloat16, enabled=half))
-        update = type(bench.update)(ours)
+        ours = trial.job.update
+        loss = replace(ours.loss, autocast=torch.autocast("cpu", torch.bfloat16, enabled=half))
+        update = Update(loss, ours.optimizer, ours.objective, ours.world)
         found[f"regard, {kind}"] = lambda ready, update=update: update([ready])
         found[f"plain PyTorch, {kind}"] = plain_step(Plain(size), half)
         try:
@@ -190,22 +194,22 @@ def main() -> None:
         src, tgt = given.src or folder / "train.en", given.tgt or folder / "train.fr"
         recipe = recipe_for(src, tgt, "float32", folder / "cache")
         torch.manual_seed(1)
-        bench = Bench(recipe, Console(quiet=True))
-        measure(bench, given.precision, given.steps, given.rounds)
+        trial = Trial(prepare(recipe, RunFolder(folder / "run"), Console(quiet=True)))
+        measure(trial, given.precision, given.steps, given.rounds)
 
 
-def measure(bench: Bench, precisions: Sequence[str], steps: int, rounds: int) -> None:
-    ready = [next(bench.batches) for _ in range(steps)]
+def measure(trial: Trial, precisions: Sequence[str], steps: int, rounds: int) -> None:
+    ready = [next(trial.batches) for _ in range(steps)]
     found: dict[str, list[float]] = {}
-    contestants = rivals(bench, precisions)
+    contestants = rivals(trial, precisions)
     for step in contestants.values():
         rate(step, iter(ready), 2)  # warm
     for number in range(rounds):
         for who, step in contestants.items():
             batches = iter(ready)
             if who.startswith("regard"):  # made from the corpus, the same ones again
-                bench.job.batches.index = 0
-                batches = bench.batches
+                trial.job.material.batches.index = 0
+                batches = trial.batches
             found.setdefault(who, []).append(rate(step, batches, steps))
         print(
             f"round {number + 1}: " + " · ".join(f"{who} {rates[-1]:,.0f}" for who, rates in found.items()), flush=True

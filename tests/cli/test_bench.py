@@ -8,15 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from regard.training.profile import (
-    BACKWARD,
-    FORWARD,
-    OPTIMIZER,
-    WAITING,
-    measured_peak,
-    peak_of,
-    what_bounds,
-)
+from regard.training.cost import measured_peak, peak_flops
+from regard.training.rehearsal import BACKWARD, FORWARD, OPTIMIZER, WAITING, what_bounds
 from support import Call, write_lines
 
 SMALL = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --device cpu --max-length 60"
@@ -77,4 +70,4 @@ def test_what_bounds_is_named() -> None:
 
 def test_a_peak_is_measured_where_none_is_known() -> None:
     assert measured_peak(torch.device("cpu"), torch.float32, 256) > 1e8
-    assert peak_of(torch.device("cpu"), torch.float32)[1] == "a product of 1024 × 1024 matrices"
+    assert peak_flops(torch.device("cpu"), torch.float32)[1] == "a product of 1024 × 1024 matrices"

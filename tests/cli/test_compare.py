@@ -120,7 +120,7 @@ def test_a_killed_comparison_goes_on(tmp_path: Path, words: list[str]) -> None:
     assert not (checkpoint.parent / "compared.json").exists()
     done = regard(*command)
     assert done.returncode == 0, done.stderr.decode()
-    assert b"going on with" in done.stderr
+    assert b"resuming " in done.stderr
     assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["rows"][0]["steps"] == 60
 
 

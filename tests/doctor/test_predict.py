@@ -15,12 +15,12 @@ import pytest
 from damage import clean
 from regard.data.corpus import DataConfig
 from regard.doctor.advice import advise
-from regard.doctor.clock import Time
 from regard.doctor.machine import Device, look_at_machine
-from regard.doctor.predict import Corpus, predict
+from regard.doctor.predict import CorpusSummary, predict
 from regard.doctor.rehearse import Rehearsal, spread
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
+from regard.training.clock import Time
 
 SEEN = Rehearsal(
     device="cpu",
@@ -44,7 +44,7 @@ SEEN = Rehearsal(
     peak_bytes=2**30,
     disk=2**20,
 )
-CORPUS = Corpus(50_000, 500_000, Time(40, 40), True, {"empty": 0}, 0.1, 5000, {})
+CORPUS = CorpusSummary(50_000, 500_000, Time(40, 40), True, {"empty": 0}, 0.1, 5000, {})
 MACHINE = replace(look_at_machine(DataConfig()), memory_free=2**33, disk_free=2**40, devices=(), load=0.0, cores=2)
 
 
@@ -78,7 +78,7 @@ def test_encoding_is_counted_where_it_is_still_to_be_done() -> None:
     assert predict(anew, CORPUS, SEEN).parts["encoding of each epoch"] == Time(800, 800)
 
 
-def said(*, corpus: Corpus = CORPUS, seen: Rehearsal = SEEN, machine: object = MACHINE, **train: object) -> str:
+def said(*, corpus: CorpusSummary = CORPUS, seen: Rehearsal = SEEN, machine: object = MACHINE, **train: object) -> str:
     given = recipe(**train)
     return "\n".join(
         f"{'!' * advice.serious}{advice.said}"

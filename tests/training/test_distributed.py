@@ -19,8 +19,9 @@ from regard.errors import RecipeError, RunError
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, load_checkpoint
-from regard.training.distributed import World, joined, objective
-from regard.training.run import on_processes, resume
+from regard.training.distributed import World, joined, make_objective
+from regard.training.job import for_processes
+from regard.training.run import resume
 from support import write_lines
 
 pytestmark = pytest.mark.long
@@ -176,11 +177,11 @@ def test_two_processes_equal_one_with_twice_the_batch(home: Path, one: str, two:
     assert_alike(home / one, home / two)
 
 
-def test_each_process_throws_dice_of_its_own(home: Path) -> None:
-    dice = {n: t for n, t in load_checkpoint(home / "noisy").tensors.items() if n.startswith("random:")}
-    assert sorted(dice) == ["random:cpu", "random:cpu.1"]
-    assert not torch.equal(dice["random:cpu"], dice["random:cpu.1"])
-    assert_alike(home / "noisy", home / "noisy-spread")  # the same dice in both kinds
+def test_each_process_has_a_random_state_of_its_own(home: Path) -> None:
+    states = {n: t for n, t in load_checkpoint(home / "noisy").tensors.items() if n.startswith("random:")}
+    assert sorted(states) == ["random:cpu", "random:cpu.1"]
+    assert not torch.equal(states["random:cpu"], states["random:cpu.1"])
+    assert_alike(home / "noisy", home / "noisy-spread")  # the same states in both kinds
 
 
 def test_spread_weights_are_in_every_process_file(home: Path) -> None:
@@ -211,7 +212,7 @@ def test_a_checkpoint_of_two_goes_on_in_two_exactly_and_in_three(home: Path) -> 
 def test_a_stop_asked_of_one_stops_all(ran: tuple[Path, str]) -> None:
     home, said = ran
     assert said.count("interrupted after step 4, saved; to go on: regard resume") == 1
-    assert f"going on with {home / 'stopped'} after step 4" in said
+    assert f"resuming {home / 'stopped'} after step 4" in said
 
 
 def test_only_the_first_process_speaks(ran: tuple[Path, str]) -> None:
@@ -258,16 +259,16 @@ def test_a_damaged_part_is_named(home: Path, tmp_path: Path) -> None:
 
 
 def test_positions_for_another_number_of_processes() -> None:
-    assert on_processes(Progress(index=9, processes=2), 3) == Progress(index=6, processes=3)
-    assert on_processes(Progress(index=9, processes=2, shared_rows=True), 3) == Progress(
+    assert for_processes(Progress(index=9, processes=2), 3) == Progress(index=6, processes=3)
+    assert for_processes(Progress(index=9, processes=2, shared_rows=True), 3) == Progress(
         index=9, processes=3, shared_rows=True
     )
 
 
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Transformer(TransformerConfig(width=8, heads=2, inner=8, encoder_layers=1, decoder_layers=1), 9, 9, True)
-    with pytest.raises(RecipeError, match="fsdp, which cuts matrices apart, but muon needs them whole"):
-        objective(model, TrainConfig(parallel="fsdp", optimizer="muon"), World(0, 2))
+    with pytest.raises(RecipeError, match=r"fsdp, which shards matrices, but train\.optimizer muon needs them whole"):
+        make_objective(model, TrainConfig(parallel="fsdp", optimizer="muon"), World(0, 2))
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("RANK", raising=False)
     with pytest.raises(RunError, match="RANK is not set; start it with torchrun"), joined(TrainConfig()):

@@ -33,7 +33,8 @@ if __name__ == "__main__":
     for shared in (False, True):
 
         def batches():
-            return make_batches(recipe, train, tokenizer, Progress(shared_rows=shared), Console(quiet=True))
+            progress = Progress(shared_rows=shared)
+            return make_batches(recipe.data, recipe.train, train, tokenizer, progress, Console(quiet=True))
 
         made_here = list(itertools.islice(feed(batches(), cost, torch.device("cpu")), 40))
         made_ahead = list(itertools.islice(ahead(Stream(batches(), cost), pin=False), 40))

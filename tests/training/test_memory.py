@@ -11,21 +11,24 @@ from rich.console import Console
 from torch import Tensor
 
 from regard.batch import Batch
+from regard.device import is_out_of_memory
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
+from regard.recipe.recipe import Recipe
 from regard.training.checkpoint import load_checkpoint
-from regard.training.dry_run import foresee
+from regard.training.dry_run import try_largest_batch
 from regard.training.folder import RunFolder
-from regard.training.job import Job
-from regard.training.memory import in_parts, is_out_of_memory, positions
-from regard.training.run import prepare, resume, train
+from regard.training.job import Job, prepare
+from regard.training.memory import in_parts, positions
+from regard.training.run import resume, train
 from regard.training.update import Update
 from support import TINY, write_lines
 
 SPOKEN = "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
+ON_ARM = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."
 
 
-def job_in(folder: Path, **keys: object) -> Job:
+def recipe_in(folder: Path, **keys: object) -> Recipe:
     src, tgt = write_lines(folder)
     settings = {
         "src": src,
@@ -37,18 +40,21 @@ def job_in(folder: Path, **keys: object) -> Job:
         **TINY,
     }
     settings |= {"steps": 4, "save_every": 2, "eval_every": 4, "warmup": 2, "log_every": 1, **keys}
-    recipe = read_recipe(None, [(name, str(value)) for name, value in settings.items()])
-    return prepare(recipe, RunFolder(folder / "run"), Console(quiet=True))[0]
+    return read_recipe(None, [(name, str(value)) for name, value in settings.items()])
 
 
-def limit(job: Job, monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
+def job_in(folder: Path, **keys: object) -> Job:
+    return prepare(recipe_in(folder, **keys), RunFolder(folder / "run"), Console(quiet=True))
+
+
+def limit(job: Job, most: int, message: str = SPOKEN) -> list[int]:
     """The model's output layer has no room for more rows than `most`, neither forward nor, at `most`, backward."""
     tried: list[int] = []
 
     def fail(module: torch.nn.Module, given: tuple[Tensor], out: Tensor) -> None:
         tried.append(len(out))
         if len(out) > most:
-            raise RuntimeError(SPOKEN)
+            raise RuntimeError(message)
 
     job.bundle.model.output.register_forward_hook(fail)
     return tried
@@ -57,7 +63,7 @@ def limit(job: Job, monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
 def gradients(update: Update, batches: list[Batch]) -> tuple[Tensor, list[Tensor]]:
     loss = update.learn_from(batches, 0.01)
     found = [p.grad.clone() for p in update.parameters if p.grad is not None]
-    update.forget()
+    update.zero_grad()
     return loss, found
 
 
@@ -65,9 +71,9 @@ def gradients(update: Update, batches: list[Batch]) -> tuple[Tensor, list[Tensor
 def test_parts_have_the_gradient_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share_rows: str) -> None:
     job = job_in(tmp_path, share_rows=share_rows, batch_tokens=256)
     job.bundle.model.double()
-    update, batches = Update(job), [next(job.batches).pad() for _ in range(2)]
+    update, batches = job.update, [next(job.material.batches).pad() for _ in range(2)]
     loss, wanted = gradients(update, batches)
-    real, most, seen = update.pass_through, 2, []
+    real, most, seen = update.run_pass, 2, []
 
     def backward_fails(batch: Batch, scale: Tensor) -> Tensor:
         seen.append(len(batch))
@@ -76,7 +82,7 @@ def test_parts_have_the_gradient_of_the_whole(tmp_path: Path, monkeypatch: pytes
             raise torch.OutOfMemoryError("CUDA out of memory")
         return found
 
-    monkeypatch.setattr(update, "pass_through", backward_fails)
+    monkeypatch.setattr(update, "run_pass", backward_fails)
     parts_loss, parts = gradients(update, batches)
     assert max(seen) > most
     assert len([n for n in seen if n <= most]) > len(batches)
@@ -87,56 +93,59 @@ def test_parts_have_the_gradient_of_the_whole(tmp_path: Path, monkeypatch: pytes
     assert sum(n > most for n in seen) == failures  # what fits is known from then on
 
 
-def test_one_row_without_room_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_row_without_room_is_one_clear_line(tmp_path: Path) -> None:
     job = job_in(tmp_path)
-    limit(job, monkeypatch, 0)
+    limit(job, 0)
     with pytest.raises(RunError, match=r"out of memory even with one row of \d+ and \d+ tokens; use a smaller model"):
-        foresee(Update(job), print)
+        try_largest_batch(job.update, job.material, print)
 
 
 def test_another_error_is_not_taken_for_want_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    update = Update(job_in(tmp_path))
-    monkeypatch.setattr(update, "pass_through", lambda batch, scale: torch.zeros(2) @ torch.zeros(3))
+    job = job_in(tmp_path)
+    update = job.update
+    monkeypatch.setattr(update, "run_pass", lambda batch, scale: torch.zeros(2) @ torch.zeros(3))
     with pytest.raises(RuntimeError, match="inconsistent"):
-        update.learn_from([next(update.job.batches).pad()], 1.0)
+        update.learn_from([next(job.material.batches).pad()], 1.0)
 
 
-def test_the_trial_changes_nothing_but_what_is_known_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("message", [SPOKEN, ON_ARM])
+def test_the_trial_changes_nothing_but_what_is_known_of_memory(tmp_path: Path, message: str) -> None:
     job = job_in(tmp_path, dropout=0.1)
-    tried = limit(job, monkeypatch, 3)
-    dice, before, said = torch.get_rng_state(), replace(job.progress), []
-    place = job.batches.state()
-    foresee(Update(job), said.append)
-    assert torch.equal(torch.get_rng_state(), dice)
+    tried = limit(job, 3, message)
+    batches = job.material.batches
+    rng_state, before, said = torch.get_rng_state(), replace(job.progress), []
+    place = batches.state()
+    try_largest_batch(job.update, job.material, said.append)
+    assert torch.equal(torch.get_rng_state(), rng_state)
     assert max(tried) > 3
     assert replace(job.progress, room=None) == before
-    assert job.batches.state() == place
+    assert batches.state() == place
     assert all(p.grad is None for p in job.bundle.model.parameters())
     assert said[0].startswith("memory      up to ")
-    assert "does not fit and is learnt from in" in said[1]
-    largest = job.batches.largest().pad()
-    sizes = [positions(next(job.batches).pad()) for _ in range(job.batches.per_epoch)]
+    assert "does not fit and is split into" in said[1]
+    largest = batches.largest().pad()
+    sizes = [positions(next(batches).pad()) for _ in range(batches.per_epoch)]
     assert positions(largest) == max(sizes)
     assert all(len(part) <= 3 for part in in_parts(largest, job.progress.room))
 
 
 def test_a_run_that_goes_on_splits_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dropout's masks depend on the parts, so the room there is belongs to the checkpoint."""
-    real = Update.pass_through
+    real = Update.run_pass
 
     def short(self: Update, batch: Batch, scale: Tensor) -> Tensor:
         if len(batch) > 5:
             raise MemoryError
         return real(self, batch, scale)
 
-    recipe = job_in(tmp_path, dropout=0.1, save_every=2).recipe
-    monkeypatch.setattr(Update, "pass_through", short)
+    recipe = recipe_in(tmp_path, dropout=0.1, save_every=2)
+    monkeypatch.setattr(Update, "run_pass", short)
     train(recipe, tmp_path / "whole", Console(quiet=True))
     room = load_checkpoint(tmp_path / "whole").progress.room
     assert room is not None
     shorter = replace(recipe, train=replace(recipe.train, steps=2))
     train(shorter, tmp_path / "parts", Console(quiet=True))
-    monkeypatch.setattr(Update, "pass_through", real)  # more memory now
+    monkeypatch.setattr(Update, "run_pass", real)  # more memory now
     resume(tmp_path / "parts", [("steps", "4")], override=True, console=Console(quiet=True))
     a, b = load_checkpoint(tmp_path / "whole").tensors, load_checkpoint(tmp_path / "parts").tensors
     assert all(torch.equal(a[name], b[name]) for name in a)
@@ -146,6 +155,7 @@ def test_what_counts_as_out_of_memory() -> None:
     assert is_out_of_memory(MemoryError())
     assert is_out_of_memory(torch.OutOfMemoryError("CUDA out of memory."))
     assert is_out_of_memory(RuntimeError(SPOKEN))
+    assert is_out_of_memory(RuntimeError(ON_ARM))
     assert not is_out_of_memory(RuntimeError("mat1 and mat2 shapes cannot be multiplied"))
     with pytest.raises(RuntimeError) as real:
         torch.empty(2**60, dtype=torch.uint8)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 import regard.training.precision as precision
 from regard.training.checkpoint import load_checkpoint
-from regard.training.job import Job
+from regard.training.material import Material
 from regard.training.run import resume, train
 from regard.training.update import Update
 from support import TINY, write_lines
@@ -40,7 +40,7 @@ def speeds(monkeypatch: pytest.MonkeyPatch, wide: float, half: float) -> None:
     now, real = [0.0], Update.learn_from
 
     def timed(self: Update, batches: list[object], scale: float) -> torch.Tensor:
-        now[0] += half if self.job.autocast._enabled else wide
+        now[0] += half if self.loss.autocast._enabled else wide
         return real(self, batches, scale)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Update, "learn_from", timed)
@@ -76,7 +76,7 @@ def test_the_trial_leaves_no_trace_and_a_run_keeps_to_the_choice(
 
 
 def test_a_short_run_and_a_small_model_do_not_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(job: Job) -> bool:
+    def never(update: Update, material: Material) -> bool:
         raise AssertionError
 
     monkeypatch.setattr(precision, "faster_in_half", never)

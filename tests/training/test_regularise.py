@@ -18,11 +18,11 @@ from regard.recipe.read import recipe_from_tables
 from regard.recipe.train import TrainConfig
 from regard.training.cost import Cost
 from regard.training.regularise import (
+    drop_words,
     forward_passes,
     predictions,
     r_drop,
     r_drop_fused,
-    silence_words,
     symmetric_kl,
     with_own_words,
     word_dropout,
@@ -96,7 +96,7 @@ def test_every_architecture_learns_from_all_of_it(architecture: str, batch: Batc
     """Noise in training, two passes in one batch, the decoder's own words; and none of it when translating."""
     model = small(architecture)
     plain = model.eval()(batch)
-    silence_words(model, 0.5)
+    drop_words(model, 0.5)
     assert torch.equal(model(batch), plain)
     model.train()
     mixed = with_own_words(batch, predictions(model, batch), torch.ones(()))
@@ -106,10 +106,10 @@ def test_every_architecture_learns_from_all_of_it(architecture: str, batch: Batc
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
 
 
-def test_silenced_words_reach_the_model_as_zeros() -> None:
+def test_dropped_words_reach_the_model_as_zeros() -> None:
     model = small("transformer").train()
     seen: list[Tensor] = []
-    silence_words(model, 0.5)
+    drop_words(model, 0.5)
     tables = [m for m in (model.source_embedding, model.target_embedding) if isinstance(m, nn.Embedding)]
     for table in tables:
         table.register_forward_hook(lambda _, __, vectors: seen.append(vectors))
@@ -142,7 +142,7 @@ def in_one_row(sources: list[list[int]], targets: list[list[int]], width: int) -
 
 
 def test_r_drop_in_shared_rows_equals_a_row_each() -> None:
-    """Without dice both passes are one, so the loss must be the plain one however sentences lie."""
+    """Without dropout both passes are one, so the loss must be the plain one however sentences lie."""
     model = small("transformer").eval()
     sentences = [[5, 6, 7], [8, 9]], [[11, 12], [14, 15, 16]]
     losses = []

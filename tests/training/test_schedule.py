@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from regard.recipe.train import TrainConfig
-from regard.training.schedule import learning_rate, sampling_chance
+from regard.training.schedule import learning_rate, sampling_probability
 
 CONFIG = TrainConfig(steps=1000, warmup=100, decay=200, learning_rate=1.0)
 
@@ -36,5 +36,5 @@ def test_shapes() -> None:
 
 def test_own_words_come_little_by_little() -> None:
     config = replace(CONFIG, sampling_rate=0.4)
-    assert [sampling_chance(step, config) for step in (0, 250, 1000, 2000)] == pytest.approx([0, 0.1, 0.4, 0.4])
-    assert sampling_chance(1000, CONFIG) == 0
+    assert [sampling_probability(step, config) for step in (0, 250, 1000, 2000)] == pytest.approx([0, 0.1, 0.4, 0.4])
+    assert sampling_probability(1000, CONFIG) == 0

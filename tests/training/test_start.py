@@ -166,4 +166,4 @@ def test_what_low_rank_updates_need(tables: dict[str, Any]) -> None:
         TrainConfig(lora_rank=4)
     recipe = Recipe(architecture="rnn", model=RnnConfig(), train=TrainConfig(start_from="x", lora_rank=4))
     with pytest.raises(RecipeError, match="rnn has no matrices of attention or feed-forward layers to adapt"):
-        adapt_model(recipe, Rnn(RnnConfig(), 20, 20, joint=True))
+        adapt_model(Rnn(RnnConfig(), 20, 20, joint=True), recipe.architecture, recipe.train)

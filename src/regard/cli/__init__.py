@@ -23,8 +23,6 @@ from regard.errors import RegardError, RunFinishedError
 
 __all__ = ["app", "main"]
 
-OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")  # as a GPU, x86 and ARM report it
-
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """Run one command, then leave with its exit code (`process.ExitCode`)."""
@@ -85,7 +83,9 @@ def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
             discard_output()
         where = f"{problem.filename} cannot be used" if problem.filename else "output cannot be written"
         return f"{where}: {problem.strerror or text}", ExitCode.BAD_INPUT
-    if isinstance(problem, MemoryError) or any(words in text.lower() for words in OUT_OF_MEMORY):
+    from regard.device import is_out_of_memory
+
+    if is_out_of_memory(problem):
         advice = "use a smaller model (--preset tiny) or smaller batches (--batch-tokens)"
         return f"out of memory; {advice}: {text}", ExitCode.BAD_INPUT
     kind = type(problem).__name__

@@ -49,7 +49,7 @@ def bench(
     from rich.console import Console
 
     from regard.recipe.read import read_recipe
-    from regard.training.profile import as_text, measure
+    from regard.training.rehearsal import as_text, measure
 
     recipe = read_recipe(Path(words.arguments[1]) if len(words.arguments) > 1 else None, words.settings)
     with tempfile.TemporaryDirectory() as folder:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from regard.doctor.clock import Time
 from regard.doctor.machine import Machine
-from regard.doctor.predict import Corpus, Prediction, gib
+from regard.doctor.predict import CorpusSummary, Prediction, gib
 from regard.recipe.recipe import Recipe
 from regard.text.vocabulary import BYTES
+from regard.training.clock import Time
+from regard.training.schedule import eval_interval
 
 MANY_EPOCHS = 200
 EVALUATING = 0.25  # share of a run's time from which on evaluations are worth fewer
@@ -30,7 +31,7 @@ class Advice:
     said: str
 
 
-def advise(recipe: Recipe, corpus: Corpus, found: Prediction, machine: Machine) -> list[Advice]:
+def advise(recipe: Recipe, corpus: CorpusSummary, found: Prediction, machine: Machine) -> list[Advice]:
     """The serious ones first."""
     said = [
         *about_memory(found, machine),
@@ -56,7 +57,7 @@ def about_memory(found: Prediction, machine: Machine) -> Iterator[Advice]:
         yield Advice(True, line)
 
 
-def about_data(recipe: Recipe, corpus: Corpus) -> Iterator[Advice]:
+def about_data(recipe: Recipe, corpus: CorpusSummary) -> Iterator[Advice]:
     lost = sum(corpus.dropped.values())
     read = corpus.pairs + lost
     if lost > DROPPED * read:
@@ -74,7 +75,7 @@ def about_data(recipe: Recipe, corpus: Corpus) -> Iterator[Advice]:
             yield Advice(share > MOST_DROPPED, f"vocabulary: {share:.1%} of the source's {what} (in {part})")
 
 
-def about_size(recipe: Recipe, corpus: Corpus, found: Prediction) -> Iterator[Advice]:
+def about_size(recipe: Recipe, corpus: CorpusSummary, found: Prediction) -> Iterator[Advice]:
     config, steps, weights = recipe.train, found.steps, found.rehearsal.parameters
     if weights > WEIGHTS_PER_TOKEN * corpus.target_tokens and config.start_from is None:
         line = f"model: {weights:,} parameters for {corpus.target_tokens:,} target tokens will learn them by heart"
@@ -96,7 +97,7 @@ def about_time(recipe: Recipe, found: Prediction, machine: Machine) -> Iterator[
     seen, config = found.rehearsal, recipe.train
     evaluating = found.parts.get("evaluations", Time()).wall / found.total.wall
     if evaluating > EVALUATING and found.evaluations > 2:
-        line = f"time: evaluations take {evaluating:.0%} of it; try --eval-every {2 * config.eval_every}"
+        line = f"time: evaluations take {evaluating:.0%} of it; try --eval-every {2 * eval_interval(config)}"
         yield Advice(False, line)
     if seen.target_tokens < FEW_TOKENS:
         line = f"batches: an update has {seen.target_tokens:,.0f} target tokens; more --batch-tokens make it steadier"

@@ -2,9 +2,9 @@
 
     seconds = start + updates × one + evaluations × one + checkpoints × one + test
 
-Evaluations are timed with translations as long as the references'; a model's first ones, before it has learnt to end a
-sentence, take longer. A run that stops early (patience) takes less. The whole is as true as the machine stays as it is:
-other work on it, a hotter processor, a slower disk are not foreseen.
+Evaluations are timed with translations as long as the references; the first ones, before the model has learnt to end a
+sentence, take longer. A run that stops early (patience) takes less. The prediction holds while the machine stays as it
+is: other work, a hotter processor or a slower disk are not predicted.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from regard.doctor.clock import Time
 from regard.doctor.rehearse import Rehearsal
 from regard.recipe.recipe import Recipe
+from regard.training.clock import Time
+from regard.training.schedule import is_evaluation
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """What preparing the data has shown; of a sample, scaled to all of it, where there is too much to prepare."""
+class CorpusSummary:
+    """What preparing the data has shown; of a large corpus, that of a sample, scaled."""
 
-    pairs: int  # to learn from
+    pairs: int  # that are trained on
     target_tokens: int
-    preparing: Time  # before it is in the cache
-    prepared: bool  # whether it is there now
-    dropped: dict[str, int]  # why → pairs
-    rare: float  # share of the vocabulary that occurs under a hundred times
+    preparing: Time  # learning the vocabulary and encoding
+    prepared: bool  # whether the result is in the cache now
+    dropped: dict[str, int]  # reason → pairs
+    rare: float  # share of the vocabulary that occurs fewer than a hundred times
     often: int  # pieces that occur a hundred times or more
-    unknown: dict[str, float]  # dev, test → share of words or pieces that the vocabulary does not have
+    unknown: dict[str, float]  # dev, test → share of words or pieces that are not in the vocabulary
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Prediction:
     flops: float
     peak_bytes: int | None
     disk: int
-    steps: int  # updates that time and operations allow
+    steps: int  # updates within the limits of time and operations
     epochs: float
     evaluations: int
     checkpoints: int
@@ -51,7 +52,7 @@ class Prediction:
         return {**asdict(self), "total": asdict(self.total)}
 
 
-def predict(recipe: Recipe, corpus: Corpus, seen: Rehearsal) -> Prediction:
+def predict(recipe: Recipe, corpus: CorpusSummary, seen: Rehearsal) -> Prediction:
     config = recipe.train
     steps = config.steps
     if config.minutes is not None:
@@ -59,7 +60,7 @@ def predict(recipe: Recipe, corpus: Corpus, seen: Rehearsal) -> Prediction:
     if config.flops is not None:
         steps = min(steps, int(config.flops / seen.flops) + 1)
     ends = steps == config.steps
-    evaluations = steps // config.eval_every + (ends and steps % config.eval_every > 0)
+    evaluations = sum(is_evaluation(step, config) for step in range(1, steps + 1))
     checkpoints = steps // config.save_every + (steps % config.save_every > 0 or not ends)
     per_epoch = seen.per_epoch
     epochs = steps * config.accumulate / per_epoch

@@ -20,11 +20,11 @@ from rich.console import Console
 from regard.data.corpus import CorpusConfig, PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.splits import Splits, find_splits
-from regard.doctor.clock import now, since
-from regard.doctor.predict import Corpus
+from regard.doctor.predict import CorpusSummary
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES
+from regard.training.clock import now, since
 from regard.training.log import counting
 from regard.training.material import learn_text
 from regard.training.start import find_start
@@ -37,7 +37,7 @@ OFTEN = 100  # times that a piece must occur to be learnt well (Gowda and May 20
 @dataclass(frozen=True)
 class Prepared:
     recipe: Recipe  # to rehearse: the given one, or one of a sample
-    corpus: Corpus
+    corpus: CorpusSummary
     scale: float  # pairs of the corpus for each that was prepared
 
 
@@ -75,12 +75,12 @@ def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
     return replace(recipe, data=files)
 
 
-def look_at(recipe: Recipe, scale: float, console: Console) -> Corpus:
+def look_at(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
     """Learn the vocabulary and encode the pairs, or find both in the cache."""
     began = now()
     splits = find_splits(recipe.data)
-    start = find_start(recipe)
-    tokenizer = start.tokenizer if start else learn_text(recipe, splits, console)
+    start = find_start(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
+    tokenizer = start.tokenizer if start else learn_text(recipe.data, recipe.text, splits, console)
     with counting(console, "encoding pairs") as told:
         given = [(corpus.files, tokenizer, recipe.data, told) for corpus in splits.train]
         encoded = [encode_corpus(*g, tag=c.tag) for g, c in zip(given, splits.train, strict=True)]
@@ -88,7 +88,7 @@ def look_at(recipe: Recipe, scale: float, console: Console) -> Corpus:
     reports = [corpus.report for corpus in encoded]
     counts = piece_counts(encoded, tokenizer) * scale
     often = int((counts >= OFTEN).sum())
-    return Corpus(
+    return CorpusSummary(
         pairs=round(sum(map(len, encoded)) * scale),
         target_tokens=round(sum(len(corpus.tgt) + len(corpus) for corpus in encoded) * scale),
         preparing=preparing,

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from regard.doctor.advice import Advice
-from regard.doctor.clock import Time
 from regard.doctor.examine import Examination
 from regard.doctor.findings import Finding
 from regard.doctor.machine import Machine
 from regard.doctor.predict import Prediction, gib
 from regard.doctor.rehearse import Rehearsal
+from regard.training.clock import Time
 
 NO_RECIPE = (
     "to check a corpus and foresee a run:  regard doctor --src a.en --tgt a.fr [--dev-src … --test-src …] "

@@ -44,7 +44,9 @@ class TrainConfig:
     )
     ema_decay: float = key(0.999, "decay of the moving mean")
     average_last: int = key(5, "evaluations whose weights average = last takes the mean of")
-    eval_every: int = key(500, "updates between evaluations on the development set")
+    eval_every: int | None = key(
+        None, "updates between evaluations on the development set (none: fits steps, with a first one at update 100)"
+    )
     save_every: int = key(500, "updates between checkpoints")
     log_every: int = key(10, "updates between lines of metrics.jsonl")
     patience: int = key(0, "stop after this many evaluations without a better BLEU (0: never)")
@@ -71,10 +73,11 @@ class TrainConfig:
 
 RANGES = (
     (
-        "steps batch_tokens accumulate warmup decay average_last eval_every save_every log_every",
+        "steps batch_tokens accumulate warmup decay average_last save_every log_every",
         lambda value: value >= 1,
         "must be at least 1",
     ),
+    ("eval_every", lambda value: value is None or value >= 1, "must be at least 1"),
     (
         "patience clip weight_decay r_drop guided_weight guided_layer lora_rank seed",
         lambda value: value >= 0,

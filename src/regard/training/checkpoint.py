@@ -25,7 +25,7 @@ from regard.errors import BundleError, RunError
 from regard.files import sync_folder, write_atomically
 from regard.models.base import Model, unique_tensors
 from regard.training.average import Average
-from regard.training.distributed import ALONE, World, is_spread, spread_like
+from regard.training.distributed import ALONE, World, is_sharded, shard_like
 from regard.training.shards import describe_shards, read_about, read_shards, write_shards
 
 CURRENT, PREVIOUS = "training.safetensors", "training.previous.safetensors"
@@ -75,7 +75,7 @@ class Checkpoint:
         if isinstance(self.stored, Path):
             found = read_shards(self.stored, lambda name: parameters.get(_owner(name)))
         else:
-            found = {n: spread_like(t, parameters.get(_owner(n), t)) for n, t in self.stored.items()}
+            found = {n: shard_like(t, parameters.get(_owner(n), t)) for n, t in self.stored.items()}
         tensors = _grouped(found)
         with torch.no_grad():
             for name, tensor in tensors["model"].items():
@@ -127,13 +127,13 @@ def save_checkpoint(
             _remove(fresh)
             raise _unwritten(folder, progress.step, problem) from None
 
-    if any(is_spread(tensor) for tensor in names.values()):
-        world.told(lambda: write(lambda: _remove(fresh)))  # what a run that died here has left
+    if any(is_sharded(tensor) for tensor in names.values()):
+        world.broadcast(lambda: write(lambda: _remove(fresh)))  # what a run that died here has left
         write(lambda: write_shards(fresh, tensors))
-        world.told(lambda: write(lambda: describe_shards(fresh, about)))
+        world.broadcast(lambda: write(lambda: describe_shards(fresh, about)))
     else:
-        world.told(lambda: write(lambda: _write_whole(fresh, tensors, about)))
-    world.told(lambda: write(lambda: _take_its_place(fresh, folder)))
+        world.broadcast(lambda: write(lambda: _write_whole(fresh, tensors, about)))
+    world.broadcast(lambda: write(lambda: _take_its_place(fresh, folder)))
 
 
 def _write_whole(fresh: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:

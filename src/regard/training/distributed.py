@@ -3,15 +3,15 @@
     torchrun --nproc-per-node 2 -m regard train recipe.toml --out RUN
 
     ddp    every process holds the whole model; gradients are averaged (torch's DistributedDataParallel)
-    fsdp   weights, gradients, moments and means are spread over the processes (torch's fully_shard); the whole weights
-           come together for each pass
+    fsdp   weights, gradients, moments and means are sharded over the processes (torch's fully_shard); the weights are
+           gathered for each pass
 
     W processes   gradient = 1/W Σ over processes of ∇ (W · summed loss ÷ target tokens of all processes)
 
-Tensors go over the main group (nccl on GPUs, gloo elsewhere), what the hosts tell each other over a gloo group of its
-own, where waiting for the first process to evaluate may take long. The first process alone logs, evaluates and writes.
-What a batch holds is `data`'s affair, and checkpoints are `checkpoint.py`'s. Layers are not sharded one by one, and no
-layer is split over devices: a model must fit on each of them, its training need not.
+Tensors are exchanged over the main group (nccl on GPUs, gloo elsewhere), Python objects over a second gloo group with
+a long timeout, since all processes wait while the first one evaluates. Only the first process logs, evaluates and
+writes. Batches are divided in `data`, checkpoints written in `checkpoint.py`. Layers are not sharded one by one, and no
+layer is split over devices: the model must fit on each device, its training need not.
 """
 
 from __future__ import annotations
@@ -43,8 +43,15 @@ if TYPE_CHECKING:
     from torch.distributed.fsdp import FSDPModule
     from torch.distributed.tensor import DTensor
 
-PATIENCE = timedelta(hours=6)  # of hosts that wait for the first one's evaluation; a dead one is noticed at once
-LOST = ("gloo", "nccl", "connection", "socket", "timed out", "broken pipe")  # how torch says that a process is gone
+TIMEOUT = timedelta(hours=6)  # of processes that wait for an evaluation; one that dies is noticed at once
+LOST = (
+    "gloo",
+    "nccl",
+    "connection",
+    "socket",
+    "timed out",
+    "broken pipe",
+)  # words of torch's errors when a process is gone
 
 T = TypeVar("T")
 
@@ -55,7 +62,7 @@ class World:
 
     rank: int = 0
     size: int = 1
-    hosts: Any = None  # the group in which they tell each other what is not on a device
+    hosts: Any = None  # the gloo group for Python objects
 
     @property
     def first(self) -> bool:
@@ -64,25 +71,26 @@ class World:
     def console(self) -> Console:
         return Console(stderr=True, quiet=not self.first)
 
-    def told(self, work: Callable[[], T]) -> T:
-        """What `work` gives in the first process, in all of them. If it fails there, all leave; the first says why."""
+    def broadcast(self, work: Callable[[], T]) -> T:
+        """The result of `work`, done in the first process, in all processes. If it fails, all of them end; the first
+        raises the error."""
         if self.size == 1:
             return work()
-        said: list[Any] = [None, None]
+        message: list[Any] = [None, None]  # result, error
         if self.first:
             try:
-                said = [work(), None]
+                message = [work(), None]
             except Exception as problem:
                 dist.broadcast_object_list([None, f"{problem}"], src=0, group=self.hosts)
                 raise
-        dist.broadcast_object_list(said, src=0, group=self.hosts)
-        if said[1] is not None:
+        dist.broadcast_object_list(message, src=0, group=self.hosts)
+        if message[1] is not None:
             raise SystemExit(2)
-        found: T = said[0]
-        return found
+        result: T = message[0]
+        return result
 
     def summed(self, numbers: Sequence[float]) -> list[float]:
-        """Each number's sum over all processes. Waits for them all."""
+        """Each number's sum over all processes; waits for all of them."""
         if self.size == 1:
             return list(numbers)
         total = torch.tensor(numbers, dtype=torch.float64)
@@ -90,16 +98,16 @@ class World:
         return total.tolist()
 
     def gathered(self, tensor: Tensor) -> list[Tensor]:
-        """A small tensor of every process, by rank."""
+        """A small tensor of every process, in the order of their ranks."""
         if self.size == 1:
             return [tensor]
-        all_of_them = [torch.empty_like(tensor) for _ in range(self.size)]
-        dist.all_gather(all_of_them, tensor, group=self.hosts)
-        return all_of_them
+        gathered = [torch.empty_like(tensor) for _ in range(self.size)]
+        dist.all_gather(gathered, tensor, group=self.hosts)
+        return gathered
 
     def scale(self, tokens: int, device: torch.device) -> float | Tensor:
-        """What a summed loss is multiplied by: W ÷ target tokens of all processes, since gradients are averaged over
-        W. With several processes it is a tensor on the device: no host waits for it."""
+        """The factor of a summed loss: W ÷ target tokens of all processes, since gradients are averaged over W. With
+        several processes it is a tensor on the device, so that the host does not wait."""
         if self.size == 1:
             return 1 / tokens
         total = torch.full((), float(tokens), device=device)
@@ -115,7 +123,7 @@ ALONE = World()
 
 @contextmanager
 def joined(config: TrainConfig) -> Iterator[World]:
-    """All processes that torchrun started, or this one alone."""
+    """The processes that torchrun started, or this one alone."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield ALONE
@@ -129,23 +137,24 @@ def joined(config: TrainConfig) -> Iterator[World]:
     backend = "nccl" if my_device(config).type == "cuda" else "gloo"
     try:
         store, rank, _ = next(iter(rendezvous("env://")))
-        dist.init_process_group(backend, store=_of_this_attempt(store), rank=rank, world_size=size)
-        yield World(rank, size, dist.new_group(backend="gloo", timeout=PATIENCE))
+        dist.init_process_group(backend, store=_for_this_attempt(store), rank=rank, world_size=size)
+        yield World(rank, size, dist.new_group(backend="gloo", timeout=TIMEOUT))
     except RegardError:
         raise
     except (RuntimeError, OSError) as problem:
-        said = " ".join(str(problem).split())
-        if not any(word in said.lower() for word in LOST):
+        reason = " ".join(str(problem).split())
+        if not any(word in reason.lower() for word in LOST):
             raise
         raise RunError(
-            f"lost contact with another process of this run, which ended or was stopped ({said[:150]})"
+            f"lost contact with another process of this run, which ended or was stopped ({reason[:150]})"
         ) from None
-    dist.destroy_process_group()  # after a failure others may be gone, and taking leave of them would wait for ever
+    dist.destroy_process_group()  # not after a failure: it would wait for processes that are gone
 
 
-def _of_this_attempt(store: Any) -> Any:
-    """On one machine torchrun keeps its store when it starts processes again, with the addresses of the dead in it. On
-    several, machines count attempts differently; torchrun makes new stores if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1."""
+def _for_this_attempt(store: Any) -> Any:
+    """On one machine torchrun reuses its store when it restarts processes, with the addresses of dead processes in it.
+    On several, machines count attempts differently; torchrun makes new stores if TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1.
+    """
     if os.environ.get("GROUP_WORLD_SIZE", "1") != "1":
         return store
     return PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
@@ -157,27 +166,30 @@ def my_device(config: TrainConfig) -> torch.device:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or device.type == "cpu":
         return device
     if device.type == "mps":
-        raise InputError("device mps takes one process, but there are several; add --device cpu, or leave torchrun out")
+        raise InputError("train.device mps takes one process, but there are several; use cpu, or leave torchrun out")
     number, count = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
     if number >= count:
-        raise InputError(f"{number + 1} or more processes on this machine, but {count} GPUs; --nproc-per-node {count}")
+        raise InputError(
+            f"{number + 1} or more processes on this machine, but {count} GPUs; use torchrun --nproc-per-node {count}"
+        )
     torch.cuda.set_device(number)
     return torch.device("cuda", number)
 
 
 def is_first() -> bool:
-    """Whether this process is the one that speaks, also before it has joined the others."""
+    """Whether this is the process that prints, also before it has joined the others."""
     return os.environ.get("RANK", "0") == "0" or int(os.environ.get("WORLD_SIZE", "1")) == 1
 
 
 def was_restarted(world: World) -> bool:
-    """Whether torchrun has started the processes anew after one of them died, here or on another machine."""
+    """Whether torchrun has restarted the processes after one of them died, here or on another machine."""
     here = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) if world.size > 1 else 0
     return world.summed([here])[0] > 0
 
 
 def seed_apart(seed: int, world: World, step: int = 0) -> None:
-    """Weights were drawn alike everywhere; dropout and samples must not be. The first goes on as it would alone."""
+    """Initial weights are the same in all processes; dropout and samples must differ. The first process keeps the state
+    that it would have alone."""
     if world.rank:
         torch.manual_seed((seed * 1_000_003 + step) * 65_537 + world.rank)
 
@@ -186,40 +198,43 @@ def seed_apart(seed: int, world: World, step: int = 0) -> None:
 
 
 class Objective(nn.Module):
-    """The model with a loss as its forward pass, whichever of the model's methods the loss calls: what is wrapped
-    around it sees one forward and one backward."""
+    """The model with a loss as its forward pass, whichever methods of the model the loss calls: a wrapper such as DDP
+    sees one forward and one backward."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, loss: Callable[..., Tensor], *given: Any) -> Tensor:
-        return loss(*given)
+    def forward(self, loss: Callable[..., Tensor], *arguments: Any) -> Tensor:
+        return loss(*arguments)
 
 
-def objective(model: Model, config: TrainConfig, world: World) -> nn.Module:
-    """The objective for this world. To be made before optimizer and means: with fsdp the parameters become others."""
+def make_objective(model: Model, config: TrainConfig, world: World) -> nn.Module:
+    """The model wrapped for all processes. To be called before optimizer and means are made: fsdp replaces the
+    parameters."""
     plain = Objective(model)
     if world.size == 1:
         return plain
     if config.parallel == "fsdp":
         if config.optimizer != "adamw":
             raise RecipeError(
-                f"train.parallel is fsdp, which cuts matrices apart, but {config.optimizer} needs them whole; "
-                "add --optimizer adamw, or --parallel ddp"
+                f"train.parallel is fsdp, which shards matrices, but train.optimizer {config.optimizer} needs them "
+                "whole; use adamw, or ddp"
             )
         from torch.distributed.fsdp import fully_shard
 
         fully_shard(plain)
         return plain
     if model.device.type == "cuda":
-        torch._dynamo.config.optimize_ddp = False  # layers are compiled one by one: gradients overlap as it is
+        torch._dynamo.config.optimize_ddp = (
+            False  # layers are compiled one by one, so gradients are exchanged during backward anyway
+        )
     return DistributedDataParallel(plain, gradient_as_bucket_view=True)
 
 
 def learn_together(learn: Callable[[Batch], Tensor], batches: Sequence[Batch], objective: nn.Module) -> Tensor:
-    """The sum of `learn`, which adds to gradients, over all batches; the last one's pass exchanges them. A batch that
-    memory has no room for is an error here: a process that tried again would leave the others waiting."""
+    """The sum of `learn`, which adds to gradients, over all batches; the last pass exchanges them. A batch that does
+    not fit into memory is an error here: a process that tried again would leave the others waiting."""
     losses = []
     for number, batch in enumerate(batches, start=1):
         last = number == len(batches)
@@ -232,10 +247,10 @@ def learn_together(learn: Callable[[Batch], Tensor], batches: Sequence[Batch], o
     return torch.stack(losses).sum()
 
 
-# ── weights that are spread ─────────────────────────────────────────────────────────────────────────────────────────
+# ── sharded weights ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def is_spread(tensor: Tensor) -> bool:
+def is_sharded(tensor: Tensor) -> bool:
     if not dist.is_available() or not dist.is_initialized():
         return False
     from torch.distributed.tensor import DTensor
@@ -243,33 +258,33 @@ def is_spread(tensor: Tensor) -> bool:
     return isinstance(tensor, DTensor)
 
 
-def whole(tensor: Tensor) -> Tensor:
-    """All of a tensor, in every process; where it is spread, all must ask together."""
-    if not is_spread(tensor):
+def gather_shards(tensor: Tensor) -> Tensor:
+    """The whole tensor, in every process; for a sharded one all processes must call this together."""
+    if not is_sharded(tensor):
         return tensor
-    spread: DTensor = tensor  # type: ignore[assignment]
-    return spread.full_tensor()
+    sharded: DTensor = tensor  # type: ignore[assignment]
+    return sharded.full_tensor()
 
 
-def spread_like(tensor: Tensor, model: Tensor) -> Tensor:
-    """A whole tensor, the same in all processes, laid out as `model` is: each keeps its part."""
-    if not is_spread(model) or is_spread(tensor) or tensor.shape != model.shape:
+def shard_like(tensor: Tensor, pattern: Tensor) -> Tensor:
+    """A whole tensor, the same in all processes, sharded as `pattern` is: each process keeps its part."""
+    if not is_sharded(pattern) or is_sharded(tensor) or tensor.shape != pattern.shape:
         return tensor
     from torch.distributed.tensor import distribute_tensor
 
-    pattern: DTensor = model  # type: ignore[assignment]
-    return distribute_tensor(tensor.to(pattern.device), pattern.device_mesh, pattern.placements, src_data_rank=None)
+    like: DTensor = pattern  # type: ignore[assignment]
+    return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements, src_data_rank=None)
 
 
-def whole_bundle(bundle: Bundle) -> Bundle:
-    """The bundle with whole weights, to evaluate and to save: itself, unless its weights are spread. Then all processes
-    must ask together."""
+def gather_bundle(bundle: Bundle) -> Bundle:
+    """The bundle with whole weights, to evaluate and to save: itself, unless its weights are sharded. Then all
+    processes must call this together."""
     named = unique_tensors(bundle.model)
-    if not any(is_spread(tensor) for tensor in named.values()):
+    if not any(is_sharded(tensor) for tensor in named.values()):
         return bundle
-    with torch.random.fork_rng():  # what the constructor draws must not be missed by the training
+    with torch.random.fork_rng():  # the constructor draws random weights
         model = make_model(bundle.architecture, bundle.config, bundle.tokenizer).to(bundle.model.device)
     with torch.no_grad():
-        for name, mine in unique_tensors(model).items():
-            mine.copy_(whole(named[name]))
+        for name, tensor in unique_tensors(model).items():
+            tensor.copy_(gather_shards(named[name]))
     return replace(bundle, model=model)

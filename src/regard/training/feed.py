@@ -1,8 +1,8 @@
-"""Batches on their way to the device: made ready ahead of time, with the place in the corpus that follows them.
+"""Batches on their way to the device: prepared ahead, each with the position in the corpus after it.
 
-On a GPU another process lays sentences into rows while the last update runs, and copies are asynchronous. On a CPU the
-cores have better things to do, so each batch is made when it is asked for; so it is where a process cannot be forked.
-Which batches there are is `data`'s affair.
+For a GPU another process prepares batches while the last update runs, and copies are asynchronous. On a CPU, whose
+cores are busy, and where a process cannot be forked, each batch is prepared when it is needed. `data` decides which
+batches there are.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from regard.data.rows import RowBatches
 from regard.training.cost import Cost
 from regard.training.guided import Guide
 
-AHEAD = 4  # batches that wait, ready
+AHEAD = 4  # batches that are prepared ahead
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A batch, what it holds, and where the corpus goes on after it."""
+    """A batch, its size, and the position in the corpus after it."""
 
     batch: Batch
     tokens: int  # of the target
@@ -40,7 +40,7 @@ class Ready:
         return replace(self, batch=self.batch.to(device))
 
     def pin_memory(self) -> Ready:
-        """Called by the loader: copies from pinned memory do not hold up the host."""
+        """Called by the loader: copies from pinned memory are asynchronous."""
         return replace(self, batch=self.batch.pin_memory())
 
 
@@ -59,8 +59,8 @@ class Stream(IterableDataset[Ready]):
         return Ready(batch, flat.target_tokens, len(flat), self.cost.of(flat), batches.epoch, batches.index, width)
 
 
-def _deaf(worker: int) -> None:
-    """A request to stop may go to all processes of a group, as torchrun sends it; this one is needed until the end."""
+def _ignore_signals(worker: int) -> None:
+    """A request to stop may be sent to all processes of a group, as by torchrun; this one is needed until the end."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
@@ -68,7 +68,7 @@ def _deaf(worker: int) -> None:
 def feed(
     batches: Batches | RowBatches, cost: Cost, device: torch.device, guide: Guide | None = None
 ) -> Iterator[Ready]:
-    """Without end. `batches` runs ahead of what is consumed: where to go on is what the last `Ready` says."""
+    """Endless. `batches` runs ahead of what is consumed; the position to resume from is that of the last `Ready`."""
     stream = Stream(batches, cost, guide)
     forks = "fork" in multiprocessing.get_all_start_methods()
     for ready in ahead(stream, pin=True) if device.type == "cuda" and forks else stream:
@@ -76,15 +76,15 @@ def feed(
 
 
 def ahead(stream: Stream, pin: bool) -> DataLoader[Ready]:
-    """Another process goes through the stream. It is forked, whatever is usual here, so that it has the corpus as it
-    is: a process begun afresh would need a copy, and what makes an epoch's corpus cannot be sent."""
+    """Iterate over the stream in another process. It is forked, whatever the default here, because the function that
+    makes the corpus of an epoch cannot be sent to a new process."""
     return DataLoader(
         stream,
         batch_size=None,
         num_workers=1,
         prefetch_factor=AHEAD,
         pin_memory=pin,
-        worker_init_fn=_deaf,
+        worker_init_fn=_ignore_signals,
         multiprocessing_context="fork",
-        generator=torch.Generator(),  # its seed comes from here: a run that goes on keeps its own dice
+        generator=torch.Generator(),  # of its own, for the worker's seed: the run's random state stays as it is
     )

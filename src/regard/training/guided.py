@@ -1,4 +1,4 @@
-"""RuleSteered attention: one head learns to look where an aligner would (Chen et al. 2016; one head, Garg et al. 2019).
+"""Guided attention: one head learns to look where an aligner would (Chen et al. 2016; one head, Garg et al. 2019).
 
     ℓ = NLL + λ · Σ_t −Σ_s A_ts log α_ts          A_t the aligner's links of target token t, shared evenly; α the head
 

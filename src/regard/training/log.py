@@ -8,6 +8,7 @@ happened.
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -17,34 +18,39 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 
+from regard.recipe.train import TrainConfig
+from regard.training.checkpoint import Progress
 from regard.training.folder import RunFolder
 
 PLAIN_SECONDS = 15  # between lines where there is no terminal to draw a bar in
 
 
 class RunLog:
-    def __init__(self, folder: RunFolder, console: Console, steps: int, done: int, silent: bool = False) -> None:
+    def __init__(
+        self, folder: RunFolder, console: Console, config: TrainConfig, progress: Progress, silent: bool = False
+    ) -> None:
         """`silent` writes nothing: of several processes one keeps the log."""
-        self.console, self.steps = console, steps
+        self.console, self.config, self.progress = console, config, progress
+        done = progress.step
         if not silent:
             keep_until(folder.metrics, done)
         metrics = Path(os.devnull) if silent else folder.metrics
         self._metrics = metrics.open("a", encoding="utf-8")
         self._board = None if silent else _tensorboard(folder.path / "tensorboard", done)
-        self._bar = Progress(
+        self._bar = Bar(
             TextColumn("[bold]training"),
             BarColumn(bar_width=24),
             TextColumn("{task.completed:,.0f}/{task.total:,.0f} steps"),
             TextColumn("{task.fields[status]}"),
             TimeElapsedColumn(),
-            TextColumn("ETA"),
-            TimeRemainingColumn(),
+            TextColumn("ETA {task.fields[eta]}"),
             console=console,
             disable=not console.is_terminal,
         )
-        self._task: TaskID = self._bar.add_task("training", total=steps, completed=done, status="")
+        self._task: TaskID = self._bar.add_task("training", total=config.steps, completed=done, status="", eta="–")
         self._bleu = "–"
         self._said, self._began, self._done_before = time.monotonic(), time.monotonic(), done
 
@@ -60,14 +66,15 @@ class RunLog:
         if self._board is not None:
             self._board.close()
 
-    def update(self, step: int, loss: float, rate: float, tokens_per_second: float) -> None:
-        """Called at every update; draws, or says a plain line now and then."""
+    def update(self, step: int, loss: float, tokens_per_second: float) -> None:
+        """Called at every update; draws, or prints a plain line now and then."""
         status = f"loss {loss:.3f} · BLEU {self._bleu} · {tokens_per_second:,.0f} tok/s"
-        self._bar.update(self._task, completed=step, status=status)
-        if not self.console.is_terminal and time.monotonic() - self._said > PLAIN_SECONDS:
-            self._said = time.monotonic()
-            pace = (self._said - self._began) / max(1, step - self._done_before)
-            self.say(f"step {step:,}/{self.steps:,} · {status} · ETA {pace * (self.steps - step):,.0f} s")
+        now = time.monotonic()
+        eta = hours(seconds_left(self.config, self.progress, (now - self._began) / max(1, step - self._done_before)))
+        self._bar.update(self._task, completed=step, status=status, eta=eta)
+        if not self.console.is_terminal and now - self._said > PLAIN_SECONDS:
+            self._said = now
+            self.say(f"step {step:,}/{self.config.steps:,} · {status} · ETA {eta}")
 
     def train(self, step: int, **values: float | str) -> None:
         self._write(step, "train", values)
@@ -96,6 +103,23 @@ class RunLog:
                     self._board.add_scalar(f"{kind}/{name}", value, step)
 
 
+def seconds_left(config: TrainConfig, progress: Progress, seconds: float) -> float:
+    """Until the last step, at so many seconds a step, or until `train.minutes` are over, whichever is first."""
+    left = seconds * (config.steps - progress.step)
+    if config.minutes is not None:
+        left = min(left, 60 * config.minutes - progress.seconds)
+    return max(0.0, left)
+
+
+def hours(seconds: float) -> str:
+    """
+    >>> hours(20), hours(3600), hours(40_000)
+    ('0:01', '1:00', '11:07')
+    """
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes // 60}:{minutes % 60:02}"
+
+
 def keep_until(metrics: Path, step: int) -> None:
     """Drop lines past `step`, and a last line that a crash cut short."""
     if not metrics.exists():
@@ -116,7 +140,7 @@ def counting(console: Console, what: str, total: int | None = None) -> Iterator[
     columns = [TextColumn(f"[bold]{what}"), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn()]
     if total is not None:
         columns.insert(1, BarColumn(bar_width=24))
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
 

@@ -3,8 +3,8 @@
     set the rate → update (`update.py`) → mean → log → evaluate → save
 
 Loss is the summed NLL over target tokens ÷ their number over all micro-batches. Everything the next update depends on
-is in the checkpoint, so an interrupted run goes on exactly where it was. A GPU works through what it is told while the
-host is already ahead; the loop looks at losses only where they are logged, or something is saved.
+is in the checkpoint, so a resumed run continues exactly. The host queues work for a GPU ahead of time; losses are read
+only where they are logged or something is saved.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import hashlib
 import math
 import time
 from dataclasses import InitVar, dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -21,11 +22,12 @@ from torch import Tensor
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.errors import RunError
+from regard.metrics.bleu import BleuScore
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
 from regard.training.cost import Cost, peak_bytes
-from regard.training.distributed import whole_bundle
-from regard.training.dry_run import foresee
+from regard.training.distributed import World, gather_bundle
+from regard.training.dry_run import try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.feed import feed
 from regard.training.folder import StopRequest
@@ -33,42 +35,44 @@ from regard.training.job import Job
 from regard.training.log import RunLog
 from regard.training.optim import set_rate
 from regard.training.regularise import forward_passes
-from regard.training.schedule import learning_rate
-from regard.training.update import Update
+from regard.training.schedule import is_evaluation, is_regular_evaluation, learning_rate
 
 Ending = Literal["finished", "no improvement", "out of time", "out of operations", "interrupted"]
+RESUMABLE = ("interrupted", "out of time", "out of operations")
 
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
-    config, progress, model = job.recipe.train, job.progress, job.bundle.model
-    if progress.step >= config.steps:  # killed after its last checkpoint, before this was saved
-        save_last(job)
+    config, progress, model, material = job.config, job.progress, job.bundle.model, job.material
+    if progress.step >= config.steps:  # the process was killed between its last checkpoint and saving `last`
+        save_last(job, None)
         return "finished"
     model.train()
-    update, batches = Update(job), feed(job.batches, Cost(model, forward_passes(config)), model.device, job.guide)
-    foresee(update, log.say)
-    waits = model.device.type == "cuda"  # there a number that is asked for holds up the work: ask now and then
+    batches = feed(material.batches, Cost(model, forward_passes(config)), model.device, material.guide)
+    try_largest_batch(job.update, material, log.say)
+    on_gpu = model.device.type == "cuda"  # there, reading a number waits for all queued work
     stretch = Stretch(progress)
     while progress.step < config.steps:
         step = progress.step + 1
         rate = learning_rate(step, config)
-        set_rate(job.optimizer, rate)
+        set_rate(job.update.optimizer, rate)
         micro = [next(batches) for _ in range(config.accumulate)]
-        loss, norm = update(micro)
+        loss, norm = job.update(micro)
         job.average.after_update(step)
 
         tokens = sum(ready.tokens for ready in micro)
-        stretch.took(loss, norm, tokens)
+        stretch.add(loss, norm, tokens)
         progress.step, progress.tokens = step, progress.tokens + tokens
         progress.flops += sum(ready.flops for ready in micro)
         progress.epoch, progress.index, progress.width = micro[-1].epoch, micro[-1].index, micro[-1].width
 
-        last = step == config.steps
-        logs, assesses = step % config.log_every == 0, step % config.eval_every == 0 or last
-        if waits and not (logs or assesses or step % config.save_every == 0 or (stop.asked and job.world.size == 1)):
+        logs, evaluates = step % config.log_every == 0, is_evaluation(step, config)
+        saves = step % config.save_every == 0 or step == config.steps
+        if on_gpu and not (logs or evaluates or saves or (stop.asked and job.world.size == 1)):
             continue
-        pace = stretch.read(job, rate)
-        log.update(step, pace.smooth, rate, pace.tokens_per_second)
+        pace = stretch.read(progress, job.world)
+        if not pace.finite:
+            raise diverged(job.folder.path, pace, rate)
+        log.update(step, pace.smooth, pace.tokens_per_second)
         if logs:
             log.train(
                 step,
@@ -82,11 +86,12 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
                 **({} if progress.reward is None else {"reward": progress.reward}),
             )
         ending = ends(job, stop)
-        if assesses:
-            assess(job, log)
+        bleu = None
+        if evaluates:
+            bleu = assess(job, log)
             ending = ending or ends(job, stop)
-        if step % config.save_every == 0 or last or ending:
-            save(job, log)
+        if saves or ending:
+            save(job, log, bleu)
         if ending:
             return ending
         stretch = Stretch(progress)  # evaluations and checkpoints are not training time
@@ -95,17 +100,22 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
 
 @dataclass(frozen=True)
 class Pace:
-    """The last update's numbers, and the speed of those read together."""
+    """The last update's numbers, and the speed of the updates read with it."""
 
+    step: int
     loss: float
     norm: float
     smooth: float
     tokens_per_second: float
 
+    @property
+    def finite(self) -> bool:
+        return math.isfinite(self.loss) and math.isfinite(self.norm)
+
 
 @dataclass
 class Stretch:
-    """Updates whose losses and norms nobody has looked at yet."""
+    """Updates whose losses and norms have not been read yet."""
 
     since: InitVar[Progress]
     began: float = field(default_factory=time.monotonic)
@@ -116,51 +126,52 @@ class Stretch:
     def __post_init__(self, since: Progress) -> None:
         self.tokens_before, self.flops_before = since.tokens, since.flops
 
-    def took(self, loss: Tensor, norm: Tensor, tokens: int) -> None:
+    def add(self, loss: Tensor, norm: Tensor, tokens: int) -> None:
         self.losses.append(loss)
         self.norms.append(norm)
         self.tokens += tokens
 
-    def read(self, job: Job, rate: float) -> Pace:
-        """Wait for the numbers; time and loss go into the progress. A number that is none ends the run before anything
-        is saved."""
-        progress = job.progress
+    def read(self, progress: Progress, world: World) -> Pace:
+        """Wait for the numbers; time and loss go into the progress. Reading stops at the first update whose loss or
+        norm is not finite."""
         losses, norms = (torch.stack(some).tolist() for some in (self.losses, self.norms))
         seconds = time.monotonic() - self.began
-        if job.world.size > 1:
-            losses, seconds = self.over_all(job, losses, seconds)
+        if world.size > 1:
+            losses, seconds = self.over_all(progress, world, losses, seconds)
         progress.seconds += seconds
         first = progress.step - len(losses) + 1
         for step, (loss, norm) in enumerate(zip(losses, norms, strict=True), start=first):
-            if not (math.isfinite(loss) and math.isfinite(norm)):
-                raise diverged(job, step, loss, norm, rate)
+            pace = Pace(step, loss, norm, progress.loss or 0.0, self.tokens / seconds)
+            if not pace.finite:
+                return pace
             progress.loss = loss if progress.loss is None else 0.95 * progress.loss + 0.05 * loss
             progress.trajectory = extended(progress.trajectory, step, loss, norm)
-        return Pace(losses[-1], norms[-1], progress.loss or 0.0, self.tokens / seconds)
+        return Pace(progress.step, losses[-1], norms[-1], progress.loss or 0.0, self.tokens / seconds)
 
-    def over_all(self, job: Job, losses: list[float], seconds: float) -> tuple[list[float], float]:
-        """Until now each process has counted for itself: sums of tokens and operations go into the progress, means of
-        losses and seconds come back."""
-        progress, size = job.progress, job.world.size
+    def over_all(
+        self, progress: Progress, world: World, losses: list[float], seconds: float
+    ) -> tuple[list[float], float]:
+        """Until now each process has counted its own: sums of tokens and operations go into the progress, means of
+        losses and seconds are returned."""
         own = [self.tokens, progress.flops - self.flops_before, seconds, progress.reward or 0.0, *losses]
-        tokens, flops, seconds, reward, *losses = job.world.summed(own)
+        tokens, flops, seconds, reward, *losses = world.summed(own)
         self.tokens = int(tokens)
         progress.tokens, progress.flops = self.tokens_before + self.tokens, self.flops_before + flops
-        progress.reward = None if progress.reward is None else reward / size
-        return [loss / size for loss in losses], seconds / size
+        progress.reward = None if progress.reward is None else reward / world.size
+        return [loss / world.size for loss in losses], seconds / world.size
 
 
 def extended(trajectory: str, step: int, loss: float, norm: float) -> str:
-    """A fingerprint of all updates so far, from that of those before: two runs that have the same one had the same
-    losses and norms to the last bit."""
-    told = f"{trajectory} {step} {loss.hex()} {norm.hex()}"
-    return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    """A fingerprint of all updates so far, from that of the updates before: two runs with the same one had the same
+    losses and norms, bit for bit."""
+    text = f"{trajectory} {step} {loss.hex()} {norm.hex()}"
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def ends(job: Job, stop: StopRequest) -> Ending | None:
-    if job.world.summed([stop.asked is not None])[0]:  # asked of one, meant for all
+    if job.world.summed([stop.asked is not None])[0]:  # one process was asked, all stop
         return "interrupted"
-    return budget_spent(job.recipe.train, job.progress)
+    return budget_spent(job.config, job.progress)
 
 
 def budget_spent(config: TrainConfig, progress: Progress) -> Ending | None:
@@ -174,28 +185,29 @@ def budget_spent(config: TrainConfig, progress: Progress) -> Ending | None:
     return None
 
 
-def assess(job: Job, log: RunLog) -> None:
+def assess(job: Job, log: RunLog) -> BleuScore | None:
     """Evaluate the averaged weights on the development set; keep them as `best` if they are."""
-    job.average.before_evaluation()
-    if job.dev is None:
-        return
-    progress, dev = job.progress, job.dev
+    progress, dev = job.progress, job.material.dev
+    if is_regular_evaluation(progress.step, job.config):
+        job.average.before_evaluation()
+    if dev is None:
+        return None
     with job.average.in_place():
-        bundle = whole_bundle(job.bundle)
-        standing = job.world.told(lambda: judge(job, bundle, dev, log))
+        bundle = gather_bundle(job.bundle)
+        bleu, standing = job.world.broadcast(lambda: judge(job, bundle, dev, log))
     progress.best_bleu, progress.best_step, progress.signature, progress.stale = standing
+    return bleu
 
 
-def judge(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[float, int, str, int]:
-    progress, recipe = job.progress, job.recipe
-    greedy = DecodeConfig(beam=1)
-    found = evaluate(bundle, dev, greedy, recipe.data.max_length, recipe.train.batch_tokens)
+def judge(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[BleuScore, tuple[float, int, str, int]]:
+    progress = job.progress
+    found = evaluate(bundle, dev, DecodeConfig(beam=1), job.material.max_length, job.config.batch_tokens)
     better = found.bleu.score > progress.best_bleu
     progress.stale = 0 if better else progress.stale + 1
     if better:
         progress.best_bleu, progress.best_step = found.bleu.score, progress.step
         progress.signature = found.bleu.signature
-        describe_bundle(job)
+        describe_bundle(bundle, progress, found.bleu)
         bundle.save(job.folder.best)
     log.dev(
         progress.step,
@@ -206,60 +218,55 @@ def judge(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[float, i
         signature=found.bleu.signature,
         train_loss=progress.loss,
     )
-    return progress.best_bleu, progress.best_step, progress.signature, progress.stale
+    return found.bleu, (progress.best_bleu, progress.best_step, progress.signature, progress.stale)
 
 
-def save(job: Job, log: RunLog) -> None:
-    """The whole state for going on, then `last` as a translator of its own."""
+def save(job: Job, log: RunLog, bleu: BleuScore | None) -> None:
+    """The whole state for resuming, then `last` as a translator of its own, with its BLEU if it was evaluated."""
     log.flush()
     job.progress.threads = torch.get_num_threads()
     save_checkpoint(
         job.folder.path,
         job.progress,
-        job.recipe.to_toml(),
-        job.data,
+        job.recipe,
+        job.material.fingerprint,
         job.bundle.model,
-        job.optimizer,
+        job.update.optimizer,
         job.average,
         job.world,
     )
-    save_last(job)
+    save_last(job, bleu)
 
 
-def save_last(job: Job) -> None:
+def save_last(job: Job, bleu: BleuScore | None) -> None:
     with job.average.in_place():
-        bundle = whole_bundle(job.bundle)
-        describe_bundle(job)
-        job.world.told(lambda: bundle.save(job.folder.last))
+        bundle = gather_bundle(job.bundle)
+        describe_bundle(bundle, job.progress, bleu)
+        job.world.broadcast(lambda: bundle.save(job.folder.last))
 
 
-def describe_bundle(job: Job) -> None:
-    """The card: how the weights came to be."""
-    progress = job.progress
-    job.bundle.card |= {
-        "recipe": job.recipe.tables(),
-        "data": job.data,
+def describe_bundle(bundle: Bundle, progress: Progress, bleu: BleuScore | None) -> None:
+    """The card: how far the weights are trained, and their BLEU on the development set, if it is known."""
+    bundle.card |= {
         "step": progress.step,
         "target_tokens": progress.tokens,
         "training_flops": progress.flops,
         "training_seconds": round(progress.seconds, 1),
-        "parameters": job.bundle.model.parameter_count(),
-        "peak_bytes": peak_bytes(job.bundle.model.device),
+        "peak_bytes": peak_bytes(bundle.model.device),
     }
-    if progress.best_step:
-        job.bundle.card["dev_bleu"] = {
-            "score": progress.best_bleu,
-            "step": progress.best_step,
-            "signature": progress.signature,
-        }
+    bundle.card.pop("dev_bleu", None)
+    if bleu is not None:
+        bundle.card["dev_bleu"] = {"score": bleu.score, "step": progress.step, "signature": bleu.signature}
 
 
-def diverged(job: Job, step: int, loss: float, norm: float, rate: float) -> RunError:
-    what = f"training diverged at step {step}: loss {loss}, gradient norm {norm}"
-    flag = f"--learning-rate {rate / 3:.2g}"
-    if not (job.folder.path / CURRENT).exists():
-        return RunError(f"{what}, before the first checkpoint; start again in another folder with a lower rate: {flag}")
+def diverged(run: Path, pace: Pace, rate: float) -> RunError:
+    what = f"training diverged at step {pace.step}: loss {pace.loss}, gradient norm {pace.norm}"
+    lower = f"--learning-rate {rate / 3:.2g}"
+    if not (run / CURRENT).exists():
+        return RunError(
+            f"{what}, before the first checkpoint; start again in another folder with a lower rate: {lower}"
+        )
     return RunError(
-        f"{what}; the last checkpoint is untouched. Try a lower rate or a longer warm-up: "
-        f"regard resume {job.folder.path} {flag} --override"
+        f"{what}; the last checkpoint is unchanged. Try a lower rate or a longer warm-up: "
+        f"regard resume {run} {lower} --override"
     )

@@ -84,7 +84,7 @@ class _ProjectedNLL(torch.autograd.Function):
         rows = max(1, CHUNK // len(weight))
         total = states.new_zeros((), dtype=torch.float32)
         of_states, of_weight = torch.empty_like(narrow), torch.zeros_like(weight)
-        work = loss_kernel.loss_and_gradient if states.is_cuda and loss_kernel.there else loss_and_gradient
+        work = loss_kernel.loss_and_gradient if states.is_cuda and loss_kernel.HAS_TRITON else loss_and_gradient
         for at in range(0, len(narrow), rows):
             part = slice(at, at + rows)
             loss, gradient = work(narrow[part] @ table.T, targets[part], mask[part], smoothing)  # (rows, V)

@@ -11,13 +11,13 @@ try:
     import triton
     import triton.language as tl
 
-    there = True
+    HAS_TRITON = True
 except ImportError:  # the CPU builds of torch come without it
-    there = False
+    HAS_TRITON = False
 
 BLOCK = 4096
 
-if there:
+if HAS_TRITON:
 
     @triton.jit
     def _rows(logits, targets, counts, losses, smoothing, size: tl.constexpr, block: tl.constexpr):

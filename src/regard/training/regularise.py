@@ -1,24 +1,24 @@
-"""Noise for small corpora, each kind off unless the recipe asks for it (`train.r_drop word_dropout sampling_rate`).
+"""Regularisation for small corpora, off by default (`train.r_drop word_dropout sampling_rate`).
 
-    R-Drop (Liang et al. 2021)     two passes with dropout of their own should agree, p₁ and p₂ at each target token:
+    R-Drop (Liang et al. 2021)     two passes with different dropout should agree, p₁ and p₂ at each target token:
                                    ℓ = ½(NLL₁ + NLL₂) + α/4 · (KL(p₁‖p₂) + KL(p₂‖p₁))
     word dropout (Gal and Ghahramani 2016; in translation Sennrich et al. 2016)
-                                   whole words of source and target input are silenced: e ← 0 with chance p,
+                                   embeddings of whole source and target words are dropped: e ← 0 with probability p,
                                    else e / (1 − p)
     scheduled sampling (Bengio et al. 2015; in two passes Mihaylova and Martins 2019)
-                                   the decoder reads its own words: y_t ← argmax p(· | y<t, x) with chance c, which
-                                   grows in a line from 0 to `sampling_rate` at the last update
+                                   the decoder reads its own words: y_t ← argmax p(· | y<t, x) with probability c,
+                                   which grows linearly from 0 to `sampling_rate` at the last update
 
-R-Drop's loss is half the paper's, so that it stands beside plain training's; α is the paper's own (they use 5). Both
-passes are one batch of twice the rows: it takes twice the time and memory. KL needs the logits of both passes at once,
-so where sentences share rows they are kept, which `projected_nll` avoids: 2 · M · V numbers, and as many gradients.
+R-Drop's loss is half the paper's, so that it is comparable with plain training's; α is the paper's own (they use 5).
+Both passes are one batch of twice the rows, at twice the time and memory. KL needs the logits of both passes at once,
+so in shared rows they are kept, which `projected_nll` avoids: 2 · M · V numbers, and as many gradients.
 
-A silenced word is no word of the vocabulary: pieces have no <unk>, and PAD's vector means something to ByteNet. A place
-keeps its position. The words read in the second pass are those of a first one without gradients, one forward pass more.
-A sentence's beginning is never replaced, nor is anything by a special: no decoder ever reads EOS.
+A dropped word is not replaced by another of the vocabulary: pieces have no <unk>, and ByteNet uses the vector of PAD.
+Its position stays. The words read in the second pass are those of a first pass without gradients, at the cost of one
+more forward pass. BOS is never replaced, and no word is replaced by a special token, since no decoder ever reads EOS.
 
-All dice are torch's own generator's, whose state checkpoints keep. Nothing here asks a GPU for a number. Stochastic
-depth is in `layers/residual.py`, means of weights in `average.py`, BPE-dropout in `text/bpe.py`.
+Random numbers come from torch's global generator, whose state is in the checkpoints. Nothing here waits for a GPU.
+Stochastic depth is in `layers/residual.py`, means of weights in `average.py`, BPE-dropout in `text/bpe.py`.
 
     B rows   T target   M = B·T positions   V vocabulary   D width
 """
@@ -37,11 +37,11 @@ from regard.recipe.train import TrainConfig
 from regard.training.cost import FORWARD_AND_BACKWARD
 from regard.training.loss import CHUNK, smoothed_nll
 
-IN_CACHE = 2**18  # logits at a time on a CPU, where reading them again is what costs
+IN_CACHE = 2**18  # logits at a time on a CPU, so that they stay in its cache
 
 
 def forward_passes(config: TrainConfig) -> int:
-    """What learning from a batch costs, in forward passes over it."""
+    """The cost of learning from a batch, in forward passes over it."""
     twice = config.r_drop or config.guided_weight
     return FORWARD_AND_BACKWARD * (2 if twice else 1) + (1 if config.sampling_rate else 0)
 
@@ -63,7 +63,7 @@ def r_drop(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float, alph
 
 
 def r_drop_fused(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float, alpha: float) -> Tensor:
-    """The lean twin: the gradient comes with the loss, and nothing else is kept."""
+    """`r_drop`, but the gradient is computed with the loss, and nothing else is kept."""
     both = logits.float().reshape(2, -1, logits.shape[-1])  # (2, M, V)
     total: Tensor = _RDrop.apply(both, targets.flatten(), mask.flatten(), smoothing, alpha)  # type: ignore[no-untyped-call]
     return total
@@ -118,38 +118,38 @@ def r_drop_and_gradient(
 
 
 def word_dropout(vectors: Tensor, p: float) -> Tensor:
-    """Embeddings (B, T, D), whole words of which become zero with chance p; the others grow by 1/(1 − p)."""
+    """Embeddings (B, T, D), each set to zero with probability p, else divided by 1 − p."""
     kept = torch.rand(vectors.shape[:-1], device=vectors.device) >= p  # (B, T)
     return vectors * (kept / (1 - p))[..., None].to(vectors.dtype)
 
 
-def silence_words(model: Model, p: float) -> None:
-    """From now on the model's embeddings drop words in training. Every architecture has these two tables."""
+def drop_words(model: Model, p: float) -> None:
+    """Add word dropout to the two embeddings that every architecture has, whatever their class; active in training."""
 
-    def silenced(table: nn.Module, _: Any, vectors: Tensor) -> Tensor:
+    def dropped(table: nn.Module, _: Any, vectors: Tensor) -> Tensor:
         return word_dropout(vectors, p) if table.training else vectors
 
-    for table in (model.source_embedding, model.target_embedding):
-        assert isinstance(table, nn.Embedding)
-        table.register_forward_hook(silenced)
+    tables: tuple[Any, Any] = (model.source_embedding, model.target_embedding)
+    for table in tables:
+        table.register_forward_hook(dropped)
 
 
 # ── scheduled sampling ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def with_own_words(batch: Batch, predicted: Tensor, chance: Tensor) -> Batch:
-    """The batch whose decoder reads `predicted` (B, T), what a first pass would put at `tgt_out`, with this chance.
+def with_own_words(batch: Batch, predicted: Tensor, probability: Tensor) -> Batch:
+    """The batch with target inputs replaced, with this probability, by `predicted` (B, T), a first pass's `tgt_out`.
 
-    The word read at t + 1 is the one predicted at t. Where sentences share a row, BOS keeps them apart.
+    The word read at t + 1 is the one predicted at t. In shared rows, BOS is where a sentence starts.
     """
     own = torch.cat([batch.tgt_in[:, :1], predicted[:, :-1]], dim=1)  # (B, T)
     may = (batch.tgt_in != BOS) & batch.tgt_mask & (own > EOS)
-    taken = may & (torch.rand(own.shape, device=own.device) < chance)
-    return replace(batch, tgt_in=torch.where(taken, own, batch.tgt_in))
+    replaced = may & (torch.rand(own.shape, device=own.device) < probability)
+    return replace(batch, tgt_in=torch.where(replaced, own, batch.tgt_in))
 
 
 @torch.no_grad()
 def predictions(model: Model, batch: Batch) -> Tensor:
-    """The likeliest word after each true beginning (B, T), with dropout, as the pass to come has it."""
+    """The most probable word after each prefix of the reference (B, T), with dropout as in the pass that follows."""
     logits: Tensor = model(batch)
     return logits.argmax(dim=-1)

@@ -1,53 +1,38 @@
-"""Starting a run and going on with one: files → tokenizer → encoded corpus → model → loop → the test's score."""
+"""Training from a recipe and resuming a run: checks, the loop, and the score of the test set."""
 
 from __future__ import annotations
 
-import dataclasses
-import platform
-import tomllib
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from rich.console import Console
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.tensors import load_weights
 from regard.config import differences
-from regard.data.splits import Splits, find_splits
-from regard.errors import RecipeError, RunError, RunFinishedError
+from regard.data.splits import find_splits
+from regard.errors import RunError, RunFinishedError
 from regard.metrics.bleu import BleuScore
-from regard.models.base import Model, RowModel
-from regard.models.table import make_model
-from regard.recipe.read import recipe_from_tables, with_settings
+from regard.recipe.read import recipe_from_tables, recipe_from_toml, with_settings
 from regard.recipe.recipe import Recipe
-from regard.text.tokenizer import Tokenizer
-from regard.training.average import Average
-from regard.training.checkpoint import Checkpoint, Progress, load_checkpoint
+from regard.training.checkpoint import Checkpoint, load_checkpoint
 from regard.training.cost import peak_bytes
-from regard.training.distributed import ALONE, World, joined, my_device, objective, seed_apart, was_restarted
+from regard.training.distributed import World, joined, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
-from regard.training.guided import check_guided
-from regard.training.job import Job
+from regard.training.job import Job, prepare, restore
 from regard.training.log import RunLog
-from regard.training.loop import Ending, train_loop
-from regard.training.material import Material, learn_text, read_material
-from regard.training.optim import make_optimizer
-from regard.training.precision import settle_precision
-from regard.training.regularise import silence_words
-from regard.training.start import FREE, adapt_model, find_start, with_text
-from regard.version import __version__
+from regard.training.loop import RESUMABLE, Ending, train_loop
+from regard.training.start import FREE
 
-# Keys whose change would make a checkpoint's tensors, ids or place in the data mean something else.
+# Keys whose change would give the tensors, ids or position in the data of a checkpoint another meaning.
 FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.share_rows")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended, and what it is worth."""
+    """How a run ended, and its scores."""
 
     run: Path
     ending: Ending
@@ -60,15 +45,15 @@ class Outcome:
 
 
 def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
-    """Train anew, or from a trained model on, in the folder `out`, which must not hold anything yet. Processes that
-    torchrun has started again find what they began there, and go on with it."""
+    """Train in the folder `out`, which must be empty or new. Processes that torchrun has restarted find their run there
+    and resume it."""
     folder = RunFolder(out)
     with joined(recipe.train) as world, ExitStack() as held:
         console = console or world.console()
-        if was_restarted(world) and world.told(lambda: folder.has_begun(recipe)):
-            return _go_on(recipe, folder, world, held, console)
-        world.told(folder.check_free)  # bad input is found before anything is written
-        job, test = prepare(recipe, folder, console, world)
+        if was_restarted(world) and world.broadcast(lambda: folder.has_begun(recipe)):
+            return _resume(recipe, folder, world, held, console)
+        world.broadcast(folder.check_free)  # before anything is read or written
+        job = prepare(recipe, folder, console, world)
 
         def begin() -> None:
             folder.create()
@@ -77,25 +62,8 @@ def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
             folder.keep_recipe(recipe)
             folder.keep_tokenizer(job.bundle.tokenizer)
 
-        world.told(begin)
-        return _run(job, test, console)
-
-
-def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = ALONE) -> tuple[Job, HeldOut | None]:
-    """All parts of a new run, and its test set; nothing is written yet."""
-    splits = find_splits(recipe.data)
-    device = my_device(recipe.train)
-    start = find_start(recipe)
-    tokenizer = start.tokenizer if start else world.told(lambda: learn_text(recipe, splits, console))
-    torch.manual_seed(recipe.train.seed)
-    bundle = new_bundle(recipe, tokenizer, device)
-    progress = Progress(shared_rows=decide_row_sharing(recipe, bundle.model), processes=world.size)
-    if start is not None:
-        load_weights(bundle.model, start.folder)
-        progress.started_from = start.origin
-    seed_apart(recipe.train.seed, world)
-    material = read_material(recipe, splits, tokenizer, progress, console, world)
-    return assemble(recipe, folder, bundle, material, progress, world), material.test
+        world.broadcast(begin)
+        return _run(job, console)
 
 
 def resume(
@@ -106,14 +74,14 @@ def resume(
     previous: bool = False,
     console: Console | None = None,
 ) -> Outcome:
-    """Go on with a run exactly where its checkpoint is; a changed recipe needs `override`."""
+    """Continue a run exactly from its checkpoint; a changed recipe needs `override`."""
     folder = RunFolder(run)
     recipe = recipe_from_tables(with_settings(folder.tables(), settings))
     with joined(recipe.train) as world, ExitStack() as held:
-        return _go_on(recipe, folder, world, held, console or world.console(), override, previous)
+        return _resume(recipe, folder, world, held, console or world.console(), override, previous)
 
 
-def _go_on(
+def _resume(
     recipe: Recipe,
     folder: RunFolder,
     world: World,
@@ -123,7 +91,7 @@ def _go_on(
     previous: bool = False,
 ) -> Outcome:
     run = folder.path
-    world.told(lambda: held.enter_context(folder.locked()))
+    world.broadcast(lambda: held.enter_context(folder.locked()))
     checkpoint = load_checkpoint(run, previous)
     check_changes(checkpoint, recipe, run, override, console)
     step = checkpoint.progress.step
@@ -135,70 +103,40 @@ def _go_on(
     splits = find_splits(recipe.data)
     if checkpoint.data != splits.fingerprint() and not override:
         raise RunError(
-            f"the training data is not what {run} was trained with; to go on with it all the same: --override"
+            f"the training data is not what {run} was trained with; set override to accept it", parameter="override"
         )
-    console.print(f"going on with {run} after step {step:,}", highlight=False, markup=False)
-    job, test = pick_up(recipe, folder, checkpoint, splits, console, world)
-    world.told(lambda: folder.keep_recipe(recipe))
-    return _run(job, test, console)
-
-
-def pick_up(
-    recipe: Recipe,
-    folder: RunFolder,
-    checkpoint: Checkpoint,
-    splits: Splits,
-    console: Console,
-    world: World = ALONE,
-) -> tuple[Job, HeldOut | None]:
-    """All parts of a run as a checkpoint has them, and its test set; nothing is written."""
-    progress = on_processes(checkpoint.progress, world.size)
-    tokenizer = with_text(Tokenizer.load(folder.tokenizer_file), recipe)
-    bundle = new_bundle(recipe, tokenizer, my_device(recipe.train))
-    material = read_material(recipe, splits, tokenizer, progress, console, world)
-    job = assemble(recipe, folder, bundle, material, progress, world)
-    if not checkpoint.restore(bundle.model, job.optimizer, job.average, world.rank):
-        seed_apart(recipe.train.seed, world, progress.step)
-    return job, material.test
-
-
-def on_processes(progress: Progress, processes: int) -> Progress:
-    """The same place in the data for another number of processes, as nearly as batches allow: no pair is left out, but
-    a few may come twice."""
-    before = progress.processes
-    if processes == before:
-        return progress
-    index = progress.index if progress.shared_rows else progress.index * before // processes
-    return dataclasses.replace(progress, processes=processes, index=index)
+    console.print(f"resuming {run} after step {step:,}", highlight=False, markup=False)
+    job = restore(recipe, folder, checkpoint, splits, console, world)
+    world.broadcast(lambda: folder.keep_recipe(recipe))
+    return _run(job, console)
 
 
 def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: bool, console: Console) -> None:
-    before = recipe_from_tables(tomllib.loads(checkpoint.recipe))
-    changes = differences(before, recipe)
+    changes = differences(recipe_from_toml(checkpoint.recipe), recipe)
     if not changes:
         return
     for name, old, new in changes:
         console.print(f"  {name}: {old} → {new}", highlight=False, markup=False)
-    stuck = [n for n, _, _ in changes if n.startswith(FIXED) and n not in FREE]
-    if stuck:
-        raise RunError(f"{', '.join(stuck)} cannot change within a run; start another: regard train … --out FOLDER")
+    fixed = [n for n, _, _ in changes if n.startswith(FIXED) and n not in FREE]
+    if fixed:
+        raise RunError(f"{', '.join(fixed)} cannot change within a run; start another: regard train … --out FOLDER")
     if not override:
         count = f"{len(changes)} change{'s' * (len(changes) > 1)}"
         raise RunError(
-            f"the recipe differs from the one {run} was trained with ({count}, above); to accept: --override"
+            f"the recipe differs from the one {run} was trained with ({count}, above); set override to accept it",
+            parameter="override",
         )
 
 
-def _run(job: Job, test: HeldOut | None, console: Console) -> Outcome:
-    recipe, folder, progress = job.recipe, job.folder, job.progress
-    _introduce(job, console)
+def _run(job: Job, console: Console) -> Outcome:
+    folder, progress, test = job.folder, job.progress, job.material.test
+    introduce(job, console)
     stop = StopRequest()
-    silent = not job.world.first
-    with stop.listening(), RunLog(folder, console, recipe.train.steps, progress.step, silent) as log:
+    with stop.listening(), RunLog(folder, console, job.config, progress, silent=not job.world.first) as log:
         ending = train_loop(job, log, stop)
     scored = None
-    if ending not in ("interrupted", "out of time", "out of operations") and test is not None:
-        scored = job.world.told(lambda: score_test(folder, recipe, test, job.bundle.model.device))
+    if ending not in RESUMABLE and test is not None:
+        scored = job.world.broadcast(lambda: score_test(job, test))
     return Outcome(
         folder.path,
         ending,
@@ -211,97 +149,44 @@ def _run(job: Job, test: HeldOut | None, console: Console) -> Outcome:
     )
 
 
-def assemble(
-    recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Material, progress: Progress, world: World = ALONE
-) -> Job:
-    device = bundle.model.device
-    adapt_model(recipe, bundle.model)
-    shared = objective(bundle.model, recipe.train, world)  # fsdp makes other parameters: before all that follows
-    bundle.card |= {
-        "regard": __version__,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "device": str(device),
-        "pairs": dataclasses.asdict(material.batches.corpus.report),
-    }
-    if progress.started_from is not None:
-        bundle.card["started_from"] = progress.started_from
-    half = recipe.train.precision == "bfloat16" or (recipe.train.precision == "auto" and device.type == "cuda")
-    job = Job(
-        recipe=recipe,
-        folder=folder,
-        bundle=bundle,
-        batches=material.batches,
-        dev=material.dev,
-        optimizer=make_optimizer(bundle.model, recipe.train),
-        average=Average(bundle.model, recipe.train),
-        progress=progress,
-        data=material.fingerprint,
-        autocast=torch.autocast(device.type, torch.bfloat16, enabled=half),
-        world=world,
-        objective=shared,
-        guide=material.guide,
-    )
-    settle_precision(job)
-    return job
-
-
-def new_bundle(recipe: Recipe, tokenizer: Tokenizer, device: torch.device) -> Bundle:
-    try:
-        model = make_model(recipe.architecture, recipe.model, tokenizer).to(device)
-    except (MemoryError, RuntimeError) as problem:
-        said = " ".join(str(problem).split())[:150]
-        raise RunError(
-            f"the model is too large for {device}; make it smaller, as with --preset tiny ({said})"
-        ) from None
-    if recipe.train.word_dropout:
-        silence_words(model, recipe.train.word_dropout)
-    return Bundle(recipe.architecture, recipe.model, model, tokenizer)
-
-
-def decide_row_sharing(recipe: Recipe, model: Model) -> bool:
-    """Whether sentences share rows. A run keeps to it: one that goes on elsewhere takes its batches as it began."""
-    rewards, wanted = recipe.reward.has_rewards, recipe.train.share_rows
-    if recipe.train.guided_weight:
-        check_guided(model, recipe.architecture, recipe.train)
-        return False  # where rows are shared, no map of attention is made
-    if wanted == "on" and (rewards or not isinstance(model, RowModel)):
-        why = "training for rewards" if rewards else f"the architecture {recipe.architecture}"
-        raise RecipeError(f"train.share_rows is on, but {why} needs a row for each sentence; leave it at auto")
-    able = isinstance(model, RowModel) and not rewards and model.device.type == "cuda"
-    return wanted == "on" or (wanted == "auto" and able)
-
-
-def _introduce(job: Job, console: Console) -> None:
-    model, config, start = job.bundle.model, job.recipe.train, job.progress.started_from
+def introduce(job: Job, console: Console) -> None:
+    """What is about to be trained, and a warning if the recipe cannot work well."""
+    model, config, start = job.bundle.model, job.config, job.progress.started_from
     if start is not None:
         before = f", {start['step']:,} steps" if "step" in start else ""
         console.print(f"start       {start['folder']} ({start['weights']}){before}", highlight=False, markup=False)
-    rewards = job.recipe.reward
-    if rewards.has_rewards:
-        each = f"{rewards.samples} translations of each sentence"
-        console.print(f"rewards     {rewards.reward} of {each}, {rewards.objective}", highlight=False)
-    size = job.world.size
+    reward = job.update.loss.reward
+    if reward.has_rewards:
+        each = f"{reward.samples} translations of each sentence"
+        console.print(f"rewards     {reward.reward} of {each}, {reward.objective}", highlight=False)
+    size, dev = job.world.size, job.material.dev
     if size > 1:
         console.print(f"processes   {size}, {config.parallel}", highlight=False)
     console.print(
-        f"model       {job.recipe.architecture}, {model.parameter_count():,} parameters, on {model.device}\n"
+        f"model       {job.bundle.architecture}, {model.parameter_count():,} parameters, on {model.device}\n"
         f"training    {config.steps:,} steps of up to {config.batch_tokens * config.accumulate * size:,} tokens, "
-        f"{job.batches.per_epoch:,} an epoch, dev {len(job.dev.sources) if job.dev else 0:,}",
+        f"{job.material.batches.per_epoch:,} an epoch, dev {len(dev.sources) if dev else 0:,}",
         highlight=False,
     )
+    if config.warmup > config.steps:
+        console.print(
+            f"warning     warm-up takes {config.warmup:,} steps, but the run has {config.steps:,}: the learning rate "
+            f"does not reach its peak; set train.warmup to {max(1, config.steps // 10):,}",
+            highlight=False,
+        )
 
 
-def score_test(folder: RunFolder, recipe: Recipe, test: HeldOut, device: torch.device) -> Evaluation:
+def score_test(job: Job, test: HeldOut) -> Evaluation:
     """The best model's beam search on the test set; the score goes into its card."""
+    folder, device = job.folder, job.bundle.model.device
     place = folder.best if folder.best.exists() else folder.last
     bundle = Bundle.load(place, device)
-    found = evaluate(bundle, test, recipe.decode, recipe.data.max_length, recipe.train.batch_tokens)
+    found = evaluate(bundle, test, job.decode, job.material.max_length, job.config.batch_tokens)
     bundle.card["test_bleu"] = {
         "score": found.bleu.score,
         "signature": found.bleu.signature,
         "text": str(found.bleu),
     }
-    bundle.card["test_peak_bytes"] = peak_bytes(device)  # of the whole run; a wide beam may need more than learning did
+    bundle.card["test_peak_bytes"] = peak_bytes(device)  # of the whole run; a wide beam may need more than training
     bundle.save(place)
     return found

@@ -1,9 +1,9 @@
-"""Starting from a trained model: its vocabulary, sizes and weights go on in a run of their own.
+"""Starting from a trained model: a new run with its vocabulary, sizes and weights.
 
-The recipe must say what the model is; `recipe.read_recipe` has filled in what was left open. Only dropout may differ:
-it changes no tensor and no id. A model's own tag stays behind: a run has the tags of its corpora. What the run came
-from is noted once, in its progress and so in its cards. Optimiser moments, means and the position in the data are not
-taken over: that would be `regard resume`.
+The recipe must describe the model; `recipe.read_recipe` has filled in the keys that were not set. Only dropout may
+differ, which changes no tensor and no id. The model's own tag is dropped: a run has the tags of its corpora. The
+model's folder and a fingerprint of its weights are kept in the run's progress and cards. Optimizer moments, means of
+weights and the position in the data are not taken over; that is what resuming a run does.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from regard.config import differences
 from regard.errors import RecipeError
 from regard.layers.lora import adapt
 from regard.models.base import Model
-from regard.recipe.recipe import Recipe
-from regard.text.tokenizer import Tokenizer
+from regard.models.table import ModelConfig
+from regard.recipe.train import TrainConfig
+from regard.text.tokenizer import TextConfig, Tokenizer
 
 # Keys of [model] and [text] that may change after training has begun.
 FREE = ("model.dropout", "model.attention_dropout", "model.layer_drop", "text.bpe_dropout")
@@ -33,49 +34,47 @@ class Start:
     origin: dict[str, Any]  # for the card
 
 
-def find_start(recipe: Recipe) -> Start | None:
-    """What the recipe starts from, once it is sure that it fits."""
-    if recipe.train.start_from is None:
+def find_start(start_from: str | None, architecture: str, model: ModelConfig, text: TextConfig) -> Start | None:
+    """The model to start from, after checking that it fits the rest of the recipe."""
+    if start_from is None:
         return None
-    folder = find_bundle(Path(recipe.train.start_from))
+    folder = find_bundle(Path(start_from))
     bundle = Bundle.load(folder)
-    check_fits(bundle, recipe)
+    if conflicts := find_conflicts(bundle, architecture, model, text):
+        more = f" and {len(conflicts) - 3} more differ" if len(conflicts) > 3 else ""
+        raise RecipeError(
+            f"{start_from} does not fit the recipe: its {', '.join(conflicts[:3])}{more}; leave such keys out "
+            "(preset and architecture too): the run takes them from its model"
+        )
     origin: dict[str, Any] = {
-        "folder": recipe.train.start_from,
+        "folder": start_from,
         "weights": fingerprint(weights_file(folder)),
         **{name: bundle.card[name] for name in ("step", "training_flops", "started_from") if name in bundle.card},
     }
-    return Start(with_text(bundle.tokenizer, recipe), folder, origin)
+    return Start(with_text(bundle.tokenizer, text), folder, origin)
 
 
-def check_fits(bundle: Bundle, recipe: Recipe) -> None:
-    if recipe.architecture != bundle.architecture:
-        changes = [("model.architecture", bundle.architecture, recipe.architecture)]
+def find_conflicts(bundle: Bundle, architecture: str, model: ModelConfig, text: TextConfig) -> list[str]:
+    if architecture != bundle.architecture:
+        changes: list[tuple[str, Any, Any]] = [("model.architecture", bundle.architecture, architecture)]
     else:
-        changes = differences(bundle.config, recipe.model, "model.")
-        changes += differences(bundle.tokenizer.config, recipe.text, "text.")
-    stuck = [f"{name} is {old}, not {new}" for name, old, new in changes if name not in FREE]
-    if stuck:
-        more = f" and {len(stuck) - 3} more differ" if len(stuck) > 3 else ""
-        raise RecipeError(
-            f"{recipe.train.start_from} does not fit the recipe: its {', '.join(stuck[:3])}{more}; leave such keys out "
-            "(--preset and --architecture too): the run has its model's own"
-        )
+        changes = differences(bundle.config, model, "model.")
+        changes += differences(bundle.tokenizer.config, text, "text.")
+    return [f"{name} is {old}, not {new}" for name, old, new in changes if name not in FREE]
 
 
-def adapt_model(recipe: Recipe, model: Model) -> None:
-    """With `lora_rank`, the model's matrices get updates to be learnt, and everything else is frozen."""
-    config = recipe.train
+def adapt_model(model: Model, architecture: str, config: TrainConfig) -> None:
+    """With `lora_rank`, add trainable low-rank updates to the model's matrices, and freeze everything else."""
     if config.lora_rank and not adapt(model, config.lora_rank, config.lora_alpha, config.seed):
         raise RecipeError(
-            f"train.lora_rank is {config.lora_rank}, but {recipe.architecture} has no matrices of attention or "
-            "feed-forward layers to adapt; leave out --lora-rank"
+            f"train.lora_rank is {config.lora_rank}, but {architecture} has no matrices of attention or "
+            "feed-forward layers to adapt; leave it out"
         )
 
 
-def with_text(tokenizer: Tokenizer, recipe: Recipe) -> Tokenizer:
-    """The same vocabulary, with the recipe's BPE-dropout and no tag before every source."""
-    return Tokenizer(tokenizer.source, tokenizer.target, recipe.text)
+def with_text(tokenizer: Tokenizer, text: TextConfig) -> Tokenizer:
+    """The same vocabulary, with the BPE-dropout of `text` and no tag before every source."""
+    return Tokenizer(tokenizer.source, tokenizer.target, text)
 
 
 def fingerprint(weights: Path) -> str:

@@ -25,9 +25,9 @@ from regard.errors import RunError
 from regard.recipe.read import recipe_from_tables
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
 from regard.training.folder import RunFolder, StopRequest
+from regard.training.job import restore
 from regard.training.log import RunLog
 from regard.training.loop import train_loop
-from regard.training.run import pick_up
 
 CHANCE = ("seconds",)  # of the progress: what the clock says is not looked at
 
@@ -90,10 +90,11 @@ def replay(
     """The same steps in another place; the recipe is the last checkpoint's, which it came about with."""
     recipe = recipe_from_tables(tomllib.loads(last.recipe))
     recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
-    job, _ = pick_up(recipe, folder, before, splits, Console(quiet=True))
+    job = restore(recipe, folder, before, splits, Console(quiet=True))
     job.folder = RunFolder(place)
     stop = StopAt(job.progress, last.progress.step)
-    with RunLog(job.folder, console, last.progress.step, before.progress.step) as log:
+    shown = dataclasses.replace(job.config, steps=last.progress.step)
+    with RunLog(job.folder, console, shown, job.progress) as log:
         train_loop(job, log, stop)
     return load_checkpoint(place)
 

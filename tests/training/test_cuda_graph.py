@@ -1,4 +1,4 @@
-"""On a GPU: a recorded pass gives the gradients of a plain one, micro-batches add up, and dice are thrown anew."""
+"""On a GPU: a recorded pass gives the gradients of a plain one, micro-batches add up, dropout differs each time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor
 from regard.batch import Batch, Places, flat_batch
 from regard.data.rows import lay_in_rows
 from regard.models.transformer import Transformer, TransformerConfig
-from regard.training.capture import Captured
+from regard.training.cuda_graph import RecordedPass
 from regard.training.loss import loss_and_gradient, projected_nll
+from regard.training.loss_kernel import HAS_TRITON
 from regard.training.loss_kernel import loss_and_gradient as kernel
-from regard.training.loss_kernel import there
 
 pytestmark = [
     pytest.mark.gpu,
@@ -40,14 +40,14 @@ def make(dropout: float) -> tuple[Transformer, list[Tensor]]:
     return model, list(model.parameters())
 
 
-def recorded(model: Transformer, first: Batch) -> Captured:
+def recorded(model: Transformer, first: Batch) -> RecordedPass:
     def work(some: Batch, scale: Tensor) -> Tensor:
         with torch.autocast("cuda", torch.bfloat16):
             loss = projected_nll(model.states(some), model.output.weight, some.tgt_out, some.tgt_mask, 0.1) * scale
         loss.backward()
         return loss.detach()
 
-    return Captured(work, first, list(model.parameters()))
+    return RecordedPass(work, first, list(model.parameters()))
 
 
 def test_recorded_gradients_are_the_plain_ones_and_add_up() -> None:
@@ -90,7 +90,7 @@ def test_every_replay_has_dropout_of_its_own_and_can_be_repeated() -> None:
     assert (float(replay(one, 1.0)), float(replay(one, 1.0))) == (first, second)
 
 
-@pytest.mark.skipif(not there, reason="needs Triton")
+@pytest.mark.skipif(not HAS_TRITON, reason="needs Triton")
 def test_the_loss_kernel_equals_the_equation() -> None:
     torch.manual_seed(2)
     logits = torch.randn(50, 9001, device="cuda") * 3

@@ -1,7 +1,7 @@
-"""Time as two numbers: what passes on the wall, and what the processor spends.
+"""Time as two numbers: wall time and processor time.
 
-On a machine with other work the first is what one waits and the second what the work needs; on a quiet one, with one
-thread, they are the same.
+On a busy machine the first is how long one waits and the second what the work needs; on an idle one, with one thread,
+they are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Time:
     """Seconds."""
 
     wall: float = 0.0
-    processor: float = 0.0  # all threads together
+    processor: float = 0.0  # of all threads
 
     def __add__(self, other: Time) -> Time:
         return Time(self.wall + other.wall, self.processor + other.processor)

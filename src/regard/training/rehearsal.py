@@ -1,0 +1,275 @@
+"""Updates of a run made and timed before the run: for `regard bench train` and for the doctor's prediction.
+
+    share of peak = operations by the model's own formula ÷ seconds ÷ FLOP/s of the device
+
+Updates are timed as training makes them. On a GPU nothing waits for it within a stretch of updates, as in a run.
+Operations are those of real tokens; padding is not counted, so it shows as a smaller share. `regard bench train` then
+times the parts of an update, with the device waited for after each. Nothing is evaluated, saved or written.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from regard.batch import Batch
+from regard.recipe.recipe import Recipe
+from regard.training.clock import Time, now, since
+from regard.training.cost import Cost, peak_bytes, peak_flops
+from regard.training.feed import Ready, feed
+from regard.training.folder import RunFolder
+from regard.training.job import Job, prepare
+from regard.training.memory import in_parts
+from regard.training.optim import set_rate
+from regard.training.regularise import forward_passes
+from regard.training.schedule import learning_rate
+
+WARM_UP = 3  # updates that are not counted: workspaces, moments, compilation, a recorded graph
+STRETCH = 10  # updates on a GPU between two readings of the clock
+WAITING, FORWARD, BACKWARD, BOTH, OPTIMIZER = (
+    "waiting for data",
+    "forward",
+    "backward",
+    "forward and backward, recorded",
+    "clipping and optimizer",
+)
+
+Shape = tuple[int, int, int]  # of a batch: rows, source tokens, target tokens
+
+
+class Trial:
+    """The parts of a run without its loop: updates change the weights, and nothing is kept."""
+
+    def __init__(self, job: Job) -> None:
+        model, material = job.bundle.model, job.material
+        model.train()
+        self.job = job
+        self.cost = Cost(model, forward_passes(job.config))
+        self.batches = feed(material.batches, self.cost, model.device, material.guide)
+        self.stretch = STRETCH if model.device.type == "cuda" else 1
+
+    def micro(self) -> list[Ready]:
+        return [next(self.batches) for _ in range(self.job.config.accumulate)]
+
+    def learn(self, updates: int) -> tuple[list[Learnt], Time]:
+        job, learnt, began = self.job, [], now()
+        for _ in range(updates):
+            set_rate(job.update.optimizer, learning_rate(1, job.config))
+            micro = self.micro()
+            loss, norm = job.update(micro)
+            job.average.after_update(1)
+            learnt.append(Learnt.of(micro))
+        float(loss), float(norm)  # waits for a GPU
+        return learnt, since(began)
+
+    def wait(self) -> None:
+        if self.job.bundle.model.device.type == "cuda":
+            torch.cuda.synchronize()
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """The size of an update's batches. The batches themselves would count as the run's memory."""
+
+    flops: float
+    tokens: int
+    filled: torch.Tensor  # share of positions that hold a token; a tensor, so that nothing waits for a GPU
+    shapes: frozenset[Shape]
+
+    @classmethod
+    def of(cls, micro: list[Ready]) -> Learnt:
+        masks = [mask for ready in micro for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
+        filled = torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
+        shapes = frozenset(shape_of(ready.batch) for ready in micro)
+        return cls(sum(ready.flops for ready in micro), sum(ready.tokens for ready in micro), filled, shapes)
+
+
+@dataclass(frozen=True)
+class UpdateTimes:
+    warm_up: list[Time]  # of each update that is not counted
+    count: int
+    mean: Time
+    noise: float  # standard error of the mean, as a share of it
+    flops: float  # mean of an update
+    tokens: float  # target tokens, mean of an update
+    filled: float  # share of positions that hold a token
+    shapes: set[Shape]
+
+
+def time_updates(trial: Trial, most: int, enough: Callable[[int, float], bool]) -> UpdateTimes:
+    """Make at most `most` updates, until `enough` holds for their number and seconds."""
+    warm_up = [trial.learn(1)[1] for _ in range(WARM_UP)]
+    learnt: list[Learnt] = []
+    taken: list[Time] = []
+    rates: list[float] = []  # seconds per operation of each stretch
+    while len(learnt) < most and not enough(len(learnt), sum(took.wall for took in taken)):
+        some, took = trial.learn(min(trial.stretch, most - len(learnt)))
+        learnt += some
+        taken.append(took)
+        rates.append(took.wall / sum(one.flops for one in some))
+    return UpdateTimes(
+        warm_up=warm_up,
+        count=len(learnt),
+        mean=sum(taken, Time()) * (1 / len(learnt)),
+        noise=statistics.stdev(rates) / statistics.mean(rates) / len(rates) ** 0.5 if len(rates) > 1 else 1.0,
+        flops=statistics.mean(one.flops for one in learnt),
+        tokens=statistics.mean(one.tokens for one in learnt),
+        filled=statistics.mean(float(one.filled) for one in learnt),
+        shapes={shape for one in learnt for shape in one.shapes},
+    )
+
+
+def shape_of(batch: Batch) -> Shape:
+    return len(batch), batch.src.shape[1], batch.tgt_in.shape[1]
+
+
+def device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name() if device.type == "cuda" else str(device)
+
+
+def is_half(job: Job) -> bool:
+    """Whether a job computes in bfloat16."""
+    return bool(job.update.loss.autocast._enabled)  # torch has no public name for it
+
+
+# ── regard bench train ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class Profile:
+    device: str
+    precision: str
+    threads: int | None  # of a CPU
+    architecture: str
+    parameters: int
+    updates: int  # timed
+    target_tokens: float  # of an update
+    seconds: float  # of an update
+    tokens_per_second: float  # target tokens, padding not counted
+    flops_per_second: float
+    peak_flops: float
+    peak_from: str
+    peak_bytes: int | None
+    filled: float  # share of positions that hold a token, both sides
+    parts: dict[str, float]  # seconds of an update
+    bound: str
+
+    @property
+    def share_of_peak(self) -> float:
+        return self.flops_per_second / self.peak_flops
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "share_of_peak": self.share_of_peak}
+
+
+def measure(recipe: Recipe, updates: int, console: Console) -> Profile:
+    trial = Trial(prepare(recipe, RunFolder(Path()), console))  # nothing is written to the folder
+    job, model = trial.job, trial.job.bundle.model
+    times = time_updates(trial, updates, lambda count, seconds: False)
+    parts = time_parts(trial, updates)
+    seconds, half = times.mean.wall, is_half(job)
+    peak, source = peak_flops(model.device, torch.bfloat16 if half else torch.float32)
+    return Profile(
+        device=device_name(model.device),
+        precision="bfloat16" if half else "float32",
+        threads=torch.get_num_threads() if model.device.type == "cpu" else None,
+        architecture=job.bundle.architecture,
+        parameters=model.parameter_count(),
+        updates=times.count,
+        target_tokens=times.tokens,
+        seconds=seconds,
+        tokens_per_second=times.tokens / seconds,
+        flops_per_second=times.flops / seconds,
+        peak_flops=peak,
+        peak_from=source,
+        peak_bytes=peak_bytes(model.device),
+        filled=times.filled,
+        parts=parts,
+        bound=what_bounds(parts, times.flops / seconds / peak, times.filled),
+    )
+
+
+def time_parts(trial: Trial, updates: int) -> dict[str, float]:
+    """Seconds of an update by part. A recorded pass and one with rewards are timed as a whole."""
+    update, progress = trial.job.update, trial.job.progress
+    whole = update.recorded is not None or update.loss.reward.has_rewards
+    taken: dict[str, float] = {}
+    at = time.perf_counter()
+
+    def stop(part: str) -> None:
+        """The time since the last stop belongs to `part`."""
+        nonlocal at
+        trial.wait()
+        before, at = at, time.perf_counter()
+        taken[part] = taken.get(part, 0.0) + at - before
+
+    for _ in range(updates):
+        micro = trial.micro()
+        stop(WAITING)
+        scale = 1 / sum(ready.tokens for ready in micro)
+        for batch in (ready.batch for ready in micro):
+            if whole:
+                update.learn_from([batch], scale)
+                stop(BOTH)
+                continue
+            for part in in_parts(batch, progress.room):
+                with update.compilation():
+                    loss = update.loss(part, update.probability) * scale
+                stop(FORWARD)
+                loss.backward()
+                stop(BACKWARD)
+        update.apply()
+        stop(OPTIMIZER)
+    return {name: seconds / updates for name, seconds in taken.items()}
+
+
+def what_bounds(parts: dict[str, float], share: float, filled: float) -> str:
+    """What limits the speed most, in words."""
+    total = sum(parts.values())
+    if parts[WAITING] > 0.2 * total:
+        return f"data: {parts[WAITING] / total:.0%} of the time is spent waiting for batches"
+    if parts[OPTIMIZER] > 0.3 * total:
+        return "the optimizer: updates are small; larger train.batch_tokens or train.accumulate spread its cost"
+    if share > 0.5:
+        return "arithmetic: matrix products run near the peak of the device"
+    if filled < 0.7:
+        return f"padding: only {filled:.0%} of the positions hold a token; larger train.batch_tokens fill better"
+    return "memory and small operations between the matrix products; a larger model or batch uses the device better"
+
+
+def as_text(found: Profile) -> str:
+    threads = f", {found.threads} thread{'s' * (found.threads != 1)}" if found.threads else ""
+    memory = f"{found.peak_bytes / 2**30:.2f} GiB at its peak" if found.peak_bytes is not None else "not known here"
+    peak = f"{found.share_of_peak:.1%} of {_scaled(found.peak_flops)}FLOP/s ({found.peak_from})"
+    total = sum(found.parts.values())
+    width = max(len(name) for name in found.parts)
+    where = f"{found.precision} on {found.device}{threads}"
+    update = f"{found.target_tokens:,.0f} in {1000 * found.seconds:,.1f} ms an update (mean of {found.updates})"
+    lines = [
+        f"model     {found.architecture}, {found.parameters:,} parameters, {where}",
+        f"speed     {found.tokens_per_second:,.0f} target tokens/s: {update}",
+        f"work      {_scaled(found.flops_per_second)}FLOP/s, {peak}",
+        f"memory    {memory}",
+        f"batches   {found.filled:.1%} filled",
+        *(
+            f"{'parts' * (not number):9} {name:{width}} {1000 * seconds:9,.1f} ms {seconds / total:6.1%}"
+            for number, (name, seconds) in enumerate(found.parts.items())
+        ),
+        f"bound by  {found.bound}",
+    ]
+    return "\n".join(lines)
+
+
+def _scaled(number: float) -> str:
+    """
+    >>> _scaled(2.5e12), _scaled(3e9)
+    ('2.5 T', '3.0 G')
+    """
+    return f"{number / 1e12:.1f} T" if number >= 1e12 else f"{number / 1e9:.1f} G"
