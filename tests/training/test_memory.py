@@ -11,7 +11,7 @@ from rich.console import Console
 from torch import Tensor
 
 from regard.batch import Batch
-from regard.device import is_out_of_memory
+from regard.device import RandomState, is_out_of_memory
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
@@ -22,7 +22,7 @@ from regard.training.job import Job, prepare
 from regard.training.memory import in_parts, positions
 from regard.training.run import resume, train
 from regard.training.update import Update
-from support import TINY, write_lines
+from support import TINY, Call, write_lines
 
 SPOKEN = "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
 ON_ARM = "[enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."
@@ -160,3 +160,48 @@ def test_what_counts_as_out_of_memory() -> None:
     with pytest.raises(RuntimeError) as real:
         torch.empty(2**60, dtype=torch.uint8)
     assert is_out_of_memory(real.value)
+
+
+def test_the_command_line_knows_it_too(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> None:
+        raise RuntimeError(ON_ARM)
+
+    monkeypatch.setattr("regard.training.rehearsal.measure", fail)
+    done = call("bench", "train", "--preset", "tiny")
+    assert done.code == 2
+    assert done.err.startswith("regard: out of memory; use a smaller model")
+
+
+def test_both_random_states_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The GPU's stands in for itself here; the test below has a real one."""
+    states = {torch.device("cuda"): torch.tensor([1])}
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[device].clone())
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: states.update({device: state}))
+    before = RandomState.of(torch.device("cuda"))
+    cpu = torch.rand(3)
+    states[torch.device("cuda")] = torch.tensor([2])
+    before.restore()
+    assert states[torch.device("cuda")].item() == 1
+    assert torch.equal(torch.rand(3), cpu)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_a_retry_on_a_gpu_draws_the_same_dropout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = job_in(tmp_path, dropout=0.3, device="cuda", share_rows="off")
+    update, batches = job.update, [job.material.largest().to("cuda")]
+    job.bundle.model.train()
+    real, random = update.run_pass, RandomState.of(job.bundle.model.device)
+
+    def short(batch: Batch, scale: Tensor) -> Tensor:
+        found = real(batch, scale)
+        if len(batch) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return found
+
+    monkeypatch.setattr(update, "run_pass", short)
+    retried, _ = gradients(update, batches)
+    assert job.progress.room is not None
+    random.restore()
+    at_once, _ = gradients(update, batches)
+    assert torch.equal(retried, at_once)

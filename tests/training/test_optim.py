@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.models.transformer import PRESETS, Transformer
 from regard.recipe.train import TrainConfig
 from regard.training.optim import make_optimizer, set_rate
+from regard.training.regularise import drop_words
 
 
 def model() -> Transformer:
@@ -69,3 +70,33 @@ def test_adafactor_keeps_little_and_only_what_a_checkpoint_can_hold() -> None:
     kept = [t for state in optimizer.state.values() for t in state.values()]
     assert all(isinstance(t, Tensor) and t.dtype == torch.float32 for t in kept)
     assert sum(t.numel() for t in kept) < 0.05 * translator.parameter_count()
+
+
+class Table(nn.Module):
+    """An embedding that is not an `nn.Embedding`."""
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__()
+        self.rows = nn.Parameter(torch.randn(size, width))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.rows[ids]
+
+
+@pytest.mark.parametrize("name", ["adamw", "muon"])
+def test_an_embedding_of_another_class_is_an_embedding(name: str) -> None:
+    translator = model()
+    translator.source_embedding = Table(23, PRESETS["tiny"].width)  # type: ignore[assignment]
+    config = TrainConfig(optimizer=name, embedding_rate=0.5)  # type: ignore[arg-type]
+    optimizer = make_optimizer(translator, config)
+    set_rate(optimizer, 0.2)
+    groups = {p: group for group in optimizer.param_groups for p in group["params"]}
+    assert groups[translator.source_embedding.rows]["lr"] == pytest.approx(0.1)
+
+
+def test_words_are_dropped_from_an_embedding_of_another_class() -> None:
+    translator = model()
+    translator.source_embedding = Table(23, PRESETS["tiny"].width)  # type: ignore[assignment]
+    drop_words(translator, 0.5)
+    vectors = translator.train().source_embedding(torch.full((20, 20), 3))
+    assert 0.3 < (vectors == 0).all(dim=-1).float().mean().item() < 0.7

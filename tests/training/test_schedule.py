@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from regard.recipe.train import TrainConfig
-from regard.training.schedule import learning_rate, sampling_probability
+from regard.training.schedule import is_evaluation, learning_rate, sampling_probability
 
 CONFIG = TrainConfig(steps=1000, warmup=100, decay=200, learning_rate=1.0)
 
@@ -38,3 +38,13 @@ def test_own_words_come_little_by_little() -> None:
     config = replace(CONFIG, sampling_rate=0.4)
     assert [sampling_probability(step, config) for step in (0, 250, 1000, 2000)] == pytest.approx([0, 0.1, 0.4, 0.4])
     assert sampling_probability(1000, CONFIG) == 0
+
+
+def test_evaluations_fit_the_run_unless_the_recipe_says() -> None:
+    def evaluations(config: TrainConfig) -> list[int]:
+        return [step for step in range(1, config.steps + 1) if is_evaluation(step, config)]
+
+    assert evaluations(TrainConfig(steps=1000)) == [100, 250, 500, 750, 1000]
+    assert evaluations(TrainConfig(steps=10)) == [2, 4, 6, 8, 10]
+    assert len(evaluations(TrainConfig())) == 21
+    assert evaluations(TrainConfig(steps=1000, eval_every=300)) == [300, 600, 900, 1000]

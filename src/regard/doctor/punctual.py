@@ -1,8 +1,8 @@
-"""A model that ends each translation when it is due: how long a search takes is known before a model has learnt to end.
+"""A model that ends each translation at a given length, so that a search can be timed with an untrained model.
 
-An untrained model hardly ever says EOS, so its translations grow to the limit and a search takes several times as long
-as it will. Here EOS is impossible before `ratio` × the source's length, and certain from there on; every step is the
-model's own otherwise, so its time is right. The text is of no use.
+An untrained model hardly ever predicts EOS, so its translations grow to the limit and a search takes several times as
+long as after training. Here EOS has probability 0 before `ratio` × the source's length, and 1 from there on. Every step
+is otherwise the model's own, so its time is right. The translations are of no use.
 
     B sentences   N = B × beam rows   S source   V target vocabulary
 """
@@ -21,7 +21,7 @@ from regard.models.base import Around, Memory, Model, State, Step
 @dataclass(frozen=True)
 class PunctualState:
     model: State
-    left: Tensor  # (N,) words to say before EOS
+    left: Tensor  # (N,) words before EOS
 
     def select(self, rows: Tensor) -> PunctualState:
         return PunctualState(self.model.select(rows), self.left[rows])

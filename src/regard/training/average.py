@@ -1,7 +1,6 @@
-"""Weights that are means of weights: an exponential moving mean over updates, or a plain mean of the last evaluations.
+"""Means of weights: an exponential moving mean over updates, or a plain mean of the last evaluations.
 
-Both smooth out the noise of the last steps. The raw weights go on being trained; the mean is what is evaluated and
-kept.
+Both average out the noise of the last steps. The raw weights are trained; the mean is evaluated and saved.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Weights = dict[str, Tensor]
 
 
 class Average:
-    """Keeps what `config.average` asks for; with "none" it is the model itself."""
+    """The mean that `config.average` selects; with "none" it is the model itself."""
 
     def __init__(self, model: Model, config: TrainConfig) -> None:
         self.model, self.config = model, config
@@ -29,7 +28,7 @@ class Average:
     @torch.no_grad()
     def after_update(self, step: int) -> None:
         if self.config.average == "ema":
-            decay = min(self.config.ema_decay, (1 + step) / (10 + step))  # a short memory while young
+            decay = min(self.config.ema_decay, (1 + step) / (10 + step))  # short at the start of a run
             for name, weight in unique_tensors(self.model).items():
                 self.moving[name].lerp_(weight, 1 - decay)
 
@@ -46,7 +45,7 @@ class Average:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Within, the model holds the mean; afterwards its own weights again, bit for bit."""
+        """The model holds the mean inside the `with`; afterwards its own weights again, bit for bit."""
         mean = self.weights()
         own = _copy(self.model) if mean else {}
         _fill(self.model, mean)
@@ -56,7 +55,7 @@ class Average:
             _fill(self.model, own)
 
     def tensors(self) -> Weights:
-        """What a checkpoint must hold to go on exactly."""
+        """For a checkpoint, to resume exactly."""
         flat = {f"ema.{name}": tensor for name, tensor in self.moving.items()}
         for i, snapshot in enumerate(self.snapshots):
             flat |= {f"snapshot{i}.{name}": tensor for name, tensor in snapshot.items()}

@@ -1,4 +1,4 @@
-"""How good is it now: loss per token under teacher forcing, and BLEU of greedy translations, on held-out pairs."""
+"""Evaluation on held-out pairs: loss per token under teacher forcing, and BLEU of translations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from regard.training.loss import smoothed_nll
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Pairs as text; the references are scored as they were given."""
+    """Pairs as text; the references are scored as given."""
 
     sources: Sequence[str]
     references: Sequence[str]
@@ -52,7 +52,7 @@ def evaluate(
 
 @torch.inference_mode()
 def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) -> float:
-    """Mean negative log-likelihood; pairs too long for the model's training are left out, as they were there."""
+    """Mean negative log-likelihood; pairs that are too long to be trained on are left out."""
     tag = bundle.tokenizer.tag_ids(pairs.tag)
     sources = [tag + ids for ids in bundle.tokenizer.encode_source(pairs.sources)]
     targets = bundle.tokenizer.encode_target(pairs.references)

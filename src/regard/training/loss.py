@@ -2,11 +2,11 @@
 
     ℓ = −(1 − ε) log p(y) − ε/V Σ_w log p(w)            ∂ℓ/∂logits = p − (1 − ε) onehot(y) − ε/V
 
-`smoothed_nll` is the equation. `smoothed_nll_fused` is its lean twin for training: it computes the gradient along
-with the loss and keeps nothing else, where torch's own holds several arrays as large as the logits. `projected_nll`
-takes the output projection with it: logits live for some rows at a time, in the precision of the product, and what is
-kept are the gradients of states and matrix. All give a sum, not a mean: the loop divides by the tokens of all
-micro-batches together, so that splitting a batch changes nothing.
+`smoothed_nll` is the equation. `smoothed_nll_fused` is the same for training: it computes the gradient together with
+the loss and keeps nothing else, where torch's autograd keeps several arrays as large as the logits. `projected_nll`
+includes the output projection: logits exist for some rows at a time, in the precision of the product, and only the
+gradients of states and matrix are kept. All return a sum, not a mean: the loop divides by the tokens of all
+micro-batches, so that splitting a batch changes nothing.
 
     B batch   T target   M = B·T positions   D width   V vocabulary
 """
@@ -21,7 +21,7 @@ from torch import Tensor
 from regard.training import loss_kernel
 
 CHUNK = 2**29  # logits at a time
-CACHED = 2**19  # of them on a CPU: two arrays of so many numbers fit into a core's cache
+CACHED = 2**19  # logits at a time on a CPU: two arrays of this size fit into a core's cache
 
 
 def smoothed_nll(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
@@ -39,7 +39,7 @@ def smoothed_nll_fused(logits: Tensor, targets: Tensor, mask: Tensor, smoothing:
 
 
 class _SmoothedNLL(torch.autograd.Function):
-    """Some rows at a time on a CPU: what is computed of them stays in its cache."""
+    """Some rows at a time on a CPU, so that they stay in its cache."""
 
     @staticmethod
     def forward(ctx: Any, logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
@@ -48,16 +48,16 @@ class _SmoothedNLL(torch.autograd.Function):
         gradient, losses = torch.empty_like(logits), []
         for at in range(0, len(logits), rows):
             part = slice(at, at + rows)
-            z, right_word = logits[part].float(), targets[part, None]  # (m, V), (m, 1)
+            z, target = logits[part].float(), targets[part, None]  # (m, V), (m, 1)
             normaliser = z.logsumexp(dim=-1, keepdim=True)  # (m, 1); log p(w) = logit(w) − normaliser
-            right = z.gather(-1, right_word)  # (m, 1)
+            right = z.gather(-1, target)  # (m, 1)
             everywhere = z.mean(dim=-1, keepdim=True) if smoothing else 0.0
             losses.append(normaliser - (1 - smoothing) * right - smoothing * everywhere)
-            slope = (z - normaliser).exp_()  # p
-            slope.scatter_add_(-1, right_word, torch.full_like(right, smoothing - 1))
+            derivative = (z - normaliser).exp_()  # p
+            derivative.scatter_add_(-1, target, torch.full_like(right, smoothing - 1))
             if smoothing:
-                slope.sub_(smoothing / size)
-            gradient[part] = slope.mul_(mask[part, None])
+                derivative.sub_(smoothing / size)
+            gradient[part] = derivative.mul_(mask[part, None])
         ctx.save_for_backward(gradient)
         return torch.cat(losses)[:, 0].masked_fill(~mask, 0.0).sum()
 
@@ -65,7 +65,7 @@ class _SmoothedNLL(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor, None, None, None]:
         (gradient,) = ctx.saved_tensors
-        return gradient.mul_(scale), None, None, None  # in place: it is needed once
+        return gradient.mul_(scale), None, None, None  # in place: it is used once
 
 
 def projected_nll(states: Tensor, weight: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
@@ -103,7 +103,7 @@ class _ProjectedNLL(torch.autograd.Function):
 
 
 def loss_and_gradient(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """The equations above for logits (M, V): their sum, and p − (1 − ε) onehot(y) − ε/V in the logits' precision."""
+    """The equations above for logits (M, V): the summed loss, and the gradient in the precision of the logits."""
     z = logits.float()
     normaliser = z.logsumexp(dim=-1, keepdim=True)  # (M, 1)
     right = z.gather(-1, targets[:, None])  # (M, 1)

@@ -1,5 +1,7 @@
-"""`loss_and_gradient` of `loss.py` as one GPU kernel: a program reads a row of logits, then writes its gradient over it
-while the row is still near. Torch's compiler makes a slower kernel of the same lines, and another array as large.
+"""`loss_and_gradient` of `loss.py` as one GPU kernel: it reads a row of logits and writes the gradient in its place.
+
+The row is still in the cache when it is written. What torch's compiler makes of the same lines is slower, and needs a
+second array as large as the logits.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ try:
     import triton.language as tl
 
     HAS_TRITON = True
-except ImportError:  # the CPU builds of torch come without it
+except ImportError:  # the CPU builds of torch do not include it
     HAS_TRITON = False
 
 BLOCK = 4096
@@ -20,7 +22,7 @@ BLOCK = 4096
 if HAS_TRITON:
 
     @triton.jit
-    def _rows(logits, targets, counts, losses, smoothing, size: tl.constexpr, block: tl.constexpr):
+    def _loss_kernel(logits, targets, counts, losses, smoothing, size: tl.constexpr, block: tl.constexpr):
         row = tl.program_id(0).to(tl.int64)
         z = logits + row * size
         places = tl.arange(0, block)
@@ -46,7 +48,9 @@ if HAS_TRITON:
 
 
 def loss_and_gradient(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """(summed loss, gradient); the gradient is where logits (M, V) were."""
+    """(summed loss, gradient); the gradient overwrites the logits (M, V)."""
     losses = torch.empty(len(logits), dtype=torch.float32, device=logits.device)
-    _rows[(len(logits),)](logits, targets, mask, losses, smoothing, size=logits.shape[1], block=BLOCK, num_warps=8)
+    _loss_kernel[(len(logits),)](
+        logits, targets, mask, losses, smoothing, size=logits.shape[1], block=BLOCK, num_warps=8
+    )
     return losses.sum(), logits

@@ -1,4 +1,4 @@
-"""Fine-tuning by the expected reward of whole translations, for a model that maximum likelihood has already taught.
+"""Fine-tuning by the expected reward of whole translations, of a model already trained by maximum likelihood.
 
     R(y) ∈ [0, 1] a sentence's score against its reference   p(y | x) = Π_t p(y_t | y<t, x)   w weight of likelihood
 
@@ -6,31 +6,31 @@
     self-critical (Rennie et al. 2017)       ℓ = −(R(y) − b) log p(y | x)    y ~ p, b = mean R, or R(greedy translation)
     mixed (Wu et al. 2016)                   ℓ + w · (−log p(reference | x))
 
-Minimum risk is differentiated through q, over the distinct ones among n samples and, if wanted, the reference. The
-self-critical loss is no loss: its value means nothing, its gradient is on average that of −E[R], whatever b is, as long
-as b does not depend on y. b is the mean reward of the n samples (Wu et al. 2016), or Rennie's, the reward of the greedy
-translation. The mean holds the sample itself, which makes the gradient (n − 1)/n of the true one; its direction stays.
+Minimum risk is differentiated through q, over the distinct ones among n samples and, optionally, the reference. The
+value of the self-critical loss has no meaning; its expected gradient is that of −E[R] for any b that does not depend on
+y. b is the mean reward of the n samples (Wu et al. 2016) or, as in Rennie et al., the reward of the greedy translation.
+The mean includes the sample itself, which makes the gradient (n − 1)/n of the true one; its direction is the same.
 
     B sentences   n samples   c candidates: the reference, then the samples   T target   V vocabulary
 
-Rewards are taken on token ids: GLEU, or BLEU of a sentence as `metrics.bleu.sentence_bleu` has it, divided by 100. EOS
-is never scored: hypothesis and reference are their words alone. In p it counts like any token. A sample that was cut at
-its length limit did not say EOS, so its p stops at the last word: that is the probability the sampler drew it with.
+Rewards are computed on token ids: GLEU, or the BLEU of a sentence as in `metrics.bleu.sentence_bleu`, divided by 100.
+EOS is not scored, but counts in p like any token. A sample that was cut at its length limit has no EOS, so its p stops
+at the last word: that is the probability with which it was sampled.
 
 Samples are drawn without dropout, and their probabilities are computed again with it, under teacher forcing. So the
-self-critical gradient is exact without dropout only. With the mean as b that does little harm. Greedy translations are
-better than most samples; with them as b nearly every sample is made less probable, and what dropout adds to that does
-not cancel: a model of 47 BLEU fell to 14 in fifty updates. A recipe of that kind is refused.
+self-critical gradient is exact only without dropout. With the mean as b the difference is small. Greedy translations
+are better than most samples; with them as b nearly every sample is made less probable, and the effect of dropout does
+not cancel: a model of 47 BLEU fell to 14 in fifty updates. Such a recipe is refused.
 
-One pass of the model takes all B × c rows, so that an update costs some c times the memory of plain training: give it
-smaller batches and accumulate more.
+One pass of the model takes all B × c rows, so an update needs about c times the memory of plain training: use smaller
+batches and accumulate more.
 
-The loss is summed over sentences, and the loop divides it by the target tokens of an update like any other. That is
-what the papers' sums over sentences ask for. Batches hold a number of tokens, not of sentences: divided by their
-sentences, one in a batch of ten long ones would count ten times as much as one in a batch of a hundred short ones. The
-mixture is the papers' as well, for both parts of it are divided by the same number.
+The loss is summed over sentences, as in the papers, and divided by the target tokens of an update, like any other.
+Batches hold a number of tokens, not of sentences: divided by its sentences, a sentence in a batch of ten long ones
+would count ten times as much as one in a batch of a hundred short ones. Both parts of the mixed loss are divided by the
+same number, so the mixture is the papers' too.
 
-This file does not update weights; `loop.py` does. The configuration is `recipe.RewardConfig`.
+Weights are updated in `update.py`. The configuration is `recipe.reward.RewardConfig`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Ids = tuple[int, ...]
 
 
 def minimum_risk_loss(log_probs: Tensor, rewards: Tensor, alpha: float) -> Tensor:
-    """−Σ q(y) R(y): log_probs (B, n) of whole translations, rewards (B, n) → (B,). A place at −∞ is empty."""
+    """−Σ q(y) R(y): log_probs (B, n) of whole translations, rewards (B, n) → (B,). A candidate at −∞ does not count."""
     q = (alpha * log_probs).softmax(dim=-1)  # p^α, divided by its sum
     return -(q * rewards).sum(dim=-1)
 
@@ -85,10 +85,10 @@ def sequence_log_probs(logits: Tensor, targets: Tensor, mask: Tensor) -> Tensor:
 
 
 def bleu_scores(hypotheses: Sequence[Sequence[int]], references: Sequence[Sequence[int]]) -> NDArray[np.float64]:
-    """BLEU of each line of ids as a sentence of its own, of 1 and not of 100: (lines,)."""
-    said, meant = ragged(hypotheses), ragged(references)
-    total = np.maximum(0, said.lengths[:, None] - np.arange(MAX_ORDER))  # (lines, N)
-    rows = np.column_stack([said.lengths, meant.lengths, matching(said, [meant], MAX_ORDER), total])
+    """Sentence BLEU of each line of ids, from 0 to 1: (lines,)."""
+    ours, theirs = ragged(hypotheses), ragged(references)
+    total = np.maximum(0, ours.lengths[:, None] - np.arange(MAX_ORDER))  # (lines, N)
+    rows = np.column_stack([ours.lengths, theirs.lengths, matching(ours, [theirs], MAX_ORDER), total])
     return Bleu(tokenize="none", effective_order=True).scores(rows) / 100
 
 
@@ -99,11 +99,11 @@ REWARDS = {"gleu": gleu_scores, "bleu": bleu_scores}
 
 
 class Rewarded(NamedTuple):
-    """What one batch has taught."""
+    """The result of one batch."""
 
     loss: Tensor  # the mixed loss, summed over the batch's sentences
     reward: float  # the samples' mean
-    flops: float  # beside those of likelihood on the same batch: the search, and learning from what it found
+    flops: float  # beyond those of likelihood on the same batch: sampling, and learning from the samples
 
 
 def reward_loss(
@@ -113,8 +113,8 @@ def reward_loss(
     label_smoothing: float = 0.0,
     generator: torch.Generator | None = None,
 ) -> Rewarded:
-    """May be called inside an autocast region. Without a generator the samples hang on torch's own, whose state
-    checkpoints keep."""
+    """May be called inside an autocast region. Without a generator, samples are drawn by torch's global one, whose
+    state is in the checkpoints."""
     draws, best = _translations(model, batch, config, generator or torch.default_generator)
     references = _words(batch.tgt_out, batch.tgt_mask)
     candidates = [[(reference, True), *drawn] for reference, drawn in zip(references, draws, strict=True)]
@@ -122,8 +122,8 @@ def reward_loss(
 
     def scored(translations: Sequence[Sequence[Ids]]) -> Tensor:
         """Each sentence's translations against its reference: B lists of k → (B, k)"""
-        meant = [reference for reference, some in zip(references, translations, strict=True) for _ in some]
-        scores = REWARDS[config.reward]([ids for some in translations for ids in some], meant)
+        repeated = [reference for reference, some in zip(references, translations, strict=True) for _ in some]
+        scores = REWARDS[config.reward]([ids for some in translations for ids in some], repeated)
         return torch.tensor(scores, dtype=log_probs.dtype, device=log_probs.device).view(len(batch), -1)
 
     rewards = scored([[ids for ids, _ in some] for some in candidates])  # (B, c)
@@ -146,13 +146,13 @@ def reward_loss(
     return Rewarded(total, float(rewards[:, 1:].mean()), flops)
 
 
-Candidate = tuple[Ids, bool]  # its words, and whether it said EOS
+Candidate = tuple[Ids, bool]  # its words, and whether it ended with EOS
 
 
 def _translations(
     model: Model, batch: Batch, config: RewardConfig, generator: torch.Generator
 ) -> tuple[list[list[Candidate]], list[Candidate]]:
-    """Samples of every sentence and, where the baseline asks for it, its greedy translation; without dropout."""
+    """Samples of every sentence and, if it is the baseline, its greedy translation; without dropout."""
 
     def candidate(h: Hypothesis) -> Candidate:
         return h.ids, len(h.log_probs) > len(h.ids)
@@ -165,7 +165,7 @@ def _translations(
         best = greedy(model, batch.src, batch.src_mask) if wanted else []
     finally:
         model.train(training)
-        # Autocast keeps the weights it has cast. Cast without a gradient, as here, they give none in the pass to come:
+        # Autocast caches cast weights. Cast without a gradient, as here, they would have none in the next pass either:
         # older versions of torch do not notice.
         torch.clear_autocast_cache()
     return [[candidate(h) for h in some] for some in draws], [candidate(h) for h in best]
@@ -178,7 +178,7 @@ def _candidate_log_probs(
     sources = [source for source in _words(batch.src, batch.src_mask) for _ in candidates[0]]
     flat = [candidate for some in candidates for candidate in some]
     wide = flat_batch(sources, [ids for ids, _ in flat]).pad().to(batch.src.device)
-    ended = torch.tensor([said_eos for _, said_eos in flat], device=wide.tgt_mask.device)
+    ended = torch.tensor([ended_by_eos for _, ended_by_eos in flat], device=wide.tgt_mask.device)
     is_eos = wide.tgt_mask.cumsum(dim=1) == wide.tgt_mask.sum(dim=1, keepdim=True)  # and the padding after it
     counts = wide.tgt_mask & (ended[:, None] | ~is_eos)  # (B·c, T)
     logits: Tensor = model(wide)
@@ -192,19 +192,19 @@ def _words(ids: Tensor, mask: Tensor) -> list[Ids]:
 
 
 def _repeated(candidates: Sequence[Sequence[Candidate]]) -> Tensor:
-    """(B, c) True where a candidate has been there before: q is over a set."""
+    """(B, c) True where a candidate equals an earlier one: q is over a set."""
     return torch.tensor([[one in some[:place] for place, one in enumerate(some)] for some in candidates])
 
 
 def _flops(
     model: Model, sources: Sequence[int], draws: Sequence[Sequence[Candidate]], best: Sequence[Candidate]
 ) -> float:
-    """Drawing the samples and learning from each; the greedy translations, for which the sources are read again. The
-    references' rows are left out: the loop counts them, as it does in plain training."""
+    """Drawing the samples and learning from each; the greedy translations, which encode the sources again. The
+    references' rows are not counted here but by the loop, as in plain training."""
     cost, total = Cost(model), 0.0
     for source, drawn in zip(sources, draws, strict=True):
-        total += cost.of_search(source, [len(ids) + said_eos for ids, said_eos in drawn])
+        total += cost.of_search(source, [len(ids) + ended_by_eos for ids, ended_by_eos in drawn])
         total += sum(cost.of_learning(source, len(ids) + 1) for ids, _ in drawn)
-    for source, (ids, said_eos) in zip(sources, best, strict=False):  # none without a greedy baseline
-        total += cost.of_search(source, [len(ids) + said_eos])
+    for source, (ids, ended_by_eos) in zip(sources, best, strict=False):  # empty without a greedy baseline
+        total += cost.of_search(source, [len(ids) + ended_by_eos])
     return total

@@ -1,10 +1,10 @@
-"""A checkpoint whose tensors are spread over processes: a folder with one safetensors file for each process.
+"""A checkpoint of sharded tensors: a folder with one safetensors file for each process.
 
     shard-00001-model-00001-of-00001.safetensors …   about.json
 
-torch.distributed.checkpoint writes and reads the parts, so that any number of processes, also one without torchrun, can
-read what any other number has written. `about.json` holds what is not a tensor, and the files' checksums. When a
-checkpoint is written and which one counts is `checkpoint.py`'s affair.
+torch.distributed.checkpoint writes and reads the shards, so that any number of processes, also one without torchrun,
+can read what any other number has written. `about.json` holds everything that is not a tensor, and the checksums of the
+files. `checkpoint.py` decides when a checkpoint is written and which one is current.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ABOUT = "about.json"
 
 
 def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Called by all processes together; each writes its own parts into its own file, and syncs it."""
+    """To be called by all processes together; each writes its shards to its own file and syncs it."""
     from torch.distributed.checkpoint.api import CheckpointException
     from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
     from torch.distributed.checkpoint.state_dict_saver import save
@@ -35,7 +35,7 @@ def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
     plain = {name: tensor.detach() for name, tensor in tensors.items()}
     try:
         save(plain, storage_writer=HuggingFaceStorageWriter(str(folder), save_distributed=True))
-    except CheckpointException as problem:  # no exception but a BaseException: what went wrong in each process
+    except CheckpointException as problem:  # a BaseException that holds the failure of each process
         first = next(iter(problem.failures.values()))[0]
         raise BundleError(f"cannot write {folder}: {first}") from None
 
@@ -55,7 +55,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def read_shards(folder: Path, like: Callable[[str], Tensor | None]) -> dict[str, Tensor]:
-    """Every tensor of the folder, by name: spread as `like(name)` is if that is of the same shape, else whole."""
+    """Every tensor of the folder, by name: sharded as `like(name)` if that has the same shape, else whole."""
     from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
     from torch.distributed.checkpoint.metadata import TensorStorageMetadata
     from torch.distributed.checkpoint.state_dict_loader import load
@@ -70,7 +70,7 @@ def read_shards(folder: Path, like: Callable[[str], Tensor | None]) -> dict[str,
         else:
             tensors[name] = torch.zeros_like(pattern.detach(), dtype=kind)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="torch.distributed is disabled")  # one process may read them too
+        warnings.filterwarnings("ignore", message="torch.distributed is disabled")  # a single process may read them too
         load(tensors, storage_reader=reader, no_dist=not dist.is_initialized())
     return tensors
 
