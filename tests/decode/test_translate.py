@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.batch import budgeted
 from regard.decode.sampling import Sampling
 from regard.decode.source_parts import cut_points, source_parts
-from regard.errors import InputError
+from regard.errors import BundleError, InputError, RegardError
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import Vocabulary
 from regard.translator import Translator
@@ -118,3 +123,127 @@ def test_a_tag_changes_what_the_model_reads(translator: Translator) -> None:
     other.translate(["The cat sleeps.", "The cat sleeps. The dog eats. A cat sees the dog. The cat eats."], tag="<x>")
     assert len(read) > 2
     assert all(ids[0] == len(source) - 1 and len(ids) < 12 for ids in read)
+
+
+# ------------------------------------------------------------------------------------------------ what may be given
+
+
+def test_any_iterable_of_strings(translator: Translator) -> None:
+    listed = translator.translate([s for s, _ in LINES])
+    assert translator.translate(s for s, _ in LINES) == listed
+    assert translator.translate(tuple(s for s, _ in LINES)) == listed
+    assert translator.translate([]) == []
+
+
+@pytest.mark.parametrize("given", [None, b"The cat.", 3, [None], ["The cat.", b"dog"], "a\ud800", ["ok", "\udcff"]])
+def test_what_is_not_text_is_refused_in_one_line(translator: Translator, given: Any) -> None:
+    for method in (translator.translate, lambda text: translator.score(text, text)):
+        with pytest.raises(InputError, match="takes a string or an iterable of strings") as problem:
+            method(given)
+        assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize("mend", [False, True])
+@pytest.mark.parametrize("text", ["The cat\nsleeps.", "The cat sleeps.\r\n😀\n", "\n😀 The cat sleeps.", "\n"])
+def test_a_text_is_one_line(translator: Translator, text: str, mend: bool) -> None:
+    found = translator.translate([text], mend=mend)
+    assert len(found) == 1
+    assert not set(found[0].text) & set("\r\n")
+    assert translator.translate("The cat\nsleeps.").text == "Le chat dort."
+
+
+@pytest.mark.parametrize("beam", [0, -1, 1001, 10**9])
+def test_the_beam_is_bounded(translator: Translator, beam: int) -> None:
+    with pytest.raises(RegardError, match=r"beam must be (at least 1|at most 1000), but is"):
+        translator.translate("The cat sleeps.", beam=beam)
+
+
+def test_the_widest_beam_and_many_samples_fit(translator: Translator) -> None:
+    assert translator.translate("The cat sleeps.", beam=1000, nbest=3).text == "Le chat dort."
+    assert len(translator.translate("The cat.", sampling=Sampling(), nbest=50).candidates) == 50
+    with pytest.raises(InputError, match="from 1 to 1000"):
+        translator.translate("The cat.", sampling=Sampling(), nbest=1001)
+
+
+@pytest.mark.parametrize("unit", ["word ", "a", "é. ", "😀", "猫"])
+def test_the_parts_of_a_very_long_line_are_the_line(translator: Translator, unit: str) -> None:
+    """No part is too long, no character is lost or repeated, and a second suffices."""
+    line = unit * (100_000 // len(unit.encode()))
+    (parts,) = source_parts(translator.tokenizer.plain, [line], [], 100)
+    assert all(0 < len(part.ids) < 100 for part in parts)
+    assert "".join("".join(part.text.split()) for part in parts) == "".join(line.split())
+
+
+@given(st.text(alphabet="ab .!é\u0301", max_size=200), st.integers(4, 9))
+def test_windows_do_not_lose_or_repeat_anything(tokenizer: Tokenizer, text: str, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("regard.decode.source_parts.WINDOW", 40)
+        (parts,) = source_parts(tokenizer, [text], [], most + 3)
+    assert "".join("".join(part.text.split()) for part in parts) == "".join(text.split())
+
+
+# ------------------------------------------------------------------------------------------------ damaged models
+
+
+@pytest.mark.parametrize("options", [{"beam": 1}, {"beam": 4}, {"sampling": Sampling()}])
+def test_a_model_of_no_numbers_says_so(translator: Translator, options: Any) -> None:
+    broken = copy.deepcopy(translator.bundle.model)
+    with torch.no_grad():
+        next(broken.parameters()).fill_(math.nan)
+    lost = Translator(replace(translator.bundle, model=broken))
+    with pytest.raises(BundleError, match="NaN instead of probabilities"):
+        lost.translate("The cat sleeps.", **options)
+    with pytest.raises(BundleError, match="NaN instead of probabilities"):
+        lost.score("The cat sleeps.", "Le chat dort.")
+
+
+# ------------------------------------------------------------------------------------------------ threads
+
+
+def test_threads_share_a_translator(translator: Translator) -> None:
+    """Each thread gets what it would get alone, whichever options the others use."""
+    lines = [s for s, _ in LINES] + ["Cat", "sleeps dog the and eats a cat", ""]
+    options: list[Any] = [{"beam": 1}, {"beam": 4, "nbest": 3}, {"sampling": Sampling(seed=3)}, {"mend": True}]
+    alone = [translator.translate(lines, **option) for option in options]
+    fresh = Translator(translator.bundle)  # nothing is cached yet
+    with ThreadPoolExecutor(8) as pool:
+        found = [pool.submit(fresh.translate, lines, **option) for option in options * 6]
+        assert [future.result() for future in found] == alone * 6
+
+
+# ------------------------------------------------------------------------------------------------ score
+
+
+def test_the_score_of_a_translation_is_what_the_search_found(translator: Translator) -> None:
+    for translation in translator.translate([s for s, _ in LINES]):
+        found = translator.score(translation.source, translation.text)
+        assert found.log_prob == pytest.approx(translation.log_prob, abs=1e-4)
+        assert len(found.tokens) == len(found.token_log_probs) == len(translation.candidates[0].ids) + 1
+        assert found.perplexity == pytest.approx(math.exp(-found.log_prob / len(found.tokens)))
+    right, wrong = translator.score(["The cat sleeps."] * 2, ["Le chat dort.", "Le chien mange."])
+    assert right.log_prob > wrong.log_prob
+    assert right.perplexity < wrong.perplexity
+
+
+def test_scores_are_of_pairs_that_fit(translator: Translator) -> None:
+    with pytest.raises(InputError, match="as many targets as sources"):
+        translator.score(["a", "b"], ["a"])
+    with pytest.raises(InputError, match="two strings, or two lists"):
+        translator.score("a", ["a"])
+    with pytest.raises(InputError, match="fewer than 100 tokens, but pair 1"):
+        translator.score(["a", "word " * 200], ["a", "b"])
+
+
+# ------------------------------------------------------------------------------------------------ repr
+
+
+def test_what_a_notebook_shows(translator: Translator) -> None:
+    assert repr(translator).startswith("Translator(run, transformer, ")
+    assert repr(translator).endswith(" parameters, cpu)")
+    found = translator.translate("The cat sleeps.")
+    assert repr(found).startswith("Translation('The cat sleeps.' → 'Le chat dort.', score=-0.")
+    assert repr(found.candidates[0]).startswith("Candidate('Le chat dort.', score=-0.")
+    assert len(repr(replace(found, source="x" * 10_000))) < 300
+    assert repr(translator.score("The cat sleeps.", "Le chat dort.")).startswith(
+        "Likelihood('The cat sleeps.', 'Le chat dort.', log_prob=-0."
+    )

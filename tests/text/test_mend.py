@@ -116,3 +116,12 @@ def test_the_command(run_folder: object, call: Call) -> None:
     code, out, _ = call(*words[:3], "--mend", "--json", "--nbest", "2", "12:30", "THE CAT SLEEPS.")
     assert code == 0
     assert '"12:30"' in out
+
+
+@pytest.mark.parametrize(
+    "line", ["x" + " " * 300_000, " " * 300_000 + "x", "x " + "😀" * 200_000, "STOP" + "! " * 200_000, "@me " * 100_000]
+)
+def test_time_is_linear_in_the_length_of_a_line(line: str) -> None:
+    """Seconds; in quadratic time hours."""
+    found = mended(line)
+    assert len(found.before) + len(found.read) + len(found.after) == len(line)

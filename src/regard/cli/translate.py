@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -217,11 +218,11 @@ def chunks_of(text: list[str] | None, input: Path | None) -> Iterator[list[str]]
     """The lines in chunks; the first is read at once. From a pipe or a terminal, what has come so far is a chunk."""
     if text and input:
         raise InputError("both sentences and --input were given; give one or the other")
-    if text or input:
+    if not text and input in (None, STDIN):
+        chunks = as_they_come(read_lines(STDIN), CHUNK)
+    else:
         lines = iter(text) if text else read_lines(input or STDIN)
         chunks = iter(lambda: list(islice(lines, CHUNK)), [])
-    else:
-        chunks = as_they_come(read_lines(STDIN), CHUNK)
     first = next(chunks, None)
     if first is None:
         raise InputError("standard input is empty; give sentences, --input FILE, or pipe some text in")
@@ -252,13 +253,21 @@ def rule_system() -> RuleSystem:
 
 def formatted(line: int, translation: Translation, nbest: int, as_json: bool) -> str:
     if as_json:
-        candidates = [{"text": c.text, "score": c.score, "log_prob": c.log_prob} for c in translation.candidates]
-        row = {"source": translation.source, "text": translation.text, "score": translation.score, "nbest": candidates}
-        return json.dumps(row, ensure_ascii=False) + "\n"
+        candidates = [
+            {"text": c.text, "score": _finite(c.score), "log_prob": _finite(c.log_prob)} for c in translation.candidates
+        ]
+        score = _finite(translation.score)
+        row = {"source": translation.source, "text": translation.text, "score": score, "nbest": candidates}
+        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
     if nbest > 1:  # an empty line has no candidates, but it has a line
         found = translation.candidates or [translation]
         return "".join(f"{line} ||| {candidate.text} ||| {candidate.score:.4f}\n" for candidate in found)
     return translation.text + "\n"
+
+
+def _finite(value: float) -> float | None:
+    """JSON has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
 
 
 def show_attention(translator: Translator, translation: Translation) -> None:

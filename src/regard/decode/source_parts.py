@@ -69,7 +69,10 @@ def cut_points(text: str, spans: Sequence[Span], most: int) -> Iterator[Span]:
 
 def _best_cut(text: str, spans: Sequence[Span], first: int, last: int) -> int:
     """After the last sentence end, unless the part would be under a quarter of its size; else before the last word;
-    else at the size limit."""
+    else between the last two characters. Tokens may be bytes, and the bytes of one character stay together."""
+
+    def between_characters(i: int) -> bool:
+        return spans[i][0] >= spans[i - 1][1]
 
     def ends_sentence(i: int) -> bool:
         piece = text[slice(*spans[i - 1])].rstrip()
@@ -80,5 +83,6 @@ def _best_cut(text: str, spans: Sequence[Span], first: int, last: int) -> int:
         return any(c.isspace() for c in text[max(0, start - 1) : start + 1])
 
     quarter = first + (last - first) // 4
-    sentence = next((i for i in range(last, quarter, -1) if ends_sentence(i)), None)
-    return sentence or next((i for i in range(last, first, -1) if begins_word(i)), last)
+    cuts = [i for i in range(last, first, -1) if between_characters(i)]
+    sentence = next((i for i in cuts if i > quarter and ends_sentence(i)), None)
+    return sentence or next((i for i in cuts if begins_word(i)), cuts[0] if cuts else last)

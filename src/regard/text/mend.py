@@ -24,9 +24,10 @@ SHORT = 3  # letters of words that titles may leave small: of, the
 CAPITALISED = 0.75  # of the words of a title, more than this share
 
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
-BEGINNING = re.compile(r"(?:^|[.!?…]\s)\W*\w")
+BETWEEN_WORDS = re.compile(r"^\w|\W++\w?")  # possessive, so that time is linear in the length of a line
+SENTENCE_BREAK = re.compile(r"[.!?…]\s")
 THING = r"(?:https?://\S+|www\.\S+|[\w.+-]+@[\w-]+\.\w+|[@#]\w+|[:;=]-?[()DPp/|]|<3|\^\^|xD)"
-THING_BEFORE, THING_AFTER = re.compile(rf"\s*{THING}(?=\s|$)"), re.compile(rf"(?:(?<=\s)|^){THING}\s*$")
+THING_BEFORE, WHOLE_THING = re.compile(rf"{THING}(?=\s|$)"), re.compile(THING)
 FIRST_SIGN = "\u2000"  # before it are °, ©, ^ and the accents, which belong to words
 JOINERS = "\u200d\ufe0e\ufe0f\u20e3"  # within one smiley: joined, as text or picture, on a key
 SKINS = "🏻🏼🏽🏾🏿"
@@ -63,15 +64,29 @@ def without_things(line: str) -> tuple[int, int]:
     """Where what is language begins and ends."""
     start, end = 0, len(line)
     while start < end:
-        found = THING_BEFORE.match(line, start, end)
-        if found is None and not _symbol(line[start]):
+        if _symbol(line[start]):
+            start += 1
+        elif found := THING_BEFORE.match(line, start):
+            start = found.end()
+        else:
             break
-        start = found.end() if found else start + 1
     while end > start:
-        found = THING_AFTER.search(line, start, end)
-        if found is None and not _symbol(line[end - 1]):
+        if line[end - 1].isspace():
+            end -= 1
+            continue
+        word = end  # where the last word begins
+        while word > start and not line[word - 1].isspace():
+            word -= 1
+        bare = end  # where it ends without its symbols
+        while bare > word and _symbol(line[bare - 1]):
+            bare -= 1
+        whole = word == 0 or line[word - 1].isspace()
+        if whole and any(WHOLE_THING.fullmatch(line, word, last) for last in (end, bare)):
+            end = word
+        elif bare < end:
+            end = bare
+        else:
             break
-        end = found.start() if found else end - 1
     return start, end
 
 
@@ -105,4 +120,9 @@ def in_small(line: str) -> str:
     >>> in_small("HELLO. HOW ARE YOU, TOM?")
     'Hello. How are you, tom?'
     """
-    return BEGINNING.sub(lambda found: found[0].upper(), line.lower())
+
+    def capitalised(found: re.Match[str]) -> str:
+        begins = found.start() == 0 or SENTENCE_BREAK.search(found[0])
+        return found[0].upper() if begins else found[0]
+
+    return BETWEEN_WORDS.sub(capitalised, line.lower())
