@@ -57,7 +57,7 @@ SMALL_CONVS2S = ConvS2SConfig(width=12, embedding=10, encoder_layers=2, decoder_
 CONVS2S: dict[str, Callable[[], Model]] = {
     "plain": lambda: ConvS2S(SMALL_CONVS2S, V, V, True),
     "normalised": lambda: ConvS2S(replace(SMALL_CONVS2S, weight_norm=True, tie="none"), V, V, False),
-    "wide": lambda: ConvS2S(replace(SMALL_CONVS2S, kernel=5, max_positions=3, tie="target"), V, V, False),
+    "wide": lambda: ConvS2S(replace(SMALL_CONVS2S, kernel=5, max_positions=12, tie="target"), V, V, False),
 }
 
 

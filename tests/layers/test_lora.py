@@ -137,3 +137,10 @@ def test_updates_are_of_matrices_and_whole() -> None:
     for bad in ({"a.weight.up": whole["a.weight.up"]}, {**whole, "b": torch.ones(1)}, {"c.up": 1, "c.down": 1}):
         with pytest.raises(ValueError, match="two factors for each"):
             updated(weights, bad)
+
+
+def test_a_wrapped_layer_is_not_left_out_in_silence() -> None:
+    model = Transformer(TransformerConfig(width=8, heads=2, inner=8, encoder_layers=1, decoder_layers=1), 9, 9, True)
+    model.encoder[0].attention.key = torch.nn.Sequential(model.encoder[0].attention.key)
+    with pytest.raises(TypeError, match="key of a MultiHeadAttention is a Sequential, not a linear layer"):
+        adapt(model, 2, 4.0)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 
-from regard.layers.positions import rotate, rotation, sinusoids
+from regard.errors import InputError
+from regard.layers.positions import learned, rotate, rotation, sinusoids
 
 
 def test_sinusoids_follow_the_formula() -> None:
@@ -36,3 +38,19 @@ def test_rotation_keeps_lengths_and_starts_at_nothing() -> None:
     turned = rotate(x, rotation(torch.arange(5), 8))
     torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1))
     torch.testing.assert_close(turned[:, :, 0], x[:, :, 0])
+
+
+def test_an_odd_width_ends_with_a_sine() -> None:
+    table = sinusoids(torch.arange(9), 5)
+    assert table.shape == (9, 5)
+    for i in range(3):
+        torch.testing.assert_close(table[:, 2 * i], torch.sin(torch.arange(9) / 10000 ** (2 * i / 5)))
+
+
+def test_a_position_that_was_not_learned_is_an_error() -> None:
+    table = torch.nn.Embedding(4, 2)
+    assert torch.equal(learned(torch.arange(4), table), table.weight)
+    with pytest.raises(InputError, match="a sentence of 5 tokens is longer than the 4 learned positions"):
+        learned(torch.arange(5), table)
+    with pytest.raises(InputError, match="a sentence of 9 tokens"):
+        learned(torch.tensor([[0, 1], [0, 8]]), table)

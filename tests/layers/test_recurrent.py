@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from regard.errors import RecipeError
 from regard.layers.recurrent import GATES, Carry, Cell, Recurrent, Weights, gru_cell, lstm_cell
 
 CELLS: list[Cell] = ["lstm", "gru"]
@@ -156,3 +157,8 @@ def test_flops_are_those_counted(cell: Cell, bidirectional: bool) -> None:
     with torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter:
         layers(torch.randn(1, 7, 5))
     assert layers.flops(7) == counter.get_total_flops()
+
+
+def test_an_unknown_cell_is_refused() -> None:
+    with pytest.raises(RecipeError, match='cell must be one of lstm, gru, but is "elman"'):
+        Recurrent("elman", 4, 4)  # type: ignore[arg-type]

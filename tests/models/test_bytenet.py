@@ -66,10 +66,10 @@ def test_it_equals_a_twin_of_torchs_own_layers() -> None:
 @torch.no_grad()
 def test_a_position_reads_its_own_column_alone() -> None:
     torch.manual_seed(2)
-    model = ByteNet(SMALL, V, V, True).eval()
+    model = ByteNet(replace(SMALL, width=64), V, V, True).eval()  # so wide that some ReLU is alive everywhere
     batch = flat_batch([[5, 9, 4, 7, 3]], [[7, 3, 8, 8]]).pad()  # 6 tokens, ⌈7.2⌉ = 8 columns
     memory = model.encode(batch.src, batch.src_mask)
-    assert memory.states.shape == (1, 8, 12)
+    assert memory.states.shape == (1, 8, 128)
     changed = replace(memory, states=memory.states.clone())
     changed.states[:, 2] += 1
     before, after = model.start(memory), model.start(changed)

@@ -11,8 +11,10 @@ import pytest
 import torch
 
 import variants
-from regard.batch import BOS, PAD, Batch, flat_batch
+from regard.batch import BOS, PAD, Batch, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
+from regard.decode.beam import beam_search
+from regard.decode.greedy import greedy
 from regard.errors import InputError, RecipeError
 from regard.models.base import Model
 from regard.models.bytenet import ByteNet, ByteNetConfig
@@ -263,3 +265,48 @@ def test_how_many_embedding_matrices_there_are(architecture: str, tie: str, matr
     model: Any = constructor(replace(presets["tiny"], tie=tie), 10, 10, True)
     shared = {id(w) for w in (model.source_embedding.weight, model.target_embedding.weight, model.output.weight)}
     assert len(shared) == matrices
+
+
+@pytest.mark.parametrize("name", ["transformer", "convs2s"])
+def test_learned_positions_end_with_an_error_and_a_search_before_it(name: str) -> None:
+    configs: dict[str, Model] = {
+        "transformer": Transformer(replace(SMALL, positions="learned", max_positions=6), V, V, True),
+        "convs2s": ConvS2S(replace(variants.SMALL_CONVS2S, max_positions=6), V, V, True),
+    }
+    model = scattered(configs[name])
+    short, long = [5, 9, 4, 7, 3], [5, 9, 4, 7, 3, 8]  # with EOS 6 and 7 tokens
+    assert model.max_positions == 6
+    assert model(flat_batch([short], [short]).pad()).isfinite().all()
+    for source, target in ((long, short), (short, long)):
+        with pytest.raises(InputError, match="a sentence of 7 tokens is longer than the 6 learned positions"):
+            model(flat_batch([source], [target]).pad())
+    for found in (greedy(model, *pad_sources([short])), *beam_search(model, *pad_sources([short]), 3)):
+        assert all(len(hypothesis.ids) <= 6 for hypothesis in found)
+
+
+def test_a_wrapped_layer_still_counts() -> None:
+    """Layers are taken as they are: none is left out because its class is another."""
+
+    class Wrapped(torch.nn.Module):
+        def __init__(self, inner: torch.nn.Module) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                return getattr(self.inner, name)
+
+        def forward(self, *args: Any, **more: Any) -> Any:
+            return self.inner(*args, **more)
+
+    batch = flat_batch([[5, 9, 4]], [[7, 3]]).pad()
+    for make in (MODELS["transformer"], MODELS["deep-att"], MODELS["gnmt"], MODELS["convs2s"]):
+        model: Any = scattered(make())
+        before, flops = model(batch), model.flops(5, 5)
+        parts = {key: part.heads for key, part in model.attention_parts().items()}
+        model.decoder[-1] = Wrapped(model.decoder[-1])
+        assert torch.equal(model(batch), before)
+        assert model.flops(5, 5) == flops
+        assert {key: part.heads for key, part in model.attention_parts().items()} == parts

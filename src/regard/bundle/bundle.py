@@ -59,8 +59,9 @@ class Bundle:
 
     @property
     def max_length(self) -> int:
-        """Tokens of the longest sentence it was trained on, EOS counted, as its recipe says."""
-        return read_card(self.card).max_length
+        """Tokens of the longest sentence that it reads, EOS counted: as its recipe says, and as positions allow."""
+        trained, positions = read_card(self.card).max_length, self.model.max_positions
+        return trained if positions is None else min(trained, positions)
 
     def save(self, folder: Path, beside: str | None = None, updates: Mapping[str, Tensor] | None = None) -> None:
         """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder

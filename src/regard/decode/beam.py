@@ -129,7 +129,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). Each sentence's
     search is appended to `record`, if given."""
-    beams = [_Beam(beam, limit, alpha, None if record is None else Record()) for limit in length_limits(mask)]
+    limits = length_limits(mask, model.max_positions)
+    beams = [_Beam(beam, limit, alpha, None if record is None else Record()) for limit in limits]
     live = list(range(len(beams)))
     state = model.start(model.encode(src, mask))
     token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row per sentence in the first step

@@ -18,7 +18,7 @@ from regard.models.base import Model
 @torch.inference_mode()
 def greedy(model: Model, src: Tensor, mask: Tensor) -> list[Hypothesis]:
     """One hypothesis per source sentence: src (B, S) ids with EOS, mask (B, S)."""
-    limits = length_limits(mask)
+    limits = length_limits(mask, model.max_positions)
     ids: list[list[int]] = [[] for _ in limits]
     log_probs: list[list[float]] = [[] for _ in limits]
     live = list(range(len(limits)))  # the sentence of each row that is not finished

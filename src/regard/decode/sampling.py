@@ -90,7 +90,7 @@ def sample(
     """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S). Of a generator
     one draw is the seed, so the next call gets another."""
     _check(count, temperature, top_k, top_p)
-    limits = [limit for limit in length_limits(mask) for _ in range(count)]  # of each row
+    limits = [limit for limit in length_limits(mask, model.max_positions) for _ in range(count)]  # of each row
     uniforms = _uniforms(src, mask, count, _seed_number(seed)).to(src.device)  # (N, longest limit)
     ids: list[list[int]] = [[] for _ in limits]
     log_probs: list[list[float]] = [[] for _ in limits]

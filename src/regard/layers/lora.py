@@ -57,9 +57,10 @@ def adapt(model: nn.Module, rank: int, alpha: float, seed: int = 0) -> int:
     count = 0
     for owner in owners:
         for name, layer in list(owner.named_children()):
-            if isinstance(layer, nn.Linear):
-                setattr(owner, name, LowRank(layer, rank, alpha, generator))
-                count += 1
+            if not isinstance(layer, nn.Linear):
+                raise TypeError(f"{name} of a {type(owner).__name__} is a {type(layer).__name__}, not a linear layer")
+            setattr(owner, name, LowRank(layer, rank, alpha, generator))
+            count += 1
     return count
 
 

@@ -1,16 +1,18 @@
-"""Where a token stands: sinusoids as in the notes, learned vectors, or rotations of queries and keys.
+"""Positions of tokens: sinusoids as in the notes, learned vectors, or rotations of queries and keys.
 
     … tokens, (T,) or (B, T)   D model width   K head size
 
-Attention alone cannot tell orders apart. Sinusoids (Vaswani et al. 2017) and learned vectors are added to the
-embeddings; rotary positions (Su et al. 2021) turn each query and key by an angle that grows with its position, so
-that their product depends on the distance.
+Attention alone does not depend on the order of tokens. Sinusoids (Vaswani et al. 2017) and learned vectors are added
+to the embeddings; rotary positions (Su et al. 2021) rotate each query and key by an angle that grows with its position,
+so that their product depends on the distance.
 """
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from regard.errors import InputError
 
 Rotation = tuple[Tensor, Tensor]  # cos, sin: each (T, K/2), or (B, 1, T, K/2) where rows differ
 
@@ -21,17 +23,32 @@ def frequencies(width: int, device: torch.device | str | None = None) -> Tensor:
 
 
 def sinusoids(position: Tensor, width: int) -> Tensor:
-    """(…) places → (…, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)).
+    """(…) positions → (…, D): PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos(pos / 10000^(2i/D)). Of an odd
+    width the last sine has no cosine beside it.
 
     >>> [round(x, 3) for x in sinusoids(torch.arange(2), 4)[1].tolist()]
     [0.841, 0.54, 0.01, 1.0]
     """
     angle = position[..., None] * frequencies(width, position.device)  # (…, D/2)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)  # (…, D/2, 2) → (…, D)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)[..., :width]  # (…, D/2, 2) → (…, D)
+
+
+def learned(position: Tensor, table: nn.Embedding) -> Tensor:
+    """(…) positions → (…, D), a learned vector for each. A position without a vector is an error."""
+    most = table.num_embeddings
+    if position.shape[-1] > most or not position.is_cuda:  # on a GPU the largest is looked up only where it may be over
+        tokens = int(position.max()) + 1 if position.numel() else 0
+        if tokens > most:
+            raise InputError(
+                f"a sentence of {tokens} tokens is longer than the {most} learned positions of this model; "
+                "give shorter sentences, or train with a larger model.max_positions"
+            )
+    vectors: Tensor = table(position)
+    return vectors
 
 
 def rotation(position: Tensor, size: int) -> Rotation:
-    """The angles of places (T,) or (B, T), for heads of `size` numbers."""
+    """The angles of positions (T,) or (B, T), for heads of `size` numbers."""
     if position.dim() == 2:
         position = position[:, None]  # (B, 1, T): the same for every head
     angle = position[..., None] * frequencies(size, position.device)  # (…, K/2)

@@ -29,6 +29,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from regard.config import require
+
 Cell = Literal["lstm", "gru"]
 GATES = {"lstm": 4, "gru": 3}  # matrices of a cell, side by side in torch's weights
 
@@ -82,6 +84,7 @@ class Recurrent(nn.Module):
         self, cell: Cell, inputs: int, width: int, layers: int = 1, dropout: float = 0.0, bidirectional: bool = False
     ) -> None:
         super().__init__()
+        require(cell in GATES, f'cell must be one of {", ".join(GATES)}, but is "{cell}"')
         self.cell, self.dropout, self.bidirectional = cell, dropout, bidirectional
         kind = nn.LSTM if cell == "lstm" else nn.GRU
         between = dropout if layers > 1 else 0.0  # torch warns of dropout that has no place to act

@@ -14,6 +14,7 @@ What differs between architectures is declared, so that nobody asks for a class:
 
     has_attention       whether there is attention to the source
     last_layer_aligns   which of several cross-attention layers is read as the alignment
+    max_positions       tokens of the longest sentence, EOS counted, where positions are learned
     attention_parts()   the modules of each attention, for cutting heads and for writing a step out in numbers
 
 A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search never asks which model it
@@ -74,6 +75,7 @@ class Model(nn.Module, ABC):
 
     target_size: int
     has_attention = True  # `attention` gives cross-attention, and so does a step that is traced
+    max_positions: int | None = None  # tokens that either side may have; None: any number
     last_layer_aligns = False  # the last cross-attention layer aligns best; otherwise the one before it does
 
     @abstractmethod
@@ -118,6 +120,7 @@ class Around(Model):
         super().__init__()
         self.model, self.target_size, self.training = model, model.target_size, model.training
         self.has_attention, self.last_layer_aligns = model.has_attention, model.last_layer_aligns
+        self.max_positions = model.max_positions
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return self.model.encode(src, mask)

@@ -33,6 +33,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
+from regard.layers.positions import learned
 from regard.layers.scores import look
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
@@ -48,7 +49,7 @@ class ConvS2SConfig:
     decoder_layers: int = key(5, "decoder layers, each with its own attention")
     dropout: float = key(0.1, "share of embeddings and of convolution inputs silenced in training")
     tie: Tie = key("auto", TIE_HELP)
-    max_positions: int = key(1024, "learned positions there are; later tokens all stand at the last")
+    max_positions: int = key(1024, "learned positions, the most tokens of a sentence")
     weight_norm: bool = key(False, "learn length and direction of the weights apart, as the paper does")
 
     def __post_init__(self) -> None:
@@ -181,6 +182,7 @@ class ConvS2S(Model):
         kept = 1 - config.dropout
         self.source_embedding = nn.Embedding(source_size, config.embedding)
         self.target_embedding = nn.Embedding(target_size, config.embedding)
+        self.max_positions = config.max_positions
         self.source_positions = nn.Embedding(config.max_positions, config.embedding)
         self.target_positions = nn.Embedding(config.max_positions, config.embedding)
         self.dropout = nn.Dropout(config.dropout)
@@ -265,6 +267,6 @@ class ConvS2S(Model):
 
     def _embed(self, tokens: Tensor, words: nn.Embedding, places: nn.Embedding, start: int) -> Tensor:
         index = torch.arange(start, start + tokens.shape[1], device=tokens.device)
-        x = words(tokens) + places(index.clamp(max=self.config.max_positions - 1))  # (N, T, F)
+        x = words(tokens) + learned(index, places)  # (N, T, F)
         embedded: Tensor = self.dropout(x)
         return embedded

@@ -64,6 +64,7 @@ class Ensemble(Model):
         self.weights = _normalised([1.0] * len(models) if weights is None else weights, len(models))
         self.members = nn.ModuleList(models)
         self.has_attention = any(model.has_attention for model in models)
+        self.max_positions = min((m.max_positions for m in models if m.max_positions is not None), default=None)
         self.training = any(model.training for model in models)  # members that are ready for use stay so
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -45,10 +45,10 @@ class TransformerConfig:
     attention_dropout: float = key(0.0, "share of attention weights silenced in training")
     layer_drop: float = key(0.0, "share of sublayers skipped in training, row by row (stochastic depth)")
     norm: Norm = key("pre", "LayerNorm before the sublayer, or after the residual sum (post: the notes, base, big)")
-    positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's place is told")
+    positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's position is encoded")
     activation: Activation = key("relu", "bend of the feed-forward layers")
     tie: Tie = key("auto", TIE_HELP)
-    max_positions: int = key(1024, "learned positions there are; other kinds have no limit")
+    max_positions: int = key(1024, "learned positions, the most tokens of a sentence; other kinds have no limit")
     experts: int = key(0, "experts in every second layer, the last one among them (0: ordinary layers throughout)")
     expert_choice: int = key(2, "experts that serve a token")
     balance: float = key(0.01, "weight of the loss that keeps experts evenly loaded, per mixture")
@@ -216,6 +216,7 @@ class Transformer(RowModel):
         self.encoder_norm = LayerNorm(config.width) if pre else nn.Identity()
         self.decoder_norm = LayerNorm(config.width) if pre else nn.Identity()
         if config.positions == "learned":
+            self.max_positions = config.max_positions
             self.source_positions = nn.Embedding(config.max_positions, config.width)
             self.target_positions = nn.Embedding(config.max_positions, config.width)
         self.dropout = Dropout(config.dropout)
@@ -350,8 +351,8 @@ class Transformer(RowModel):
         if config.positions == "sinusoidal":
             x = x + positions.sinusoids(position, config.width).to(x.dtype)
         elif config.positions == "learned":
-            places = self.source_positions if side == "source" else self.target_positions
-            x = x + places(position.clamp(max=config.max_positions - 1))
+            table = self.source_positions if side == "source" else self.target_positions
+            x = x + positions.learned(position, table)
         embedded: Tensor = self.dropout(in_working_precision(x))
         return embedded
 
