@@ -13,7 +13,7 @@ import pytest
 import regard
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ["notes.md"]
+PAGES = ["notes.md", "python.md"]
 MODULES = sorted(m.name for m in pkgutil.walk_packages(regard.__path__, "regard.") if not m.name.endswith("__main__"))
 
 
