@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from regard.errors import RunError
 from regard.models.transformer import Transformer, TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.average import Average
-from regard.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from regard.training.checkpoint import CURRENT, Progress, load_checkpoint, save_checkpoint
+from regard.training.log import keep_until
 from regard.training.optim import make_optimizer
 
 
@@ -54,3 +56,32 @@ def test_no_room_for_the_first(tmp_path: Path, parts: tuple[Transformer, torch.o
 def test_none_is_there(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no checkpoint in"):
         load_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        "null",
+        "[]",
+        '{"progress": {"step": 3}, "checksums": {}}',
+        '{"progress": {"step": "x"}, "checksums": {}, "recipe": "", "data": ""}',
+        '{"progress": {"step": 3}, "checksums": {}, "recipe": 5, "data": ""}',
+        '{"progress": {"stpe": 3}, "checksums": {}, "recipe": "", "data": ""}',
+        '{"progress": {"step": 3}, "checksums": [], "recipe": "", "data": ""}',
+        "{",
+    ],
+)
+def test_a_hostile_description_is_one_clear_line(tmp_path: Path, about: str) -> None:
+    save_file({"model:a": torch.zeros(1)}, tmp_path / CURRENT, metadata={"about": about})
+    with pytest.raises(RunError, match="is damaged"):
+        load_checkpoint(tmp_path)
+
+
+def test_rows_past_the_checkpoint_and_what_is_no_row_are_dropped(tmp_path: Path) -> None:
+    metrics, row = tmp_path / "metrics.jsonl", '{"step": 1, "kind": "train", "loss": 0.1}\n'
+    metrics.write_bytes(row.encode() + b'[1]\n{"step": "x", "kind": "dev"}\n{"step": 9, "kind": "dev"}\n\xff{"ste')
+    keep_until(metrics, 5)
+    assert metrics.read_text() == row
+    stamp = metrics.stat().st_ino
+    keep_until(metrics, 5)
+    assert (metrics.read_text(), metrics.stat().st_ino) == (row, stamp)  # nothing to drop: not written

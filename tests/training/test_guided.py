@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -49,9 +50,9 @@ def test_a_batch_finds_its_own_links(
     tmp_path: Path, tokenizer: Tokenizer, pairs: list[tuple[list[int], list[int]]]
 ) -> None:
     corpus = Fixed([s for s, _ in pairs], [t for _, t in pairs])
-    wanted = learn_links(pairs, tokenizer)
+    wanted = list(learn_links(lambda: iter(pairs), tokenizer))
     guide = Guide(corpus, tokenizer, tmp_path)
-    (kept,) = tmp_path.glob("*.links.npz")
+    (kept,) = tmp_path.glob("*.links")
     stamp = kept.stat().st_mtime_ns
     for one in (guide, Guide(corpus, tokenizer, tmp_path)):
         flat = corpus.gather([5, 2, 7])
@@ -62,11 +63,52 @@ def test_a_batch_finds_its_own_links(
             assert sorted((s, t) for t, s in batch.links[row].nonzero().tolist()) == sorted(set(wanted[pair]))
         assert batch.rows(slice(1, 2)).links is not None
     assert kept.stat().st_mtime_ns == stamp  # read, not learnt again
-    kept.write_bytes(b"damaged")
-    again = Guide(corpus, tokenizer, tmp_path)
-    np.testing.assert_array_equal(again.links, guide.links)
+    whole = kept.read_bytes()
+    for damaged in (b"damaged", b"", whole[:-1], whole[: len(whole) // 2], whole[:9] + b"?" + whole[10:]):
+        kept.write_bytes(damaged)
+        again = Guide(corpus, tokenizer, tmp_path)
+        np.testing.assert_array_equal(again.table.links, guide.table.links)
+        assert kept.read_bytes() == whole
     strange = flat_batch([[4, 4]], [[4]])
     assert not guide.on(strange, strange.pad()).links.any()  # type: ignore[union-attr]
+
+
+def test_where_links_cannot_be_kept_training_is_told_and_goes_on(
+    tmp_path: Path, tokenizer: Tokenizer, pairs: list[tuple[list[int], list[int]]]
+) -> None:
+    corpus = Fixed([s for s, _ in pairs], [t for _, t in pairs])
+    wanted = Guide(corpus, tokenizer, tmp_path).table
+    (kept,) = tmp_path.glob("*.links")
+    kept.unlink()
+    (kept / "in the way").mkdir(parents=True)  # it can be neither read nor replaced
+    told: list[str] = []
+    found = Guide(corpus, tokenizer, tmp_path, told.append).table
+    np.testing.assert_array_equal(found.links, wanted.links)
+    assert len(told) == 1
+    assert told[0].startswith(f"word links are not kept for the next run: cannot write {kept}")
+
+
+def test_memory_does_not_grow_with_the_corpus(
+    tmp_path: Path,
+    tokenizer: Tokenizer,
+    pairs: list[tuple[list[int], list[int]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of each further pair some dozen bytes are held while links are learnt, and next to none afterwards."""
+    monkeypatch.setattr("regard.align.numbered.CHUNK", 200)
+    monkeypatch.setattr("regard.align.numbered.CELLS", 2000)
+    held, peaks = [], []
+    for times in (10, 20, 120):  # the first one warms up
+        corpus = Fixed([s for s, _ in pairs * times], [t for _, t in pairs * times])
+        tracemalloc.start()
+        guide = Guide(corpus, tokenizer, tmp_path)
+        for found, bytes_ in zip((held, peaks), tracemalloc.get_traced_memory(), strict=True):
+            found.append(bytes_)
+        tracemalloc.stop()
+        assert len(guide.table.offsets) == len(pairs) * times + 1
+    more = len(pairs) * 100
+    assert (held[2] - held[1]) / more < 50
+    assert (peaks[2] - peaks[1]) / more < 300
 
 
 def test_the_head_learns_to_look_there(tmp_path: Path) -> None:

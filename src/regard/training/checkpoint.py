@@ -1,8 +1,8 @@
-"""The state of a run in one file: weights, moments, means, random state, position. Going on is exactly going on.
+"""The state of a run in one file: weights, moments, averages, random state, position.
 
-One file, because one rename is atomic. The checkpoint before it is kept: a damaged one never leaves a run without a
-way on. Every tensor carries a checksum. It is a safetensors file, never a pickle. Where tensors are spread over several
-processes (fsdp), a folder of the same name stands in its place (`shards.py`).
+A resumed run is bit for bit the uninterrupted one. The state is one file, because one rename is atomic. The checkpoint
+before it is kept, so that a damaged one does not end a run. Every tensor has a checksum. It is a safetensors file;
+where tensors are sharded over several processes (fsdp), it is a folder of the same name (`shards.py`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Checkpoint:
     progress: Progress
     recipe: str  # TOML
     data: str  # fingerprint of the encoded corpus
-    stored: dict[str, Tensor] | Path  # or the folder that they are spread in
+    stored: dict[str, Tensor] | Path  # or the folder of their shards
 
     @property
     def tensors(self) -> dict[str, Tensor]:
@@ -70,7 +70,8 @@ class Checkpoint:
         return self.stored if isinstance(self.stored, dict) else read_shards(self.stored, lambda name: None)
 
     def restore(self, model: Model, optimizer: torch.optim.Optimizer, average: Average, rank: int = 0) -> bool:
-        """Whether the random state of this rank was there too: on more processes than before it is not."""
+        """Copy the state into a run. Returns whether the random state of this rank was in it: with more processes than
+        before it is not."""
         parameters = unique_tensors(model)
         if isinstance(self.stored, Path):
             found = read_shards(self.stored, lambda name: parameters.get(_owner(name)))
@@ -88,12 +89,12 @@ class Checkpoint:
             device = parameters[name].device
             optimizer.state[parameters[name]] = {k: t.to(device) for k, t in state.items()}
         average.restore(tensors.get("average", {}))
-        dice, mine = tensors["random"], f".{rank}" if rank else ""
-        if f"cpu{mine}" not in dice:
+        rng_states, suffix = tensors["random"], f".{rank}" if rank else ""
+        if f"cpu{suffix}" not in rng_states:
             return False
-        torch.set_rng_state(dice[f"cpu{mine}"])
-        if f"cuda{mine}" in dice and torch.cuda.is_available():
-            torch.cuda.set_rng_state(dice[f"cuda{mine}"])
+        torch.set_rng_state(rng_states[f"cpu{suffix}"])
+        if f"cuda{suffix}" in rng_states and torch.cuda.is_available():
+            torch.cuda.set_rng_state(rng_states[f"cuda{suffix}"])
         return True
 
 
@@ -128,23 +129,23 @@ def save_checkpoint(
             raise _unwritten(folder, progress.step, problem) from None
 
     if any(is_sharded(tensor) for tensor in names.values()):
-        world.broadcast(lambda: write(lambda: _remove(fresh)))  # what a run that died here has left
+        world.broadcast(lambda: write(lambda: _remove(fresh)))  # left by a run that was killed here
         write(lambda: write_shards(fresh, tensors))
         world.broadcast(lambda: write(lambda: describe_shards(fresh, about)))
     else:
         world.broadcast(lambda: write(lambda: _write_whole(fresh, tensors, about)))
-    world.broadcast(lambda: write(lambda: _take_its_place(fresh, folder)))
+    world.broadcast(lambda: write(lambda: _make_current(fresh, folder)))
 
 
 def _write_whole(fresh: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
     plain = {n: t.detach().cpu().contiguous() for n, t in tensors.items()}
-    known = json.dumps({**about, "checksums": {n: _checksum(t) for n, t in plain.items()}})
-    write_atomically(fresh, lambda path: save_file(plain, path, metadata={"about": known}))
+    metadata = json.dumps({**about, "checksums": {n: _checksum(t) for n, t in plain.items()}})
+    write_atomically(fresh, lambda path: save_file(plain, path, metadata={"about": metadata}))
 
 
-def _take_its_place(fresh: Path, folder: Path) -> None:
+def _make_current(fresh: Path, folder: Path) -> None:
     if (folder / CURRENT).exists():
-        if (folder / CURRENT).is_dir() or (folder / PREVIOUS).is_dir():  # a rename puts only a file in a file's place
+        if (folder / CURRENT).is_dir() or (folder / PREVIOUS).is_dir():  # a rename replaces only a file by a file
             _remove(folder / PREVIOUS)
         (folder / CURRENT).replace(folder / PREVIOUS)
     fresh.replace(folder / CURRENT)
@@ -152,10 +153,10 @@ def _take_its_place(fresh: Path, folder: Path) -> None:
 
 
 def _unwritten(folder: Path, step: int, problem: Exception) -> RunError:
-    way_on = f"the one before it is whole. Make room, then: regard resume {folder}"
+    advice = f"the one before it is whole. Make room, then: regard resume {folder}"
     if not has_checkpoint(folder):
-        way_on = "it would have been the first. Make room, then start again in another folder"
-    return RunError(f"the checkpoint of step {step} could not be written ({problem}); {way_on}")
+        advice = "it would have been the first. Make room, then start again in another folder"
+    return RunError(f"the checkpoint of step {step} could not be written ({problem}); {advice}")
 
 
 def _remove(path: Path) -> None:
@@ -172,7 +173,7 @@ def has_checkpoint(folder: Path) -> bool:
 def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
     path = folder / (PREVIOUS if previous else CURRENT)
     other = folder / (CURRENT if previous else PREVIOUS)
-    if not path.exists() and not previous and other.exists():  # the run died between two renames
+    if not path.exists() and not previous and other.exists():  # the run was killed between two renames
         path = other
     if not path.exists():
         raise RunError(f"no checkpoint in {folder}; a run that can be resumed holds {CURRENT}")
@@ -187,13 +188,15 @@ def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
             damaged = [n for n, t in tensors.items() if _checksum(t) != about["checksums"].get(n)]
             if damaged:
                 raise ValueError(f"checksum of {damaged[0]}")
-        progress = Progress(**about["progress"])
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as problem:
-        way_on = "copy it again, or start anew"
+        checkpoint = Checkpoint(Progress(**about["progress"]), about["recipe"], about["data"], tensors)
+        if not (isinstance(checkpoint.progress.step, int) and isinstance(checkpoint.recipe, str)):
+            raise ValueError("step or recipe is missing")
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        advice = "copy it again, or start anew"
         if path.name == CURRENT and other.exists():
-            way_on = f"the one before it is still there: regard resume {folder} --previous"
-        raise RunError(f"the checkpoint {path} is damaged ({problem}); {way_on}") from None
-    return Checkpoint(progress, about["recipe"], about["data"], tensors)
+            advice = f"the one before it is still there: regard resume {folder} --previous"
+        raise RunError(f"the checkpoint {path} is damaged ({problem}); {advice}") from None
+    return checkpoint
 
 
 def _checksum(tensor: Tensor) -> int:

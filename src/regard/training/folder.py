@@ -1,4 +1,4 @@
-"""A run's folder: what lies where, one process at a time, and a stop that never loses anything.
+"""A run's folder: its files, one process at a time, and stopping without loss.
 
 recipe.toml  tokenizer.json  best/  last/  training.safetensors  metrics.jsonl  tensorboard/
 """
@@ -61,7 +61,7 @@ class RunFolder:
             return
 
     def has_begun(self, recipe: Recipe) -> bool:
-        """Whether this very run has a checkpoint here. If it has not come so far, what it wrote is removed."""
+        """Whether a run with this recipe has a checkpoint here. If it has none yet, what it wrote is removed."""
         if not self.recipe_file.exists() or self.recipe() != recipe:
             return False
         if any(self.path.glob("training*.safetensors")):
@@ -175,7 +175,7 @@ def _is_still(path: Path, file: IO[str]) -> bool:
 
 
 def free_folder(first: Path) -> Path:
-    """runs/run, runs/run-2, runs/run-3, …: the first that is not there yet."""
+    """runs/run, runs/run-2, runs/run-3, …: the first that does not exist."""
     number, folder = 1, first
     while folder.exists():
         number += 1

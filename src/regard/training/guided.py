@@ -1,29 +1,37 @@
-"""Guided attention: one head learns to look where an aligner would (Chen et al. 2016; one head, Garg et al. 2019).
+"""Guided attention: a head learns to attend where an aligner links words (Chen et al. 2016; Garg et al. 2019).
 
     ℓ = NLL + λ · Σ_t −Σ_s A_ts log α_ts          A_t the aligner's links of target token t, shared evenly; α the head
 
-The row is the *predicting* one: it explains the token to come, as a search needs it. A token without a link asks
-nothing. The links are our own aligner's (`baselines/hmm.py`, which gives each target word one maker at most, as a row
-of attention wants it), learnt from the training text itself, once, and kept in the cache; a link between words is one
-between all their subwords. λ is `train.guided_weight`, off at 0; the head is the first of layer `train.guided_layer`.
+The row is the one that *predicts* the token, as a search needs it. A token without a link adds nothing. λ is
+`train.guided_weight`, off at 0; the head is the first of layer `train.guided_layer`.
 
-The weights come from a second pass (`Model.attention`), so it works for every architecture that looks and is twice
-the work. A batch finds its links by its ids: text that is another in every epoch (BPE-dropout, transforms) has none.
+The links are those of our own aligner (`align/hmm.py`, which links each target word with one source word at most, as a
+row of attention needs it), learnt from the training text itself; a link between words is one between all their
+subwords. They are found in passes over the encoded corpus and kept in a file of the cache, memory-mapped, so that RAM
+holds some twenty bytes a pair while they are learnt. A batch finds its links by its ids.
+
+The weights come from a second pass (`Model.attention`), so this works for every architecture with attention, at twice
+the cost.
 
     B sentences   T target tokens   S source tokens   H heads
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-from collections.abc import Iterable, Sequence
+import os
+import shutil
+import tempfile
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from regard.align import hmm
@@ -32,7 +40,7 @@ from regard.data.batching import Encoded
 from regard.data.encode import EncodedCorpus
 from regard.data.mixture import Mixture
 from regard.decode.alignment_heads import cross_layers, default_layer
-from regard.errors import RecipeError
+from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
 from regard.models.base import Model
 from regard.recipe.train import TrainConfig
@@ -40,8 +48,12 @@ from regard.text.pieces import piece_spans
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import subword_shares, word_spans
 
-FORMAT = 1  # of the kept links, and of how they are found
+FORMAT = 2  # of the file of links, and of how they are found
+FOOTER = 4  # numbers at its end: format, pairs, links, checksum
+BLOCK = 1 << 20  # numbers that are read at a time
 Link = tuple[int, int]
+Ids = tuple[list[int], list[int]]  # of a pair
+Numbers = NDArray[np.int64]
 
 
 def guided_nll(weights: Tensor, links: Tensor) -> Tensor:
@@ -74,19 +86,21 @@ def check_guided(model: Model, architecture: str, config: TrainConfig) -> None:
 class Guide:
     """The links of every training pair in subwords, found by the pair's ids."""
 
-    def __init__(self, corpus: Encoded, tokenizer: Tokenizer, cache: Path) -> None:
+    def __init__(
+        self, corpus: Encoded, tokenizer: Tokenizer, cache: Path, tell: Callable[[str], object] = lambda line: None
+    ) -> None:
+        """From the cache, or learnt now. `tell` receives a line if they cannot be kept in the cache."""
         corpora = corpus.corpora if isinstance(corpus, Mixture) else [corpus]
-        path = cache / f"{_fingerprint(corpora, tokenizer)}.links.npz"
-        pairs = [corpus.pair(i) for corpus in corpora for i in range(len(corpus))]
-        found = _kept(path)
-        if found is None or len(found["offsets"]) != len(pairs) + 1:
-            found = _laid(learn_links(pairs, tokenizer))
-            with contextlib.suppress(OSError):  # where nothing can be written, nothing is kept
-                path.parent.mkdir(parents=True, exist_ok=True)
-                laid = found
-                write_atomically(path, lambda place: _save(place, laid))
-        self.offsets, self.links = found["offsets"], found["links"]
-        self.rows = {_key(np.asarray(s), np.asarray(t)): row for row, (s, t) in enumerate(pairs)}
+        path = cache / f"{_fingerprint(corpora, tokenizer)}.links"
+
+        def pairs() -> Iterator[Ids]:
+            return (one.pair(i) for one in corpora for i in range(len(one)))
+
+        try:
+            with path.open("rb") as file:
+                self.table = LinkTable(file)
+        except (OSError, ValueError):  # not there, or damaged
+            self.table = _learn(pairs, tokenizer, path, tell)
 
     def on(self, flat: FlatBatch, batch: Batch) -> Batch:
         """The batch with its links; it must be `flat`'s own."""
@@ -95,22 +109,36 @@ class Guide:
         src_ends, tgt_ends = flat.src_offsets.tolist(), flat.tgt_offsets.tolist()
         for n in range(len(flat)):
             source = src[src_ends[n] : src_ends[n + 1] - 1]  # without EOS
-            row = self.rows.get(_key(source, tgt[tgt_ends[n] : tgt_ends[n + 1] - 1]))
-            if row is not None:
-                places = torch.from_numpy(self.links[self.offsets[row] : self.offsets[row + 1]])  # (links, 2)
-                links[n, places[:, 1], places[:, 0]] = True
+            found = self.table.of(source, tgt[tgt_ends[n] : tgt_ends[n + 1] - 1])
+            if found is not None:
+                links[n, found[:, 1], found[:, 0]] = True
         return replace(batch, links=links)
 
 
-def learn_links(pairs: Sequence[tuple[list[int], list[int]]], tokenizer: Tokenizer) -> list[list[Link]]:
-    """For pairs in ids, the links (source subword, target subword) of an aligner that has learnt from them."""
-    texts = [(tokenizer.decode_source(source), tokenizer.decode(target)) for source, target in pairs]
-    aligned = hmm.train(texts).align_all(texts)
-    found = []
-    for (source, target), (text, said), links in zip(pairs, texts, aligned, strict=True):
+def _learn(
+    pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer, path: Path, tell: Callable[[str], object]
+) -> LinkTable:
+    with tempfile.TemporaryFile() as made:
+        write_links(made, pairs(), learn_links(pairs, tokenizer))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, lambda place: _copy(made, place))
+        except (OSError, BundleError) as problem:
+            tell(f"word links are not kept for the next run: {problem}")
+        return LinkTable(made)
+
+
+def learn_links(pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer) -> Iterator[list[Link]]:
+    """For pairs in ids, which are read several times, the links (source subword, target subword) of an aligner that has
+    learnt from them."""
+
+    def texts() -> Iterator[tuple[str, str]]:
+        return ((tokenizer.decode_source(source), tokenizer.decode(target)) for source, target in pairs())
+
+    aligned = hmm.train(texts()).align_each(texts())
+    for (source, target), (text, translation), links in zip(pairs(), texts(), aligned, strict=True):
         spans = piece_spans([tokenizer.source.bytes[i] for i in source])
-        found.append(in_subwords(links, (text, spans), (said, tokenizer.target_pieces(target))))
-    return found
+        yield in_subwords(links, (text, spans), (translation, tokenizer.target_pieces(target)))
 
 
 def in_subwords(links: Iterable[Link], source: tuple[str, list[Link]], target: tuple[str, list[Link]]) -> list[Link]:
@@ -127,32 +155,82 @@ def in_subwords(links: Iterable[Link], source: tuple[str, list[Link]], target: t
 # ------------------------------------------------------------------------------------------------ keeping them
 
 
-def _laid(links: Sequence[list[Link]]) -> dict[str, NDArray[np.int64]]:
-    ends = np.cumsum([0, *map(len, links)])
-    flat = np.array([link for some in links for link in some], dtype=np.int64).reshape(-1, 2)
-    return {"offsets": ends, "links": flat}
+class LinkTable:
+    """A file of links, memory-mapped: all links, where those of each pair begin, and a sorted table of hashes of pairs.
+
+    ValueError if the file is not whole.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        size = file.seek(0, os.SEEK_END)
+        if size < FOOTER * 8:
+            raise ValueError("too short")
+        file.seek(size - FOOTER * 8)
+        version, pairs, links, checksum = (int(n) for n in np.frombuffer(file.read(), np.int64))
+        if version != FORMAT or size != 8 * (links + pairs + 1 + 2 * pairs + FOOTER):
+            raise ValueError("of another format, or cut short")
+        if _checksum(file, size - FOOTER * 8) != checksum:
+            raise ValueError("damaged")
+        at = iter(np.cumsum([0, 8 * links, 8 * (pairs + 1), 8 * pairs]).tolist())
+        self.links = _mapped(file, np.int32, next(at), (links, 2))  # source subword, target subword
+        self.offsets = _mapped(file, np.int64, next(at), (pairs + 1,))
+        self._hashes = _mapped(file, np.uint64, next(at), (pairs,))
+        self._rows = _mapped(file, np.int64, next(at), (pairs,))  # the pair of each hash
+
+    def of(self, source: Numbers, target: Numbers) -> Numbers | None:
+        """(links, 2) of a pair; None if the corpus has no such pair."""
+        wanted = np.uint64(_hash(source, target))
+        place = int(np.searchsorted(self._hashes, wanted))
+        if place == len(self._hashes) or self._hashes[place] != wanted:
+            return None
+        row = self._rows[place]
+        return self.links[self.offsets[row] : self.offsets[row + 1]].astype(np.int64)
 
 
-def _save(path: Path, found: dict[str, NDArray[np.int64]]) -> None:
-    with path.open("wb") as file:
-        np.savez(file, offsets=found["offsets"], links=found["links"])
+def write_links(file: BinaryIO, pairs: Iterable[Ids], links: Iterable[list[Link]]) -> None:
+    ends, hashes = array("q", [0]), array("Q")
+    for (source, target), some in zip(pairs, links, strict=True):
+        file.write(np.array(some, dtype=np.int32).tobytes())
+        ends.append(ends[-1] + len(some))
+        hashes.append(_hash(np.array(source, dtype=np.int64), np.array(target, dtype=np.int64)))
+    order = np.argsort(np.asarray(hashes), kind="stable")
+    for part in (np.asarray(ends), np.asarray(hashes)[order], order.astype(np.int64)):
+        file.write(part.data)
+    file.flush()
+    footer = (FORMAT, len(hashes), ends[-1], _checksum(file, file.tell()))
+    file.write(np.array(footer, dtype=np.int64).tobytes())
+    file.flush()
 
 
-def _kept(path: Path) -> dict[str, NDArray[np.int64]] | None:
-    try:
-        with np.load(path) as stored:
-            return {name: stored[name] for name in ("offsets", "links")}
-    except (OSError, ValueError, KeyError, EOFError):
-        return None
+def _copy(file: BinaryIO, place: Path) -> None:
+    file.seek(0)
+    with place.open("wb") as copy:
+        shutil.copyfileobj(file, copy)
+
+
+def _mapped(file: BinaryIO, dtype: DTypeLike, start: int, shape: tuple[int, ...]) -> NDArray[Any]:
+    empty = 0 in shape  # which cannot be mapped
+    return np.zeros(shape, dtype) if empty else np.memmap(file, dtype, "r", start, shape)
+
+
+def _checksum(file: BinaryIO, size: int) -> int:
+    file.seek(0)
+    total = 0
+    while size and (block := file.read(min(size, 1 << 20))):
+        total, size = zlib.crc32(block, total), size - len(block)
+    return total
 
 
 def _fingerprint(corpora: Sequence[EncodedCorpus], tokenizer: Tokenizer) -> str:
     made = hashlib.blake2b(f"{FORMAT} {tokenizer.fingerprint}".encode(), digest_size=12)
     for corpus in corpora:
         for ids in (corpus.src, corpus.src_offsets, corpus.tgt, corpus.tgt_offsets):
-            made.update(ids.tobytes())
+            for start in range(0, len(ids), BLOCK):
+                made.update(ids[start : start + BLOCK].tobytes())
     return made.hexdigest()
 
 
-def _key(source: NDArray[np.int64], target: NDArray[np.int64]) -> int:
-    return hash((source.tobytes(), target.tobytes()))
+def _hash(source: Numbers, target: Numbers) -> int:
+    """The same in every process."""
+    made = hashlib.blake2b(source.tobytes() + b"|" + target.tobytes(), digest_size=8)
+    return int.from_bytes(made.digest(), "little")

@@ -1,8 +1,8 @@
-"""What a run says while it runs: a live line in a terminal, plain lines elsewhere, `metrics.jsonl` and TensorBoard.
+"""What a run prints and records: a live line in a terminal, plain lines elsewhere, `metrics.jsonl` and TensorBoard.
 
 `metrics.jsonl` has one object per line, with "step" and "kind": "train" every `log_every` updates, "dev" per
-evaluation. After a resume the lines past the checkpoint are cut off, so that the file reads as if nothing had
-happened.
+evaluation. When a run is resumed, the lines past the checkpoint are removed, so that the file is that of an
+uninterrupted run.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
+from regard.files import write_atomically
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import Progress
 from regard.training.folder import RunFolder
@@ -52,7 +53,7 @@ class RunLog:
         )
         self._task: TaskID = self._bar.add_task("training", total=config.steps, completed=done, status="", eta="–")
         self._bleu = "–"
-        self._said, self._began, self._done_before = time.monotonic(), time.monotonic(), done
+        self._printed, self._began, self._done_before = time.monotonic(), time.monotonic(), done
 
     def __enter__(self) -> RunLog:
         self._bar.start()
@@ -72,8 +73,8 @@ class RunLog:
         now = time.monotonic()
         eta = hours(seconds_left(self.config, self.progress, (now - self._began) / max(1, step - self._done_before)))
         self._bar.update(self._task, completed=step, status=status, eta=eta)
-        if not self.console.is_terminal and now - self._said > PLAIN_SECONDS:
-            self._said = now
+        if not self.console.is_terminal and now - self._printed > PLAIN_SECONDS:
+            self._printed = now
             self.say(f"step {step:,}/{self.config.steps:,} · {status} · ETA {eta}")
 
     def train(self, step: int, **values: float | str) -> None:
@@ -92,7 +93,7 @@ class RunLog:
         self.console.print(line, highlight=False)
 
     def flush(self) -> None:
-        """Before a checkpoint: what it counts on must be on disk."""
+        """Before a checkpoint, so that no row up to its step is lost."""
         self._metrics.flush()
 
     def _write(self, step: int, kind: str, values: dict[str, Any]) -> None:
@@ -124,19 +125,27 @@ def keep_until(metrics: Path, step: int) -> None:
     """Drop lines past `step`, and a last line that a crash cut short."""
     if not metrics.exists():
         return
-    kept = []
-    for line in metrics.read_text(encoding="utf-8").splitlines():
+    kept = "".join(json.dumps(row) + "\n" for row in read_rows(metrics) if row["step"] <= step)
+    if kept != metrics.read_text(encoding="utf-8", errors="replace"):
+        write_atomically(metrics, lambda path: path.write_text(kept, encoding="utf-8"))
+
+
+def read_rows(metrics: Path) -> list[dict[str, Any]]:
+    """The rows of a log; a line that is none is skipped."""
+    rows = []
+    for line in metrics.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            if json.loads(line)["step"] <= step:
-                kept.append(line + "\n")
-        except (ValueError, KeyError):
+            row = json.loads(line)
+        except ValueError:
             continue
-    metrics.write_text("".join(kept), encoding="utf-8")
+        if isinstance(row, dict) and isinstance(row.get("step"), int) and "kind" in row:
+            rows.append(row)
+    return rows
 
 
 @contextmanager
 def counting(console: Console, what: str, total: int | None = None) -> Iterator[Any]:
-    """A bar over preparatory work; yields a function that is told how many are done."""
+    """A bar over preparatory work; yields a function to call with the number done."""
     columns = [TextColumn(f"[bold]{what}"), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn()]
     if total is not None:
         columns.insert(1, BarColumn(bar_width=24))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from rich.console import Console
 
@@ -81,7 +82,8 @@ def read_material(
     guide = None
     if config.guided_weight:
         console.print("guide       aligning words of the training text", highlight=False)
-        guide = Guide(batches.corpus, tokenizer, cache_folder(data))
+        warn = partial(console.print, highlight=False, markup=False)
+        guide = Guide(batches.corpus, tokenizer, cache_folder(data), warn)
     return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide)
 
 

@@ -1,15 +1,14 @@
-"""Is a run's last checkpoint what training leads to? The stretch since the checkpoint before it is trained once more.
+"""Is a run's last checkpoint what training leads to? The steps since the checkpoint before it are trained once more.
 
-Everything is done again in a temporary folder, from weights, moments, random state and place in the corpus as the
-previous checkpoint has them, and must come out the same: on a CPU to the last bit, with as many threads as then. On a
-GPU the order of some sums is left to chance, so that a run may depart there without a fault. The run itself is only
-read. What happened before the previous checkpoint, or whether the data is any good, is not looked into.
+They are repeated in a temporary folder from the weights, moments, random state and position of the previous checkpoint,
+and must give the same result: on a CPU to the last bit, with as many threads as then. On a GPU the order of some sums
+varies, so that a run may differ there without a fault. The run itself is only read. What happened before the previous
+checkpoint, and the quality of the data, are not checked.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import tempfile
 import tomllib
 from collections.abc import Iterator
@@ -26,10 +25,10 @@ from regard.recipe.read import recipe_from_tables
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.job import restore
-from regard.training.log import RunLog
+from regard.training.log import RunLog, read_rows
 from regard.training.loop import train_loop
 
-CHANCE = ("seconds",)  # of the progress: what the clock says is not looked at
+NOT_COMPARED = ("seconds",)  # of the progress: it depends on the machine
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,11 @@ class StopAt(StopRequest):
 
     @property
     def asked(self) -> str | None:
-        return "the last step to look at" if self._progress.step >= self._step else None
+        return "the last step to verify" if self._progress.step >= self._step else None
 
     @asked.setter
     def asked(self, why: str | None) -> None:
-        """Nobody else asks: Ctrl-C ends a verification at once."""
+        """Ignored: Ctrl-C does not stop the loop in order, but ends a verification at once."""
 
 
 def verify(run: Path, console: Console | None = None) -> Verdict:
@@ -81,13 +80,13 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
     with tempfile.TemporaryDirectory() as place, as_many_threads(last.progress.threads):
         again = replay(folder, before, last, splits, Path(place), console)
         logs_again = logged(Path(place) / folder.metrics.name)
-    return judged(run, first, last, again, logs, logs_again)
+    return verdict_of(run, first, last, again, logs, logs_again)
 
 
 def replay(
     folder: RunFolder, before: Checkpoint, last: Checkpoint, splits: Splits, place: Path, console: Console
 ) -> Checkpoint:
-    """The same steps in another place; the recipe is the last checkpoint's, which it came about with."""
+    """The same steps in another folder, with the recipe of the last checkpoint."""
     recipe = recipe_from_tables(tomllib.loads(last.recipe))
     recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
     job = restore(recipe, folder, before, splits, Console(quiet=True))
@@ -99,7 +98,7 @@ def replay(
     return load_checkpoint(place)
 
 
-def judged(
+def verdict_of(
     run: Path, first: int, last: Checkpoint, again: Checkpoint, logs: dict[int, str], logs_again: dict[int, str]
 ) -> Verdict:
     stretch = f"steps {first:,} to {last.progress.step:,} of {run}"
@@ -110,7 +109,8 @@ def judged(
         where = f"at step {parted:,}" if since == parted else f"between steps {since:,} and {parted:,}"
         return Verdict(False, f"not verified: trained once more, {stretch} depart {where} (loss or gradient differs)")
     tensors = [n for n in last.tensors if n not in again.tensors or not same(last.tensors[n], again.tensors[n])]
-    numbers = [f.name for f in dataclasses.fields(Progress) if f.name not in CHANCE and _differs(f.name, last, again)]
+    names = [field.name for field in dataclasses.fields(Progress) if field.name not in NOT_COMPARED]
+    numbers = [name for name in names if getattr(last.progress, name) != getattr(again.progress, name)]
     if tensors or numbers:
         what = ", ".join([*tensors[:2], *numbers[:2]])
         return Verdict(
@@ -126,19 +126,15 @@ def same(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.dtype == b.dtype and torch.equal(a, b)
 
 
-def _differs(name: str, last: Checkpoint, again: Checkpoint) -> bool:
-    return bool(getattr(last.progress, name) != getattr(again.progress, name))
-
-
 def logged(metrics: Path) -> dict[int, str]:
     """Step → trajectory, from a run's log."""
-    rows = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    rows = read_rows(metrics) if metrics.exists() else []
     return {row["step"]: row["trajectory"] for row in rows if row["kind"] == "train" and "trajectory" in row}
 
 
 @contextmanager
 def as_many_threads(count: int) -> Iterator[None]:
-    """Sums over several threads are rounded otherwise."""
+    """With another number of threads sums are rounded differently."""
     now = torch.get_num_threads()
     torch.set_num_threads(count or now)
     try:
