@@ -16,6 +16,7 @@ class FileServer:
     files: dict[str, bytes]
     ranges: bool = True
     cut_after: int | None = None  # bytes of an answer before the connection breaks
+    lengths: bool = True  # whether an answer says how long it is; if not, it ends where the connection does
     url: str = ""
     asked: list[tuple[str, str | None]] = field(default_factory=list)  # (name, Range) of every request
 
@@ -55,7 +56,8 @@ class FileServer:
 
             def reply(self, status: int, headers: Headers, body: bytes) -> None:
                 self.send_response(status)
-                for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                length = {"Content-Length": str(len(body))} if files.lengths else {}
+                for name, value in {**length, **headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body[: files.cut_after])

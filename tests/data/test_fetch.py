@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from fileserver import FileServer
-from regard.data.fetch import TRIES, check, copy_from, download, opened
+from regard.data.archives import check_archive, opened
+from regard.data.fetch import TRIES, copy_from, download, verify
 from regard.errors import InputError
 
 CONTENT = bytes(range(256)) * 5000  # more than one chunk
@@ -91,6 +92,44 @@ def test_one_that_breaks_always_keeps_what_came(tmp_path: Path) -> None:
     assert (tmp_path / "a.bin").read_bytes() == CONTENT
 
 
+def archives(folder: Path) -> dict[str, bytes]:
+    """CONTENT in every kind of archive."""
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "a.zip", "w") as box:
+        box.writestr("a.bin", CONTENT)
+    tar(folder / "a.tar", "w", {"a.bin": CONTENT})
+    tar(folder / "a.tgz", "w:gz", {"a.bin": CONTENT})
+    (folder / "a.gz").write_bytes(gzip.compress(CONTENT))
+    (folder / "a.xz").write_bytes(lzma.compress(CONTENT))
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tgz", "a.gz", "a.xz"])
+def test_an_archive_cut_off_without_a_length_is_not_taken_for_whole(tmp_path: Path, name: str) -> None:
+    """Neither length nor checksum is known: the archive itself shows that its end is missing."""
+    content = archives(tmp_path / "made")[name]
+    home = tmp_path / "home"
+    home.mkdir()
+    with FileServer({name: content}, cut_after=len(content) // 2, lengths=False).running() as server:
+        with pytest.raises(InputError, match=r"is cut off or damaged \(.*\); fetch it again"):
+            download(f"{server.url}/{name}", home / name)
+        assert len(server.asked) == TRIES
+        assert listing(home) == []
+        server.cut_after = None
+        download(f"{server.url}/{name}", home / name)
+    assert (home / name).read_bytes() == content
+
+
+def test_a_cut_between_two_members_of_a_tar_is_seen(tmp_path: Path) -> None:
+    content = archives(tmp_path / "made")["a.tar"]
+    end = 512 + -(-len(CONTENT) // 512) * 512  # of the first member
+    (tmp_path / "a.tar").write_bytes(content[:end])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        check_archive(tmp_path / "a.tar", "a.tar")
+    (tmp_path / "a.tar").write_bytes(content)
+    check_archive(tmp_path / "a.tar", "a.tar")
+
+
 def test_a_damaged_file_is_not_kept(tmp_path: Path) -> None:
     damaged = CONTENT[:-1] + b"?"
     with (
@@ -104,7 +143,10 @@ def test_a_damaged_file_is_not_kept(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with (
         FileServer({}).running() as server,
-        pytest.raises(InputError, match=r"a.bin cannot be fetched: 404 Not Found; another place .* --from FOLDER"),
+        pytest.raises(
+            InputError,
+            match="a.bin cannot be fetched: 404 Not Found; another folder .* given as mirror",
+        ),
     ):
         download(f"{server.url}/a.bin", tmp_path / "a.bin", SHA256)
     assert listing(tmp_path) == []
@@ -138,7 +180,7 @@ def test_a_local_copy_may_be_compressed(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(CONTENT)
     made = copy_from(tmp_path, "a", tmp_path / "made")
     assert made == tmp_path / "made"
-    check(made, SHA256, "a")
+    verify(made, SHA256, "a")
     assert copy_from(tmp_path, "b", tmp_path / "unused") == tmp_path / "b"
     with pytest.raises(InputError, match=r"has no c, nor c.gz or c.xz"):
         copy_from(tmp_path, "c", tmp_path / "unused")
@@ -187,7 +229,10 @@ def test_no_archive_reaches_outside(tmp_path: Path) -> None:
         link = tarfile.TarInfo("a.txt")
         link.type, link.linkname = tarfile.SYMTYPE, "../secret"
         box.addfile(link)
-    with pytest.raises(InputError, match=r"a.txt in .*link.tar is no plain file"), opened(home / "link.tar", "a.txt"):
+    with (
+        pytest.raises(InputError, match=r"a.txt in .*link.tar is not a plain file"),
+        opened(home / "link.tar", "a.txt"),
+    ):
         pass
 
 

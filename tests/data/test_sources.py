@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from fileserver import FileServer
-from regard.data.fetch import Told, silent
+from regard.data.fetch import OnBytes, silent
 from regard.data.prepare import fetch_data
-from regard.data.sources import DATA_SETS, DataSet, Download, Pairs, Place, find_data_set
+from regard.data.sources import DATA_SETS, DataSet, Download, LinesFile, PairTable, find_data_set
 from regard.errors import InputError
 from regard.recipe.read import read_recipe
 
@@ -23,7 +23,7 @@ RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 EMBEDDED = {f"{part}.{language}" for part in ("train", "dev", "test", "compositional") for language in ("en", "fr")}
 
 
-def quiet(name: str) -> Told:
+def quiet(name: str) -> OnBytes:
     return silent
 
 
@@ -32,7 +32,7 @@ def test_every_file_has_its_place(name: str) -> None:
     data = DATA_SETS[name]
     downloads = [d.name for d in data.downloads]
     assert len(set(downloads)) == len(downloads)
-    places = [place for some in data.files.values() for place in some] or ([data.pairs.place] if data.pairs else [])
+    places = [place for some in data.files.values() for place in some] or ([data.pairs.lines] if data.pairs else [])
     assert {place.download for place in places} == set(downloads)
     assert len(set(places)) == len(places)
     assert {made.split(".")[0] for made in data.names} == {"train", "dev", "test"}
@@ -145,7 +145,7 @@ def table(lines: int) -> bytes:
 def test_a_table_is_split(tmp_path: Path) -> None:
     (tmp_path / "fra-eng.zip").write_bytes(table(200))
     data = replace(
-        DATA_SETS["tatoeba-en-fr"], pairs=Pairs(Place("fra-eng.zip", "fra.txt"), ("en", "fr"), dev=10, test=20)
+        DATA_SETS["tatoeba-en-fr"], pairs=PairTable(LinesFile("fra-eng.zip", "fra.txt"), ("en", "fr"), dev=10, test=20)
     )
     counts = fetch_data(data, tmp_path / "out", str(tmp_path), quiet)
     # A held-out sentence has one reference; its other translation is nowhere.
@@ -155,14 +155,28 @@ def test_a_table_is_split(tmp_path: Path) -> None:
     assert len(set.union(*english)) == sum(map(len, english)) == 100
 
 
-def small(files: dict[str, tuple[Place, ...]], *names: str) -> DataSet:
+def test_a_damaged_file_of_an_earlier_fetch_is_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    content = table(200)
+    data = replace(
+        DATA_SETS["tatoeba-en-fr"], pairs=PairTable(LinesFile("fra-eng.zip", "fra.txt"), ("en", "fr"), dev=10, test=20)
+    )
+    raw = tmp_path / "out.part" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "fra-eng.zip").write_bytes(content[: len(content) // 2])
+    with FileServer({"fra-eng.zip": content}).running() as server:
+        counts = fetch_data(data, tmp_path / "out", server.url, quiet)
+    assert counts["train.en"] == 140
+
+
+def small(files: dict[str, tuple[LinesFile, ...]], *names: str) -> DataSet:
     return DataSet("about", "1 kB", "none", "nobody", tuple(Download(f"https://x.org/{n}", None) for n in names), files)
 
 
 def test_sides_must_be_as_long(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"1\n2\n")
     (tmp_path / "b").write_bytes(b"1\n")
-    data = small({"train.en": (Place("a"),), "train.fr": (Place("b"),)}, "a", "b")
+    data = small({"train.en": (LinesFile("a"),), "train.fr": (LinesFile("b"),)}, "a", "b")
     with pytest.raises(InputError, match=r"sides of train must have as many lines, and some: train.en 2, train.fr 1"):
         fetch_data(data, tmp_path / "out", str(tmp_path), quiet)
     assert not (tmp_path / "out").exists()
@@ -172,7 +186,7 @@ def test_a_wrong_local_copy(tmp_path: Path) -> None:
     (tmp_path / "dev.en.gz").write_bytes(gzip.compress(b"wrong\n"))
     data = DATA_SETS["enja-50k"]
     only = replace(data, downloads=tuple(d for d in data.downloads if d.name == "dev.en"))
-    with pytest.raises(InputError, match=r"dev.en is not the file it should be: its sha256 is"):
+    with pytest.raises(InputError, match=r"dev.en is not the published file: its sha256 is"):
         fetch_data(only, tmp_path / "out", str(tmp_path), quiet)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dev.en.gz"]
 

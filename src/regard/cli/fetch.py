@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from regard.data.prepare import Telling
+    from regard.data.prepare import ProgressOf
 
 
 def fetch(
@@ -44,34 +44,34 @@ def fetch(
     from regard.data.prepare import fetch_data
 
     data, out = find_data_set(name), out or Path("data") / name
-    with progress() as telling:
-        counts = fetch_data(data, out, mirror, telling)
+    with progress() as progress_of:
+        counts = fetch_data(data, out, mirror, progress_of)
     for made, count in counts.items():
         typer.echo(f"{out / made}: {count:,} lines")
     typer.echo(f"licence: {data.licence}\ncitation: {data.citation}")
 
 
 @contextmanager
-def progress() -> Iterator[Telling]:
+def progress() -> Iterator[ProgressOf]:
     """A bar for each file in a terminal, a line for each elsewhere, on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    from regard.data.fetch import Told
+    from regard.data.fetch import OnBytes
 
     columns = (TextColumn("{task.description}"), BarColumn(24), DownloadColumn(), TransferSpeedColumn())
     console = Console(stderr=True)
     with Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal) as bars:
 
-        def telling(name: str) -> Told:
+        def progress_of(name: str) -> OnBytes:
             task = bars.add_task(name, total=None, start=False)
 
-            def told(done: int, total: int | None) -> None:
+            def on_bytes(done: int, total: int | None) -> None:
                 bars.start_task(task)
                 bars.update(task, completed=done, total=total)
                 if not console.is_terminal and done == total:
                     console.print(f"{name}: {done:,} bytes", highlight=False, markup=False)
 
-            return told
+            return on_bytes
 
-        yield telling
+        yield progress_of

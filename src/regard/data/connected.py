@@ -16,14 +16,14 @@ from regard.data.corpus import Pair
 
 
 @dataclass(frozen=True)
-class Parts:
+class SplitPairs:
     train: list[Pair]
     dev: list[Pair]
     test: list[Pair]
 
 
 def sentence_key(text: str) -> str:
-    """What two writings of one sentence share.
+    """The same for two spellings of one sentence.
 
     >>> sentence_key("It's  late!") == sentence_key("it’s late.")
     True
@@ -44,7 +44,7 @@ def components(pairs: Sequence[Pair]) -> list[int]:
 
     def root(i: int) -> int:
         while parent[i] != i:
-            parent[i] = parent[parent[i]]  # halve the way
+            parent[i] = parent[parent[i]]  # path halving
             i = parent[i]
         return i
 
@@ -57,15 +57,15 @@ def components(pairs: Sequence[Pair]) -> list[int]:
     return [root(i) for i in range(len(pairs))]
 
 
-def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, most: int = 10) -> Parts:
+def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, most: int = 10) -> SplitPairs:
     """Whole components in the order of a seeded hash fill test, then dev, until they hold that many sources, one
     reference each (the first pair of each source); the rest trains. Components of more than `most` pairs always train:
-    a test set of small talk that everyone translates would be no test. No pair is anywhere twice.
+    short common phrases with many translations would make an easy test. No pair occurs twice.
     """
     members: dict[int, list[int]] = {}
     for i, component in enumerate(components(pairs)):
         members.setdefault(component, []).append(i)
-    order = sorted((c for c in members if len(members[c]) <= most), key=lambda c: _dice(seed, pairs[c]))
+    order = sorted((c for c in members if len(members[c]) <= most), key=lambda c: _order_key(seed, pairs[c]))
     held: dict[str, list[Pair]] = {"test": [], "dev": []}
     for name, wanted in (("test", test), ("dev", dev)):
         while len(held[name]) < wanted and order:
@@ -75,9 +75,9 @@ def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, m
                 references.setdefault(sentence_key(pairs[i][0]), pairs[i])
             held[name] += list(references.values())[: wanted - len(held[name])]
     train = dict.fromkeys(pairs[i] for component in sorted(members) for i in members[component])
-    return Parts(list(train), held["dev"], held["test"])
+    return SplitPairs(list(train), held["dev"], held["test"])
 
 
-def _dice(seed: int, pair: Pair) -> bytes:
-    """The same on every machine. A component is known by its first pair, so the order of the file matters."""
+def _order_key(seed: int, pair: Pair) -> bytes:
+    """A hash that is the same on every machine. It is of a component's first pair, so the order of the file matters."""
     return hashlib.blake2b(f"{seed}\t{sentence_key(pair[0])}\t{sentence_key(pair[1])}".encode(), digest_size=8).digest()

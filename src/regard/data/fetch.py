@@ -1,62 +1,74 @@
-"""Files from the network, whole and checked, and what lies inside archives.
+"""Files from the network: downloads that continue where they were cut off and are checked before they get their name.
 
-A download grows in NAME.part. One that was cut off goes on from there (HTTP Range), is checked, and only then gets its
-name. Archives are never extracted: a member is read as a stream by the name that we know, so nothing an archive says
-can become a path (.tar, .tar.gz, .tgz, .zip, and .gz or .xz around one file). What to fetch is in `sources.py`.
+A download grows in NAME.part. One that was cut off continues from there (HTTP Range). It is whole when its length is
+what the server said, its checksum is the known one, and, without a checksum, when an archive can be read to its end.
+What fails the check is removed. What to fetch is in `sources.py`, how to read archives in `archives.py`.
 """
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import http.client
-import lzma
-import re
-import tarfile
 import urllib.error
 import urllib.request
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
-from typing import IO
 
+from regard.data.archives import CHUNK, check_archive, opened
 from regard.errors import InputError
 
-CHUNK = 1 << 18
-TRIES = 3  # of a connection that breaks
-SECONDS = 60.0  # of silence before a connection counts as broken
-AGENT = "Mozilla/5.0 (compatible; regard)"  # some servers answer 406 to Python's own name
-DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError)
+TRIES = 3  # connections for one file
+SECONDS = 60.0  # without data before a connection counts as broken
+AGENT = "Mozilla/5.0 (compatible; regard)"  # some servers answer 406 to Python's default
+MIRROR = "another folder or address that has the file can be given as mirror"
 
-Told = Callable[[int, int | None], object]  # bytes there so far, and of all, where the server says so
+OnBytes = Callable[[int, int | None], object]  # called with the bytes so far and, where the server says so, of all
+
+
+class Transfer(Enum):
+    """How a request ended."""
+
+    WHOLE = "all bytes have come"
+    ENDED = "the connection was closed, and the server had not said how many bytes there are"
+    BROKEN = "bytes are missing"
 
 
 def silent(done: int, total: int | None) -> None:
     pass
 
 
-def download(url: str, path: Path, checksum: str | None = None, told: Told = silent) -> None:
-    """The file at `url` as `path`. What is already there of it, in PATH.part, is not fetched again."""
+def download(url: str, path: Path, checksum: str | None = None, on_bytes: OnBytes = silent) -> None:
+    """The file at `url` as `path`. What PATH.part already has of it is not fetched again."""
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{url} is not an address; it must begin with https:// or http://")
     part = path.with_name(f"{path.name}.part")
-    if not any(_transfer(url, part, told) for _ in range(TRIES)):
-        came = part.stat().st_size if part.exists() else 0
-        raise InputError(
-            f"{url}: the connection broke {TRIES} times; {came:,} bytes came and are kept, type the same again to go on"
-        )
-    try:
-        check(part, checksum, url)
-    except InputError:
-        part.unlink()  # to go on from wrong bytes would never end well
-        raise
-    part.replace(path)
+    damage = None
+    for _ in range(TRIES):
+        end = _transfer(url, part, on_bytes)
+        if end is Transfer.BROKEN:
+            continue
+        try:
+            verify(part, checksum, url)
+        except InputError as problem:
+            part.unlink()  # continuing after wrong bytes would give a wrong file
+            damage = problem
+            if end is Transfer.WHOLE:
+                break
+        else:
+            part.replace(path)
+            return
+    if damage:
+        raise damage
+    came = part.stat().st_size if part.exists() else 0
+    raise InputError(
+        f"{url}: the connection broke {TRIES} times; {came:,} bytes came and are kept, type the same again to go on"
+    )
 
 
-def _transfer(url: str, part: Path, told: Told) -> bool:
-    """One request for what `part` lacks; whether all of it has come."""
+def _transfer(url: str, part: Path, on_bytes: OnBytes) -> Transfer:
+    """One request for the bytes that `part` lacks."""
     have = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": AGENT} | ({"Range": f"bytes={have}-"} if have else {})
     try:
@@ -65,46 +77,43 @@ def _transfer(url: str, part: Path, told: Told) -> bool:
                 have = 0  # a server without ranges sends everything again
             elif not answer.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
                 part.unlink()
-                return False
-            length = answer.headers.get("Content-Length")
-            total = have + int(length) if length else None
-            return _receive(answer, part, have, total, told)
+                return Transfer.BROKEN
+            return _receive(answer, part, have, on_bytes)
     except urllib.error.HTTPError as problem:
         problem.close()
         if problem.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and have:
             if problem.headers.get("Content-Range") == f"bytes */{have}":
-                return True  # nothing is lacking
+                return Transfer.WHOLE
             part.unlink()
-            return False
-        raise InputError(f"{url} cannot be fetched: {problem.code} {problem.reason}; {ELSEWHERE}") from None
+            return Transfer.BROKEN
+        raise InputError(
+            f"{url} cannot be fetched: {problem.code} {problem.reason}; {MIRROR}", parameter="mirror"
+        ) from None
     except urllib.error.URLError as problem:
         why = getattr(problem.reason, "strerror", None) or problem.reason
-        raise InputError(f"{url} cannot be reached ({why}); is there a network? {ELSEWHERE}") from None
+        raise InputError(f"{url} cannot be reached ({why}); is there a network? {MIRROR}", parameter="mirror") from None
     except (ConnectionError, TimeoutError, http.client.HTTPException):
-        return False
+        return Transfer.BROKEN
 
 
-ELSEWHERE = "another place that has the file can be named: --mirror FOLDER or --mirror URL"
-
-
-def _receive(answer: IO[bytes], part: Path, have: int, total: int | None, told: Told) -> bool:
+def _receive(answer: http.client.HTTPResponse, part: Path, have: int, on_bytes: OnBytes) -> Transfer:
+    length = answer.headers.get("Content-Length")
+    total = have + int(length) if length else None
     with _writing(part), part.open("ab" if have else "wb", buffering=0) as file:
-        told(have, total)
+        on_bytes(have, total)
         while True:
-            chunk = _read(answer)
+            try:
+                chunk = answer.read(CHUNK)
+            except (OSError, http.client.HTTPException):
+                return Transfer.BROKEN
             if not chunk:
-                return total is None or have == total
+                break
             file.write(chunk)
             have += len(chunk)
-            told(have, total)
-
-
-def _read(answer: IO[bytes]) -> bytes:
-    """What came next; nothing at the end, and nothing from a connection that broke."""
-    try:
-        return answer.read(CHUNK)
-    except (OSError, http.client.HTTPException):
-        return b""
+            on_bytes(have, total)
+    if total is None:
+        return Transfer.WHOLE if answer.chunked else Transfer.ENDED  # chunks have an end of their own
+    return Transfer.WHOLE if have == total else Transfer.BROKEN
 
 
 @contextmanager
@@ -115,15 +124,16 @@ def _writing(path: Path) -> Iterator[None]:
         raise InputError(f"{path} cannot be written: {problem.strerror}; make room and type the same again") from None
 
 
-def check(path: Path, checksum: str | None, name: str) -> None:
-    """Hold a file against "sha256:…" or "md5:…"; None: no checksum of it is known."""
+def verify(path: Path, checksum: str | None, name: str) -> None:
+    """Raise unless a file has its checksum, "sha256:…" or "md5:…". Without one (None), an archive must be whole."""
     if checksum is None:
+        check_archive(path, name)
         return
     kind, _, wanted = checksum.partition(":")
     found = digest(path, kind)
     if found != wanted:
         raise InputError(
-            f"{name} is not the file it should be: its {kind} is {found}, but must be {wanted}; "
+            f"{name} is not the published file: its {kind} is {found}, but must be {wanted}; "
             "fetch it again, and if it stays so, the file has changed or was damaged"
         )
 
@@ -144,48 +154,3 @@ def copy_from(folder: Path, name: str, path: Path) -> Path:
         while chunk := stream.read(CHUNK):
             file.write(chunk)
     return path
-
-
-@contextmanager
-def opened(archive: Path, member: str = "") -> Iterator[IO[bytes]]:
-    """A file, or a member of an archive, for reading; .gz and .xz are taken off. Nothing is written anywhere."""
-    try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as box:
-                if member not in box.namelist():
-                    raise _lacking(archive, member, box.namelist())
-                with box.open(member) as stream:
-                    yield _plain(stream, member)
-        elif re.search(r"\.(tar|tgz|tar\.gz)$", archive.name):
-            with tarfile.open(archive) as tape, _tar_member(tape, archive, member) as stream:
-                yield _plain(stream, member)
-        else:
-            with archive.open("rb") as stream:
-                yield _plain(stream, archive.name)
-    except DAMAGED as problem:
-        raise InputError(f"{archive} is damaged ({problem}); remove it and fetch it again") from None
-
-
-@contextmanager
-def _tar_member(tape: tarfile.TarFile, archive: Path, member: str) -> Iterator[IO[bytes]]:
-    names = []
-    for item in tape:  # as they come: the table of a large archive is only known when all of it was read
-        names.append(item.name)
-        if item.name.removeprefix("./") == member:
-            stream = tape.extractfile(item) if item.isfile() else None  # a link could lead anywhere
-            if stream is None:
-                raise InputError(f"{member} in {archive} is no plain file; it cannot be the one that is meant")
-            with stream:
-                yield stream
-            return
-    raise _lacking(archive, member, names)
-
-
-def _plain(stream: IO[bytes], name: str) -> IO[bytes]:
-    if name.endswith(".gz"):
-        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
-    return lzma.LZMAFile(stream) if name.endswith(".xz") else stream
-
-
-def _lacking(archive: Path, member: str, names: list[str]) -> InputError:
-    return InputError(f"{archive} has no {member}; it has {', '.join(names[:5])}{' …' * (len(names) > 5)}")

@@ -1,8 +1,8 @@
 """From a data set's published files to train, dev and test, one sentence a line.
 
-Work is done in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete. What
-was fetched stays in OUT.part/raw until then, so that an interrupted fetch goes on. Text is taken as it is, nothing is
-normalised or dropped, but for pairs of a table, which are split by connected sentences (`connected.py`).
+The files are made in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete.
+Downloads stay in OUT.part/raw until then, so that an interrupted fetch continues. Text is not normalised and nothing is
+dropped, except that pairs of a table are split by connected sentences (`connected.py`).
 """
 
 from __future__ import annotations
@@ -14,91 +14,96 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from regard.data.archives import opened
 from regard.data.connected import split_connected
 from regard.data.corpus import Pair, decode_lines
-from regard.data.fetch import Told, check, copy_from, digest, download, opened
-from regard.data.sources import DataSet, Download, Pairs, Place
+from regard.data.fetch import OnBytes, copy_from, digest, download, verify
+from regard.data.sources import DataSet, Download, LinesFile, PairTable
 from regard.errors import InputError
 from regard.files import check_free
 
 SEGMENT = re.compile(r"<seg[^>]*>(.*)</seg>")
-Telling = Callable[[str], Told]  # the name of a file → who is told how far it is
+ProgressOf = Callable[[str], OnBytes]  # called with the name of a file
 Counts = dict[str, int]  # "train.en" → lines
 
 
-def fetch_data(data: DataSet, out: Path, source: str | None, telling: Telling) -> Counts:
-    """Fetch a data set into the new folder `out`, from its own addresses or from another folder or address."""
+def fetch_data(data: DataSet, out: Path, mirror: str | None, progress_of: ProgressOf) -> Counts:
+    """Fetch a data set into the new folder `out`, from its own addresses or from a mirror: a folder or an address."""
     check_free(out)
     work = out.with_name(f"{out.name}.part")
     raw = work / "raw"
     try:
         raw.mkdir(parents=True, exist_ok=True)
-        there = {d.name: obtain(d, raw / d.name, source, telling(d.name)) for d in data.downloads}
-        counts = write_pairs(data.pairs, there, work) if data.pairs else write_files(data, there, work)
+        files = {d.name: obtain(d, raw / d.name, mirror, progress_of(d.name)) for d in data.downloads}
+        counts = write_pairs(data.pairs, files, work) if data.pairs else write_files(data, files, work)
         check_sides(data, counts)
-        (work / "README.txt").write_text(describe(data, there, counts), encoding="utf-8")
+        (work / "README.txt").write_text(describe(data, files, counts), encoding="utf-8")
         shutil.rmtree(raw)
         work.rename(out)
     except OSError as problem:
         where = problem.filename or work
-        raise InputError(f"{where} cannot be used: {problem.strerror}; mend that and type the same again") from None
+        raise InputError(f"{where} cannot be used: {problem.strerror}; correct that and type the same again") from None
     finally:
-        with contextlib.suppress(OSError):  # where nothing came, nothing stays
+        with contextlib.suppress(OSError):  # they are empty if nothing was fetched
             raw.rmdir()
             work.rmdir()
     return counts
 
 
-def obtain(wanted: Download, path: Path, source: str | None, told: Told) -> Path:
-    """Where the file lies, once it is there and right."""
+def obtain(wanted: Download, path: Path, mirror: str | None, on_bytes: OnBytes) -> Path:
+    """The path of the file, fetched unless it is there already and verified."""
     if path.exists():
+        try:
+            verify(path, wanted.checksum, wanted.name)
+            return path
+        except InputError:
+            path.unlink()
+    if mirror is None or mirror.startswith(("http://", "https://")):
+        url = f"{mirror.rstrip('/')}/{wanted.name}" if mirror else wanted.url
+        download(url, path, wanted.checksum, on_bytes)
         return path
-    if source is None or source.startswith(("http://", "https://")):
-        url = f"{source.rstrip('/')}/{wanted.name}" if source else wanted.url
-        download(url, path, wanted.checksum, told)
-        return path
-    found = copy_from(Path(source), wanted.name, path)
+    found = copy_from(Path(mirror), wanted.name, path)
     try:
-        check(found, wanted.checksum, str(found))
+        verify(found, wanted.checksum, str(found))
     except InputError:
         path.unlink(missing_ok=True)
         raise
     return found
 
 
-def write_files(data: DataSet, there: dict[str, Path], out: Path) -> Counts:
+def write_files(data: DataSet, files: dict[str, Path], out: Path) -> Counts:
     return {
-        name: write_lines(out / name, chain.from_iterable(lines_of(place, there) for place in places))
-        for name, places in data.files.items()
+        name: write_lines(out / name, chain.from_iterable(lines_of(part, files) for part in parts))
+        for name, parts in data.files.items()
     }
 
 
-def write_pairs(pairs: Pairs, there: dict[str, Path], out: Path) -> Counts:
-    parts = split_connected(list(read_table(pairs.place, there)), pairs.dev, pairs.test, pairs.seed)
+def write_pairs(table: PairTable, files: dict[str, Path], out: Path) -> Counts:
+    parts = split_connected(list(read_table(table.lines, files)), table.dev, table.test, table.seed)
     counts = {}
     for name, part in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
-        for side, language in enumerate(pairs.languages):
+        for side, language in enumerate(table.languages):
             counts[f"{name}.{language}"] = write_lines(out / f"{name}.{language}", (pair[side] for pair in part))
     return counts
 
 
-def read_table(place: Place, there: dict[str, Path]) -> Iterator[Pair]:
-    for number, line in enumerate(lines_of(place, there), start=1):
+def read_table(lines: LinesFile, files: dict[str, Path]) -> Iterator[Pair]:
+    for number, line in enumerate(lines_of(lines, files), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
-            raise InputError(f"{there[place.download]}, line {number} has no tab; it must be source, tab, target")
+            raise InputError(f"{files[lines.download]}, line {number} has no tab; it must be source, tab, target")
         yield columns[0], columns[1]
 
 
-def lines_of(place: Place, there: dict[str, Path]) -> Iterator[str]:
-    archive = there[place.download]
-    with opened(archive, place.member) as stream:
-        lines = decode_lines(stream, place.member or str(archive))
-        yield from segments(lines) if place.member.endswith(".sgm") else lines
+def lines_of(lines: LinesFile, files: dict[str, Path]) -> Iterator[str]:
+    archive = files[lines.download]
+    with opened(archive, lines.member) as stream:
+        decoded = decode_lines(stream, lines.member or str(archive))
+        yield from segments(decoded) if lines.member.endswith(".sgm") else decoded
 
 
 def segments(lines: Iterable[str]) -> Iterator[str]:
-    """The sentences of a WMT test set, as sacreBLEU takes them out of what is not quite SGML.
+    """The sentences of a WMT test set, extracted as sacreBLEU does; the files are not valid SGML.
 
     >>> list(segments(["<doc>", '<seg id="1"> A  & B </seg>', "</doc>"]))
     ['A & B']
@@ -121,15 +126,15 @@ def check_sides(data: DataSet, counts: Counts) -> None:
     for part in ("train", "dev", "test"):
         sides = {name: count for name, count in counts.items() if name.startswith(f"{part}.")}
         if len(set(sides.values())) > 1 or 0 in sides.values():
-            told = ", ".join(f"{name} {count:,}" for name, count in sides.items())
-            raise InputError(f"the sides of {part} must have as many lines, and some: {told}; is a file damaged?")
+            found = ", ".join(f"{name} {count:,}" for name, count in sides.items())
+            raise InputError(f"the sides of {part} must have as many lines, and some: {found}; is a file damaged?")
 
 
-def describe(data: DataSet, there: dict[str, Path], counts: Counts) -> str:
+def describe(data: DataSet, files: dict[str, Path], counts: Counts) -> str:
     lines = [data.about, f"Licence: {data.licence}", f"Citation: {data.citation}", ""]
     lines += [f"{name:<12}{count:>12,} lines" for name, count in counts.items()]
     if data.pairs:
         lines += ["", f"Split by connected sentences, seed {data.pairs.seed}: no sentence of dev or test is in train."]
     lines += ["", "Made from:"]
-    lines += [f"{d.url}\n  sha256 {digest(there[d.name])}" for d in data.downloads]
+    lines += [f"{d.url}\n  sha256 {digest(files[d.name])}" for d in data.downloads]
     return "\n".join(lines) + "\n"

@@ -22,23 +22,23 @@ class Download:
 
     @property
     def name(self) -> str:
-        """What it is called here and in any other place that has it."""
+        """The file's name here and on a mirror."""
         return self.url.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where lines are: in a download, or in a member of one. Of .sgm files the <seg> elements are the lines."""
+class LinesFile:
+    """A file of lines: a download, or a member of one. Of .sgm files the <seg> elements are the lines."""
 
     download: str
     member: str = ""
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairTable:
     """A table of pairs (first two columns of tab-separated lines) that is split by connected sentences."""
 
-    place: Place
+    lines: LinesFile
     languages: tuple[str, str]
     dev: int
     test: int
@@ -52,8 +52,8 @@ class DataSet:
     licence: str
     citation: str
     downloads: tuple[Download, ...]
-    files: dict[str, tuple[Place, ...]] = field(default_factory=dict)  # "train.en" → its lines, one after another
-    pairs: Pairs | None = None  # instead of files
+    files: dict[str, tuple[LinesFile, ...]] = field(default_factory=dict)  # "train.en" → its lines, one after another
+    pairs: PairTable | None = None  # instead of files
 
     @property
     def names(self) -> list[str]:
@@ -98,17 +98,19 @@ NEWSTEST_2013 = Download(f"{STATMT}wmt13/test.tgz", "md5:48eca5d02f637af44e85186
 NEWSTEST_2014 = Download(f"{STATMT}wmt14/test-full.tgz", "md5:a8cd784e006feb32ac6f3d9ec7eb389a")
 
 
-def _multi30k(kind: str) -> dict[str, tuple[Place, ...]]:
+def _multi30k(kind: str) -> dict[str, tuple[LinesFile, ...]]:
     parts = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
     return {
-        f"{ours}.{lang}": (Place(f"{theirs}{kind.format(lang)}"),) for ours, theirs in parts.items() for lang in LANGS
+        f"{ours}.{lang}": (LinesFile(f"{theirs}{kind.format(lang)}"),)
+        for ours, theirs in parts.items()
+        for lang in LANGS
     }
 
 
 LANGS = ("en", "de", "fr")
 
 
-def _wmt14(language: str, pair: str, more: tuple[tuple[Download, str], ...] = ()) -> dict[str, tuple[Place, ...]]:
+def _wmt14(language: str, pair: str, more: tuple[tuple[Download, str], ...] = ()) -> dict[str, tuple[LinesFile, ...]]:
     """`pair` is as in europarl-v7.de-en; in newstest2014 the hyphen is missing."""
     corpora = (
         (EUROPARL, f"training/europarl-v7.{pair}.{{}}"),
@@ -116,11 +118,11 @@ def _wmt14(language: str, pair: str, more: tuple[tuple[Download, str], ...] = ()
         (NEWS_COMMENTARY, f"training/news-commentary-v9.{pair}.{{}}"),
         *more,
     )
-    files = {f"train.{lang}": tuple(Place(d.name, m.format(lang)) for d, m in corpora) for lang in ("en", language)}
+    files = {f"train.{lang}": tuple(LinesFile(d.name, m.format(lang)) for d, m in corpora) for lang in ("en", language)}
     for lang, side in (("en", "src"), (language, "ref")):
-        files[f"dev.{lang}"] = (Place(NEWSTEST_2013.name, f"test/newstest2013-src.{lang}.sgm"),)
+        files[f"dev.{lang}"] = (LinesFile(NEWSTEST_2013.name, f"test/newstest2013-src.{lang}.sgm"),)
         member = f"test-full/newstest2014-{pair.replace('-', '')}-{side}.{lang}.sgm"
-        files[f"test.{lang}"] = (Place(NEWSTEST_2014.name, member),)
+        files[f"test.{lang}"] = (LinesFile(NEWSTEST_2014.name, member),)
     return files
 
 
@@ -173,7 +175,7 @@ DATA_SETS: dict[str, DataSet] = {
         licence=TATOEBA_LICENCE,
         citation=TATOEBA,
         downloads=(Download("https://www.manythings.org/anki/fra-eng.zip", None),),
-        pairs=Pairs(Place("fra-eng.zip", "fra.txt"), ("en", "fr"), dev=2500, test=5000),
+        pairs=PairTable(LinesFile("fra-eng.zip", "fra.txt"), ("en", "fr"), dev=2500, test=5000),
     ),
     "tatoeba-en-de": DataSet(
         about="everyday sentences, English and German, split by connected sentences; grows from day to day",
@@ -181,7 +183,7 @@ DATA_SETS: dict[str, DataSet] = {
         licence=TATOEBA_LICENCE,
         citation=TATOEBA,
         downloads=(Download("https://www.manythings.org/anki/deu-eng.zip", None),),
-        pairs=Pairs(Place("deu-eng.zip", "deu.txt"), ("en", "de"), dev=2500, test=5000),
+        pairs=PairTable(LinesFile("deu-eng.zip", "deu.txt"), ("en", "de"), dev=2500, test=5000),
     ),
     "enja-50k": DataSet(
         about="short English and Japanese sentences as tokens, English lower-cased; 50k/500/500",
@@ -208,8 +210,8 @@ DATA_SETS: dict[str, DataSet] = {
             }.items()
         ),
         files={
-            **{f"train.{lang}": tuple(Place(f"train.{lang}.00{i}") for i in range(5)) for lang in ("en", "ja")},
-            **{f"{part}.{lang}": (Place(f"{part}.{lang}"),) for part in ("dev", "test") for lang in ("en", "ja")},
+            **{f"train.{lang}": tuple(LinesFile(f"train.{lang}.00{i}") for i in range(5)) for lang in ("en", "ja")},
+            **{f"{part}.{lang}": (LinesFile(f"{part}.{lang}"),) for part in ("dev", "test") for lang in ("en", "ja")},
         },
     ),
     "wmt14-en-de": DataSet(
