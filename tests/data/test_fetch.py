@@ -145,7 +145,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         FileServer({}).running() as server,
         pytest.raises(
             InputError,
-            match="a.bin cannot be fetched: 404 Not Found; another folder .* given as mirror",
+            match=r"a.bin cannot be fetched: 404 Not Found; another folder .* given as mirror",
         ),
     ):
         download(f"{server.url}/a.bin", tmp_path / "a.bin", SHA256)

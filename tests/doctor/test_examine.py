@@ -208,6 +208,16 @@ def test_duplicates_and_sources_with_many_targets(tmp_path: Path) -> None:
     assert first.text == second.text
 
 
+def test_examples_of_repeated_lines_come_in_the_order_of_the_file(tmp_path: Path) -> None:
+    """Not in the order of their hashes, which differ from process to process."""
+    text = clean()
+    text.train[1500:] = text.train[:1500]
+    text.train += [(src, f"{tgt} Oui.") for src, tgt in text.train[:10]]
+    found = look(text, tmp_path)
+    assert lines(named(found, "duplicates")) == [0, 1500, 1]
+    assert lines(named(found, "many targets")) == [0, 1500, 3000]
+
+
 def test_leaks(tmp_path: Path) -> None:
     text = clean()
     size = len(text.test)

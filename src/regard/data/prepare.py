@@ -1,6 +1,6 @@
 """From a data set's published files to train, dev and test, one sentence a line.
 
-The files are made in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete.
+Files are made in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete.
 Downloads stay in OUT.part/raw until then, so that an interrupted fetch continues. Text is not normalised and nothing is
 dropped, except that pairs of a table are split by connected sentences (`connected.py`).
 """

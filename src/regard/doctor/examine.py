@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from regard.data.corpus import DataConfig, PairFiles
 from regard.data.splits import Splits, find_splits
 from regard.doctor.characters import check_characters
 from regard.doctor.closer import closer_look
-from regard.doctor.findings import Finding, Place, Tally, finding, share
+from regard.doctor.findings import SHOWN, Finding, Place, Tally, finding, share
 from regard.doctor.reading import Chunk, Counted, read_chunks
 from regard.doctor.repeats import Hashes, Leaks, Repeats, plain_hashes, side_hashes
 from regard.doctor.sample import Sample
@@ -155,9 +156,11 @@ def repeat_findings(looked: Looked) -> list[Finding]:
     ):
         if count:
             known = set(hashes.tolist())
-            at = [i for i, key in enumerate(keys) if hash(key) in known]
-            at.sort(key=lambda i: (hash(keys[i]), i))
-            places = [looked.sample.place(0, i) for i in at[:3]]
+            repeated: dict[object, list[int]] = {}
+            for i, key in enumerate(keys):
+                if hash(key) in known:
+                    repeated.setdefault(key, []).append(i)
+            places = [looked.sample.place(0, i) for i in islice(chain.from_iterable(repeated.values()), SHOWN)]
             found.append(finding(name, looked.part, count, looked.pairs, "pairs", places))
     return found
 
