@@ -18,8 +18,8 @@ from regard.course.labs.minimal_pairs import all_pairs
 from regard.course.labs.pronoun_polysemy import sentences_of
 from regard.data.corpus import read_lines
 from regard.explain.attention import View
-from regard.explain.capture import capture
 from regard.explain.evidence import evidence
+from regard.explain.trace import trace_sentence
 
 HEAD = View(2, 0)
 PAIRS = 60
@@ -32,7 +32,7 @@ def gaze(bundle: Bundle) -> None:
     _, measured = all_pairs("pronoun")
     for case in sentences_of(measured):
         (ids,) = bundle.tokenizer.encode_target([case.target])
-        row = capture(bundle, case.source, ids).in_words(HEAD, "decoder").weights[case.asked]
+        row = trace_sentence(bundle, case.source, ids).in_words(HEAD, "decoder").weights[case.asked]
         meant, other = (
             min(j for i, j in case.links if i in noun and j < case.asked) for noun in (case.means, case.others)
         )
@@ -55,7 +55,7 @@ def agreement(bundle: Bundle, sources: list[str], targets: list[str]) -> None:
     for blank in ("mean", "removed"):
         for source, target in zip(sources, targets, strict=True):
             seen = evidence(bundle, source, target, blank)
-            maps = capture(bundle, source, bundle.tokenizer.encode_target([target])[0])
+            maps = trace_sentence(bundle, source, bundle.tokenizer.encode_target([target])[0])
             of = {name: maps.in_words(view).weights for name, view in views.items()} | {
                 "gradient × input": seen.gradients
             }

@@ -15,13 +15,14 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.checksums import CHECKSUMS
 from regard.bundle.folder import PARTS
+from regard.bundle.search_config import DecodeConfig
 from regard.decode.source_parts import source_parts
 from regard.errors import InputError
 from regard.explain.attention import View, word_attention
-from regard.explain.capture import capture, forced
 from regard.explain.evidence import BLANKS, Blank, blanked_log_probs, evidence, source_in_words, target_shares
 from regard.explain.front import explain
 from regard.explain.gradients import gradient_times_input
+from regard.explain.trace import forced_maps, trace_sentence
 from regard.training.start import fingerprint
 from regard.translator import Translator
 from support import LINES, Call
@@ -122,7 +123,7 @@ def test_attention_is_that_of_a_forced_pass_with_the_tag(
 
     plain = Bundle.load(pair / "en-fr")
     (ids,), (target_ids,) = plain.tokenizer.encode_source([source]), plain.tokenizer.encode_target([target])
-    maps = forced(plain.model, [*plain.tokenizer.tag_ids(TAG), *ids], target_ids)
+    maps = forced_maps(plain.model, [*plain.tokenizer.tag_ids(TAG), *ids], target_ids)
     weights = getattr(maps, kind)[0][0, 1].double().numpy()  # (queries, S), the tag first
     source_spans = [(t.start, t.end) for t in plain.tokenizer.source_tokens(source)]
     spans, text = (source_spans, source) if kind == "encoder" else (plain.tokenizer.target_pieces(target_ids), target)
@@ -153,8 +154,8 @@ def test_its_subwords_show_the_tag_only_when_asked(way_back: Bundle) -> None:
 
 
 def test_a_search_shows_what_a_forced_pass_shows(way_back: Bundle) -> None:
-    own = capture(way_back, FRENCH[2], beam=3)
-    again = capture(way_back, FRENCH[2], own.target_ids)
+    own = trace_sentence(way_back, FRENCH[2], search=DecodeConfig(3))
+    again = trace_sentence(way_back, FRENCH[2], own.target_ids)
     assert own.target == ENGLISH[2]
     for view, words in again.views().items():
         np.testing.assert_allclose(own.views()[view].weights, words.weights, atol=1e-5)

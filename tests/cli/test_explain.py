@@ -99,15 +99,15 @@ def test_a_word_in_two_sentences(call, run_folder, tmp_path):
     ("words", "said"),
     [
         (["attention"], "missing argument 'TEXT'"),
-        (["attention", ""], "the sentence is empty"),
+        (["attention", ""], "the text is empty"),
         (
             ["attention", SENTENCE, "--kind", "self"],
             "invalid value for '--kind': 'self' is not one of 'cross', 'encoder', 'decoder'",
         ),
         (["attention", SENTENCE, "--row", "reading"], "'reading' is not one of 'predicting', 'having-read'"),
         (["attention", SENTENCE, "--layer", "0"], "--layer must be a whole number of at least 1, but is 0"),
-        (["attention", SENTENCE, "--layer", "99"], "--layer must be from 1 to"),
-        (["attention", SENTENCE, "--head", "99"], "--head must be from 1 to"),
+        (["attention", SENTENCE, "--layer", "99"], "--layer counts from 1 to"),
+        (["attention", SENTENCE, "--head", "99"], "--head counts from 1 to"),
         (["attention", SENTENCE, "--head", "x"], "--head"),
         (["attention", SENTENCE, "--specials"], "add --subwords"),
         (["attention", SENTENCE, "--out", "map.pdf"], "must end in .svg"),

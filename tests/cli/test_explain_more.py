@@ -77,7 +77,7 @@ def test_positions(call, run_folder, tmp_path):
         (["lattice", SENTENCE, "--beam", "12", "--out", "x.svg"], "too many to draw"),
         (["lattice", SENTENCE, "--out", "x.gif"], "must end in .svg, .html, .json, .png, .txt, .dot"),
         (["lattice", "cat " * 200], "give a shorter sentence"),
-        (["step", SENTENCE, "--position", "99"], "--position must be from 1 to"),
+        (["step", SENTENCE, "--position", "99"], "--position counts from 1 to"),
         (["step", SENTENCE, "--head", "0"], "--head must be a whole number of at least 1, but is 0"),
         (["step", SENTENCE, "--kind", "self"], "'self' is not one of 'cross', 'encoder', 'decoder'"),
         (["step", SENTENCE, "--out", "x.svg"], "must end in .json, .txt"),
@@ -94,3 +94,26 @@ def test_what_cannot_be_is_one_line(call, run_folder, tmp_path, monkeypatch, wor
     assert said.err.count("\n") == 1
     assert says in said.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", [["attention"], ["heads"], ["evidence"], ["lattice"], ["step", "--position", "1"]])
+@pytest.mark.parametrize(("text", "says"), [("", "the text is empty"), ("12:30", "has no words")])
+def test_nothing_to_explain_is_one_line(call, command, text, says):
+    """With the model in the box, which copies a text without letters."""
+    said = call("explain", *command, text, "--device", "cpu")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("regard: there is nothing to explain")
+    assert said.err.count("\n") == 1
+    assert says in said.err
+
+
+@pytest.mark.parametrize(
+    "command", [["attention"], ["heads"], ["arcs", "--word", "animals"], ["evidence"], ["step"], ["lattice"]]
+)
+def test_all_commands_explain_what_translate_prints(call, command):
+    text = "PLEASE DO NOT FEED THE ANIMALS."
+    translation = call("translate", text).out.strip()
+    assert translation == "NE NOURRISSEZ PAS LES ANIMAUX, S'IL VOUS PLAÎT."
+    said = call("explain", *command, text, "--device", "cpu")
+    assert said.code == 0, said.err
+    assert translation.lower() in said.out.lower()

@@ -21,8 +21,8 @@ from regard.course.labs.pronoun_polysemy import (
 from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.attention import View
-from regard.explain.capture import capture
 from regard.explain.cutting import Head, cut, heads_of
+from regard.explain.trace import trace_sentence
 from regard.text.words import split_words
 from regard.translator import Translator
 
@@ -125,7 +125,7 @@ def test_margins_and_accuracy_by_hand(translator: Translator) -> None:
 
 def test_what_a_word_looks_at(translator: Translator) -> None:
     (ids,) = translator.tokenizer.encode_target([DOG.target])
-    seen = capture(translator.bundle, DOG.source, ids)
+    seen = trace_sentence(translator.bundle, DOG.source, ids)
     for kind in ("encoder", "cross"):
         row = seen.in_words(View(0, 1), kind).weights[2]  # type: ignore[arg-type]
         found = attention_shares(seen, DOG, Head(kind, 0, 1))  # type: ignore[arg-type]

@@ -8,30 +8,30 @@ import pytest
 from regard.errors import InputError
 from regard.explain.arcs import arcs_of, find_word
 from regard.explain.attention import View
-from regard.explain.capture import Capture, capture
-from regard.explain.grid import capture_grid
+from regard.explain.grid import trace_grid
+from regard.explain.trace import Trace, trace_sentence
 from regard.translator import Translator
 
 HEADS = [View(0, 0), View(0, 1)]
 
 
 @pytest.fixture(scope="module")
-def seen(translator: Translator) -> Capture:
-    return capture(translator.bundle, "The dog sees the cat.")
+def seen(translator: Translator) -> Trace:
+    return trace_sentence(translator.bundle, "The dog sees the cat.")
 
 
-def test_a_row_and_a_column_of_each_head(seen: Capture) -> None:
+def test_a_row_and_a_column_of_each_head(seen: Trace) -> None:
     arcs = arcs_of(seen, "dog", HEADS)
     assert arcs.word == 1
     for i, view in enumerate(HEADS):
-        grid = capture_grid(seen, view, "encoder")
+        grid = trace_grid(seen, view, "encoder")
         np.testing.assert_array_equal(arcs.looks_at[i], grid.values[1])
         np.testing.assert_array_equal(arcs.looked_at_by[i], grid.values[:, 1])
     np.testing.assert_allclose(arcs.looks_at.sum(axis=1) + arcs.hidden, 1, atol=1e-5)
 
 
-def test_cross_attention_has_one_of_the_two(seen: Capture) -> None:
-    grid = capture_grid(seen, HEADS[1])
+def test_cross_attention_has_one_of_the_two(seen: Trace) -> None:
+    grid = trace_grid(seen, HEADS[1])
     target = arcs_of(seen, "chien", HEADS, "cross")
     assert (target.looked_at_by, target.others) == (None, grid.columns)
     np.testing.assert_array_equal(target.looks_at[1], grid.values[1])
@@ -49,6 +49,6 @@ def test_a_word_is_found_by_itself_by_its_turn_or_by_its_number() -> None:
             find_word(words, wrong)
 
 
-def test_no_heads_no_arcs(seen: Capture) -> None:
+def test_no_heads_no_arcs(seen: Trace) -> None:
     with pytest.raises(InputError, match="none is named"):
         arcs_of(seen, "dog", [])

@@ -18,10 +18,10 @@ from regard.decode.likelihood import forced_log_probs, token_log_probs
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_mean, spearman
 from regard.explain.gradients import gradient_times_input, source_tables
-from regard.explain.render.evidence_figure import evidence_figure
-from regard.explain.render.figure import contents
+from regard.explain.render.evidence_figure import evidence_output
 from regard.models.base import Model
 from regard.models.transformer import TransformerConfig
+from regard.report.deliver import contents
 from regard.translator import Translator
 from support import LINES
 from variants import transformer
@@ -148,7 +148,7 @@ def test_evidence_of_a_trained_model(blank: str, translator: Translator) -> None
 
 def test_every_form_of_it(translator: Translator, tmp_path: Path) -> None:
     found = evidence(translator.bundle, LINES[1][0])
-    figure = evidence_figure(found, [{"heads": "cross:1:1", "drop": 0.5, "output": "Le chat"}])
+    figure = evidence_output(found, [{"heads": "cross:1:1", "drop": 0.5, "output": "Le chat"}])
     forms = {suffix: contents(figure, suffix) for suffix in (".svg", ".html", ".json", ".txt")}
     assert forms == {suffix: contents(figure, suffix) for suffix in forms}
     data = json.loads(forms[".json"])
@@ -158,7 +158,7 @@ def test_every_form_of_it(translator: Translator, tmp_path: Path) -> None:
 
 
 def test_a_blank_that_there_is_not(translator: Translator) -> None:
-    with pytest.raises(InputError, match='--blank must be mean or removed, but is "unk"'):
+    with pytest.raises(InputError, match='blank must be mean or removed, but is "unk"'):
         evidence(translator.bundle, "The cat.", blank="unk")  # type: ignore[arg-type]
 
 

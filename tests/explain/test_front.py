@@ -20,7 +20,7 @@ SENTENCE = "The dog sees the cat."
 
 def test_the_public_function_is_this_one(translator: Translator) -> None:
     found = regard.explain.explain(translator, SENTENCE)
-    assert found.capture.target == translator.translate([SENTENCE])[0].text
+    assert found.trace.target == translator.translate([SENTENCE])[0].text
     np.testing.assert_array_equal(found.grid().values, explain(translator.bundle, SENTENCE).grid().values)
 
 
@@ -46,20 +46,20 @@ def test_an_error_rate_is_said_of_the_measured_view_alone(
 
 def test_a_given_translation_is_forced(translator: Translator) -> None:
     found = explain(translator, SENTENCE, "Le chat dort.")
-    assert (found.capture.target, found.capture.how) == ("Le chat dort.", "forced")
+    assert (found.trace.target, found.trace.how) == ("Le chat dort.", "forced")
 
 
 def test_arcs_are_of_all_heads_unless_some_are_named(translator: Translator) -> None:
     found = explain(translator, SENTENCE)
-    assert len(found.arcs("dog").heads) == len(found.capture.encoder[-1])
-    assert found.arcs("dog", heads=[1]).heads == (View(len(found.capture.encoder) - 1, 1),)
+    assert len(found.arcs("dog").heads) == len(found.trace.encoder[-1])
+    assert found.arcs("dog", heads=[1]).heads == (View(len(found.trace.encoder) - 1, 1),)
 
 
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
         ("  ", {}, "nothing to explain"),
-        ("cat " * 200, {}, "tokens, but the model reads fewer than 100"),
+        ("cat " * 200, {}, "tokens, but the model reads fewer than 100 at a time"),
         (SENTENCE, {"target": "Le chat.", "beam": 2}, "not searched for"),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_model_without_self_attention(tokenizer: Tokenizer) -> None:
 def test_a_layer_or_head_that_is_not_there(translator: Translator) -> None:
     found = explain(translator, SENTENCE)
     for ask in (lambda: found.grid(layer=9), lambda: found.arcs("dog", layer=9), lambda: found.arcs("dog", heads=[9])):
-        with pytest.raises(InputError, match=r"must be from 1 to \d"):
+        with pytest.raises(InputError, match=r"must be from 0 to \d"):
             ask()
     with pytest.raises(InputError, match="kind must be"):
         found.grid("other")  # type: ignore[arg-type]

@@ -9,51 +9,51 @@ from maps import hard
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
-from regard.explain.capture import Capture, Kind, capture
-from regard.explain.grid import BOS, EOS, Grid, capture_grid, make_grid
+from regard.explain.grid import BOS, EOS, Grid, make_grid, trace_grid
+from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.translator import Translator
 
 
 @pytest.fixture(scope="module")
-def seen(translator: Translator) -> Capture:
-    return capture(translator.bundle, "The dog sees the cat.")
+def seen(translator: Translator) -> Trace:
+    return trace_sentence(translator.bundle, "The dog sees the cat.")
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
 @pytest.mark.parametrize("row", ["predicting", "having-read"])
 @pytest.mark.parametrize("words", [True, False])
-def test_what_is_shown_and_what_is_hidden_sum_to_1(seen: Capture, kind: Kind, row: str, words: bool) -> None:
-    grid = capture_grid(seen, View(0, 1, row), kind, words=words)  # type: ignore[arg-type]
+def test_what_is_shown_and_what_is_hidden_sum_to_1(seen: Trace, kind: Kind, row: str, words: bool) -> None:
+    grid = trace_grid(seen, View(0, 1, row), kind, words=words)  # type: ignore[arg-type]
     np.testing.assert_allclose(grid.values.sum(axis=1) + grid.hidden, 1, atol=1e-5)
     assert grid.problems == (None,) * len(grid.rows)
     assert grid.hidden_name == ("BOS" if kind == "decoder" else "EOS")
     assert not {BOS, EOS} & {*grid.rows, *grid.columns}
 
 
-def test_labels_stand_where_their_numbers_are(seen: Capture) -> None:
-    """Row by row against the capture's own arrays, EOS and BOS shown."""
+def test_labels_stand_where_their_numbers_are(seen: Trace) -> None:
+    """Row by row against the trace's own arrays, EOS and BOS shown."""
     view, source, target = View(1, 0), (*seen.source_pieces[:-1], EOS), (*seen.target_pieces[:-1], EOS)
-    cross = capture_grid(seen, view, words=False, specials=True)
+    cross = trace_grid(seen, view, words=False, specials=True)
     assert (cross.rows, cross.columns) == (target, source)
     np.testing.assert_allclose(cross.values, seen.cross[1][0])
-    read = capture_grid(seen, View(1, 0, "having-read"), words=False, specials=True)
+    read = trace_grid(seen, View(1, 0, "having-read"), words=False, specials=True)
     assert read.rows == target[:-1]
     np.testing.assert_allclose(read.values, seen.cross[1][0][1:])  # row 1 has read the first piece
-    own = capture_grid(seen, view, "decoder", words=False, specials=True)
+    own = trace_grid(seen, view, "decoder", words=False, specials=True)
     assert own.columns == (*target[:-1], BOS)
     np.testing.assert_allclose(own.values[:, -1], seen.decoder[1][0][:, 0])  # BOS is what position 0 has read
     np.testing.assert_allclose(own.values[2, 0], seen.decoder[1][0][2, 1])  # position 1 has read the first piece
 
 
-def test_nobody_looks_ahead(seen: Capture) -> None:
-    grid = capture_grid(seen, View(0), "decoder", words=False)
+def test_nobody_looks_ahead(seen: Trace) -> None:
+    grid = trace_grid(seen, View(0), "decoder", words=False)
     assert np.triu(grid.values).max() == 0  # predicting a word, it has not been read
 
 
-def test_an_alignment_error_rate_is_said_of_cross_attention_alone(seen: Capture) -> None:
-    assert "AER 12.5% on ten pairs" in capture_grid(seen, View(0), trust=Trust(0.125, "ten pairs")).caption
-    assert "AER" not in capture_grid(seen, View(0), "encoder", trust=Trust(0.125)).caption
-    assert "predicting" not in capture_grid(seen, View(0), "encoder").caption
+def test_an_alignment_error_rate_is_said_of_cross_attention_alone(seen: Trace) -> None:
+    assert "AER 12.5% on ten pairs" in trace_grid(seen, View(0), trust=Trust(0.125, "ten pairs")).caption
+    assert "AER" not in trace_grid(seen, View(0), "encoder", trust=Trust(0.125)).caption
+    assert "predicting" not in trace_grid(seen, View(0), "encoder").caption
 
 
 def test_a_row_with_a_problem_is_marked_and_others_are_not() -> None:

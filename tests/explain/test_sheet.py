@@ -9,15 +9,15 @@ import pytest
 
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
-from regard.explain.capture import Kind, capture
 from regard.explain.grid import Grid
 from regard.explain.sheet import entropy, sheet_of
+from regard.explain.trace import Kind, trace_sentence
 from regard.translator import Translator
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder", "decoder"])
 def test_every_head_has_its_place(translator: Translator, kind: Kind) -> None:
-    seen = capture(translator.bundle, "The dog sees the cat.")
+    seen = trace_sentence(translator.bundle, "The dog sees the cat.")
     sheet = sheet_of(seen, kind, known={View(0, 1): Trust(0.25, "ten pairs")})
     assert [[t.view for t in layer] for layer in sheet.layers] == [
         [View(layer, head) for head in range(len(maps))] for layer, maps in enumerate(getattr(seen, kind))

@@ -14,9 +14,9 @@ import variants
 from regard.batch import flat_batch
 from regard.errors import InputError, RegardError
 from regard.explain import step
-from regard.explain.capture import Kind
 from regard.explain.mechanisms import Query
 from regard.explain.step import numbers_of, step_numbers
+from regard.explain.trace import Kind
 from regard.models.base import Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.transformer import Transformer, TransformerConfig

@@ -156,7 +156,7 @@ def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: W
 
 
 def stored_view(bundle: Bundle) -> View:
-    from regard.explain.look import stored_view
+    from regard.explain.views import stored_view
 
     view, trust = stored_view(bundle)
     worth = trust or "never measured: --gold FILE does"
@@ -192,11 +192,11 @@ def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: i
 
 def write_links(output: Path | None, bundle: Bundle, pairs: list[Pair], view: View, words: WordsOf) -> None:
     from regard.explain.alignment import format_links, hard_links
-    from regard.explain.capture import capture
+    from regard.explain.trace import trace_sentence
 
     def write_all(out: TextIO) -> None:
         for (source, _), ids in zip(pairs, bundle.tokenizer.encode_target([t for _, t in pairs]), strict=True):
-            seen = capture(bundle, source, ids).in_words(view, words=words)
+            seen = trace_sentence(bundle, source, ids).in_words(view, words=words)
             out.write(format_links(hard_links(seen)) + "\n")
 
     write_output(output, write_all)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from regard.cli.explain_evidence import evidence, importance, lab
-from regard.cli.explain_more import lattice, positions, step
+from regard.cli.explain_more import check_numbers, lattice, positions, step
 from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, Target, number
 from regard.errors import InputError
 
@@ -100,6 +100,7 @@ def attention(
     found = _explained([text], model, target, beam, out, device)[0]
     from regard.explain.render.figure import map_output
 
+    check_numbers(found.trace, kind, layer, head)
     grid = found.grid(kind, from_zero(layer), from_zero(head), row, words=not subwords, specials=specials)
     _deliver([found], map_output(grid, not arrows, _pairs([found])), out, font)
 
@@ -180,6 +181,8 @@ def arcs(
     found = _explained(text, model, target, beam, out, device)
     from regard.explain.render.figure import arcs_output
 
+    for one in head or [None]:
+        check_numbers(found[0].trace, kind, layer, one)
     chosen = None if head is None else [one - 1 for one in dict.fromkeys(head)]
     drawn = [each.arcs(word, kind, from_zero(layer), chosen, side, row) for each in found]
     _deliver(found, arcs_output(drawn, _pairs(found)), out, font)
@@ -205,13 +208,13 @@ def _explained(
 
 def _pairs(found: list[Explanation]) -> str:
     """The title of a page."""
-    return " / ".join(f"{each.capture.source} → {each.capture.target}" for each in found)
+    return " / ".join(f"{each.text} → {each.translation}" for each in found)
 
 
 def _deliver(found: list[Explanation], output: Output, out: Path | None, font: Path | None) -> None:
     from regard.report.deliver import deliver
 
-    deliver(output, out, font, above="\n".join(each.capture.target for each in found))
+    deliver(output, out, font, above="\n".join(each.translation for each in found))
 
 
 def from_zero(value: int | None) -> int | None:

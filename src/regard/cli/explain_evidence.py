@@ -70,10 +70,10 @@ def evidence(
 
     wanted = [[] if words == "each" else [parse_head(one) for one in words.split(",")] for words in cut or ()]
     check_out(out, PICTURES)
-    bundle = Translator.load(model, device).bundle
-    found = measured.evidence(bundle, text, target, blank)
-    output = evidence_output(found, _cuts(bundle, found, wanted, how))
-    deliver(output, out, font, above=found.target)
+    translator = Translator.load(model, device)
+    found = measured.evidence(translator, text, target, blank)
+    output = evidence_output(found, _cuts(translator.bundle, found, wanted, how))
+    deliver(output, out, font, above=found.translation)
 
 
 def importance(

@@ -26,6 +26,7 @@ from regard.cli.options import (
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.explain.trace import Kind, Trace
     from regard.translator import Translator
 
 
@@ -58,14 +59,12 @@ def lattice(
     from regard.report.page import page, picture
 
     check_out(out, (*PICTURES, ".dot"))
-    translator = _one_model(model, device)
-    _check_sentence(translator, text)
     from regard.explain import lattice as search
     from regard.explain.render.lattice_dot import lattice_dot
     from regard.explain.render.lattice_drawing import lattice_drawing
     from regard.explain.render.lattice_text import lattice_text
 
-    found = search.lattice(translator.bundle, text, beam, length_penalty)
+    found = search.lattice(_one_model(model, device), text, beam, length_penalty)
 
     def whole_page() -> str:
         drawn = lattice_drawing(found)
@@ -121,18 +120,16 @@ def step(
     from regard.report.json import rounded
 
     check_out(out, NUMBERS)
-    translator = _one_model(model, device)
-    _check_sentence(translator, text)
     from regard.explain import step as steps
+    from regard.explain.front import explain
     from regard.explain.mechanisms import Query
     from regard.explain.render.step_text import step_text
 
-    if target is None:
-        ids = translator.translate([text], beam=beam)[0].candidates[0].ids
-    else:
-        ids = tuple(translator.tokenizer.encode_target([target])[0])
+    translator = _one_model(model, device)
+    trace = explain(translator, text, target, beam=beam).trace
+    check_numbers(trace, kind, layer, head, position)
     query = Query(kind, layer - 1, head - 1, position - 1)
-    found = steps.step_numbers(translator.bundle, text, ids, query)
+    found = steps.step_numbers(translator.bundle, trace.source, trace.target_ids, query)
     deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
 
 
@@ -201,13 +198,17 @@ def _one_model(folder: Path | None, device: str) -> Translator:
     return Translator.load(folder, device)
 
 
-def _check_sentence(translator: Translator, text: str) -> None:
-    """One sentence that the model reads in one part."""
-    if not text.strip():
-        raise InputError("there is nothing to translate: the text is empty; give one sentence")
-    (ids,) = translator.tokenizer.encode_source([text])
-    if len(ids) >= translator.max_length:
-        raise InputError(
-            f"the text has {len(ids)} tokens, and this model reads fewer than {translator.max_length} at a time; "
-            "give a shorter sentence"
-        )
+def check_numbers(
+    trace: Trace, kind: Kind, layer: int | None = None, head: int | None = None, position: int | None = None
+) -> None:
+    """Layers, heads and positions count from 1 on the command line and from 0 in the library."""
+    layers = getattr(trace, kind)
+    if not layers:
+        return  # the library says which attention there is
+    for flag, value, most in (
+        ("--layer", layer, len(layers)),
+        ("--head", head, len(layers[min(max(0, (layer or len(layers)) - 1), len(layers) - 1)])),
+        ("--position", position, layers[0].shape[1]),
+    ):
+        if value is not None and not 1 <= value <= most:
+            raise InputError(f"{flag} counts from 1 to {most} for {kind} attention, but is {value}")

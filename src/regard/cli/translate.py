@@ -200,7 +200,7 @@ class Work:
     def finish(self) -> None:
         """What can only be said at the end."""
         if self.attention and not self.translator.alignment_heads:  # the translations are correct and written
-            from regard.explain.capture import no_attention
+            from regard.explain.trace import no_attention
 
             raise no_attention(self.translator.bundle)
         if self.options["rules"] and not self.parsed:
@@ -274,11 +274,11 @@ def show_attention(translator: Translator, translation: Translation) -> None:
     from rich.console import Console
 
     from regard.explain.grid import grid_of
-    from regard.explain.look import look
     from regard.explain.render.terminal import render
+    from regard.explain.views import view_attention
 
     if translation.parts == 1:
-        seen = look(translator.bundle, translation.read, translation.candidates[0].ids)
+        seen = view_attention(translator.bundle, translation.read, translation.candidates[0].ids)
         Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))
 
 

@@ -23,8 +23,8 @@ from regard.data.corpus import DataConfig
 from regard.decode.translation import Translation
 from regard.errors import RunError
 from regard.explain.grid import grid_of
-from regard.explain.look import look, measure_view
 from regard.explain.render.terminal import render
+from regard.explain.views import measure_view, view_attention
 from regard.files import write_atomically
 from regard.metrics.bleu import BleuScore, bleu
 from regard.models.transformer import PRESETS, Transformer
@@ -206,7 +206,7 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
     translator.bundle.save(home / "run" / "best")  # so that `regard translate --attention` looks through it too
     for source, _ in NOTES_EXAMPLES[:1] + NOTES_EXAMPLES[2:4]:
         translation = translator.translate([source])[0]
-        seen = look(translator.bundle, source, translation.candidates[0].ids)
+        seen = view_attention(translator.bundle, source, translation.candidates[0].ids)
         console.print(f"\n  {source}\n  [cyan]{translation.text}[/cyan]")
         console.print(render(grid_of(seen.attention, seen.view, seen.trust)))
     console.print(

@@ -33,9 +33,9 @@ from regard.explain.alignment import (
     precision_and_recall,
 )
 from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, beyond_tag, word_attention
-from regard.explain.capture import Capture, capture
-from regard.explain.look import attention_links
 from regard.explain.norms import norm_links, projected_values
+from regard.explain.trace import Trace, trace_sentence
+from regard.explain.views import attention_links
 from regard.models.table import make_model
 from regard.text.words import WordsOf
 
@@ -108,7 +108,7 @@ def attention_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> tup
     means: dict[RowMeaning, list[set[Link]]] = {row: [] for row in ROW_MEANINGS}
     for source, target in test.pairs:
         (ids,) = bundle.tokenizer.encode_target([target])
-        seen = capture(bundle, source, ids)
+        seen = trace_sentence(bundle, source, ids)
         found.append(all_links(seen.views(words)))
         for row in ROW_MEANINGS:
             means[row].append(mean_links(seen, row, words))
@@ -138,7 +138,7 @@ def norm_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> list[Mea
     return rows
 
 
-def mean_links(seen: Capture, row: RowMeaning, words: WordsOf) -> set[Link]:
+def mean_links(seen: Trace, row: RowMeaning, words: WordsOf) -> set[Link]:
     """Links of the mean of all layers, each the mean of its heads."""
     weights = beyond_tag(np.mean([layer.mean(axis=0) for layer in seen.cross], axis=0), seen.tag)  # (T, S)
     texts = (seen.source_spans, seen.target_spans, seen.source, seen.target)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from regard.errors import InputError
 from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.attention import RowMeaning, View
-from regard.explain.capture import Capture, Kind
-from regard.explain.grid import KINDS, capture_grid
+from regard.explain.grid import KINDS, trace_grid
+from regard.explain.trace import Kind, Trace
 
 Side = Literal["source", "target"]
 
@@ -42,7 +42,7 @@ class Arcs:
 
 
 def arcs_of(
-    capture: Capture,
+    trace: Trace,
     word: str,
     heads: Sequence[View],
     kind: Kind = "encoder",
@@ -55,7 +55,7 @@ def arcs_of(
     if not heads:
         raise InputError("arcs are drawn for heads, but none is named")
     views = [View(view.layer, view.head, row) for view in heads]
-    grids = [capture_grid(capture, view, kind) for view in views]
+    grids = [trace_grid(trace, view, kind) for view in views]
     by_row = kind != "cross" or side == "target"
     words, others = (grids[0].rows, grids[0].columns) if by_row else (grids[0].columns, grids[0].rows)
     place = find_word(words, word)
@@ -77,8 +77,8 @@ def arcs_of(
         np.nan_to_num(np.stack([grid.values[:, place] for grid in grids])) if by_column else None,
         np.array(spread) if by_row else None,
         kind,
-        f"“{words[place]}” in: {capture.source if kind == 'encoder' or not by_row else capture.target}",
-        f"{KINDS[kind]} · {meaning}{trust}{said}{capture.how}",
+        f"“{words[place]}” in: {trace.source if kind == 'encoder' or not by_row else trace.target}",
+        f"{KINDS[kind]} · {meaning}{trust}{said}{trace.how}",
         name,
     )
 

@@ -28,7 +28,7 @@ from regard.bundle.bundle import Bundle
 from regard.decode.likelihood import Ids, forced_log_probs
 from regard.decode.translator import TextTranslator
 from regard.errors import InputError
-from regard.explain.capture import Kind
+from regard.explain.trace import Kind
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
 

@@ -6,14 +6,14 @@
 
 The target is forced, so every number is about the same sentence; Δ > 0 where the word helped. A word can be blanked as
 
-    mean      its subwords are read as the mean of all source embeddings: a vector that means no word in particular.
-              All others keep their places, so nothing else changes. This is the default.
+    mean      the embeddings of its subwords are replaced by the mean of all source embeddings. All other words keep
+              their positions, so nothing else changes. This is the default.
     removed   its subwords are taken out: a sentence that the model could really be given, but all words after the gap
               have moved, and that alone changes log p.
 
-Neither is the truth: the model was trained on none of these sentences. Where the two agree, one may believe them.
-Attention is held against Δ by Spearman's ρ: 1 if it orders the source words by what they were worth, 0 if it says
-nothing about that. Jain and Wallace 2019 did so for classifiers.
+Both are outside the training data. Where the two agree, the result is more credible. Attention is compared with Δ by
+Spearman's ρ: 1 if it orders the source words as Δ does, 0 if the orders are unrelated (Jain and Wallace 2019 did so for
+classifiers).
 """
 
 from __future__ import annotations
@@ -30,11 +30,16 @@ from torch import Tensor, nn
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
+from regard.decode.alignment_heads import cross_layers
 from regard.decode.likelihood import token_log_probs
+from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
 from regard.explain.gradients import NO_WORD, gradient_times_input, source_tables
+from regard.explain.request import request
+from regard.explain.trace import trace_sentence
+from regard.explain.views import stored_view
 from regard.models.base import Model
 from regard.text.words import subword_shares, word_spans
 
@@ -46,8 +51,9 @@ BLANKS: tuple[Blank, ...] = get_args(Blank)
 class Evidence:
     """One sentence pair; every map has a row for each target word and a column for each source word."""
 
-    source: str
-    target: str
+    source: str  # as the model reads it
+    target: str  # as the model says it
+    translation: str  # the same as `translate` gives it
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     blank: Blank
@@ -81,20 +87,25 @@ class Evidence:
         return float(same.mean()) if same.size else float("nan")
 
 
-def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blank = "mean") -> Evidence:
-    """For the given target, or what the model's own search finds."""
-    from regard.explain.front import explain
-
+def evidence(
+    model: TextTranslator | Bundle,
+    text: str,
+    target: str | None = None,
+    blank: Blank = "mean",
+    *,
+    beam: int | None = None,
+) -> Evidence:
+    """For the given target, or the translation that `translate` gives."""
     if blank not in BLANKS:
-        raise InputError(f'--blank must be {" or ".join(BLANKS)}, but is "{blank}"')
+        raise InputError(f'blank must be {" or ".join(BLANKS)}, but is "{blank}"')
+    asked = request(model, text, beam=beam)
+    bundle, source = asked.bundle, asked.source
+    ids = asked.target_ids(target)
     attention, view, trust, hidden_name = None, None, None, ""
-    if _looks(bundle):
-        seen = explain(bundle, source, target)
-        ids: Sequence[int] = seen.capture.target_ids
-        merged, view, trust = seen.capture.in_words(seen.view), seen.view, seen.trust
+    if cross_layers(bundle.model) > 0:
+        view, trust = stored_view(bundle)
+        merged = trace_sentence(bundle, source, ids).in_words(view)
         attention, hidden_name = merged.weights, merged.hidden_name
-    else:
-        ids = _ids(bundle, source, target)
     said = bundle.tokenizer.decode(ids)
     source_ids, of_word = source_in_words(bundle, source)
     shares = target_shares(bundle, ids)  # (T − 1, W)
@@ -106,6 +117,7 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
     return Evidence(
         source,
         said,
+        asked.translation(said) if target is None else said,
         words,
         tuple(said[a:b] for a, b in word_spans(said)),
         blank,
@@ -118,21 +130,6 @@ def evidence(bundle: Bundle, source: str, target: str | None = None, blank: Blan
         trust,
         hidden_name,
     )
-
-
-def _looks(bundle: Bundle) -> bool:
-    from regard.decode.alignment_heads import cross_layers
-
-    return cross_layers(bundle.model) > 0
-
-
-def _ids(bundle: Bundle, source: str, target: str | None) -> Sequence[int]:
-    from regard.decode.translator import TextTranslator
-
-    if target is not None:
-        (ids,) = bundle.tokenizer.encode_target([target])
-        return ids
-    return TextTranslator(bundle).translate([source])[0].candidates[0].ids
 
 
 def source_in_words(bundle: Bundle, source: str) -> tuple[list[int], NDArray[np.int64]]:

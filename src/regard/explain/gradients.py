@@ -1,12 +1,12 @@
-"""Gradient × input: how log p of each target word would follow small changes of each source word's embedding.
+"""Gradient × input: how log p of each target word changes with small changes of each source word's embedding.
 
     V source words   W target words   S source subwords   T target subwords   D width
 
-    G(w, v) = Σ_{s in v} x_s · ∂ log p(w) / ∂x_s        x_s what the model reads at s, before its place is added
+    G(w, v) = Σ_{s in v} x_s · ∂ log p(w) / ∂x_s        x_s the embedding of s, before its position is added
 
-One pass back gives all of it: the pair stands W times in a batch, and row w asks for its own word alone. It is a
-straight-line view of a bent function: near the sentence it is exact, and blanking a word is not near (`evidence.py`).
-ConvS2S lets only a share of the gradient into its encoder (`models/convs2s.py`), so its figures are smaller by that.
+One backward pass gives all of it: the pair is W times in a batch, and row w counts its own word alone. It is a linear
+approximation: exact for small changes, and blanking a word (`evidence.py`) is not a small change. ConvS2S scales the
+gradient of its encoder down (`models/convs2s.py`), so its figures are smaller by that factor.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def gradient_times_input(
     count = shares.shape[1]
     batch = flat_batch([source] * count, [target] * count).pad().to(model.device)
     with torch.enable_grad():
-        log_probs, read = reading(model, lambda: token_log_probs(model, batch))  # (W, T + 1)
+        log_probs, read = run_on_source_embeddings(model, lambda: token_log_probs(model, batch))  # (W, T + 1)
         mine = torch.as_tensor(shares.T, dtype=log_probs.dtype, device=log_probs.device)  # (W, T)
         gradients = torch.autograd.grad((log_probs[:, :-1] * mine).sum(), read)
     products = sum((x.detach() * g).sum(dim=-1) for x, g in zip(read, gradients, strict=True))  # (W, S, …)
@@ -50,15 +50,15 @@ def gradient_times_input(
     return of_words
 
 
-def reading(model: Model, run: Any) -> tuple[Tensor, list[Tensor]]:
-    """What `run` gives, and what the model read of the source on the way: one tensor (B, S, D) for each embedding."""
+def run_on_source_embeddings(model: Model, run: Any) -> tuple[Tensor, list[Tensor]]:
+    """What `run` returns, and the source embeddings that the model used: one tensor (B, S, D) for each table."""
     read: list[Tensor] = []
 
     def hook(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
         read.append(output.detach().requires_grad_())
         return read[-1]
 
-    with ExitStack() as hooks, torch.backends.cudnn.flags(enabled=False):  # cuDNN goes back only while training
+    with ExitStack() as hooks, torch.backends.cudnn.flags(enabled=False):  # cuDNN's RNNs have no backward in eval mode
         for table in source_tables(model):
             hooks.callback(table.register_forward_hook(hook).remove)
         return run(), read

@@ -2,7 +2,7 @@
 
     R rows (down)   C columns (across)   S source subwords, EOS last   T decoder positions, EOS last
 
-Attention comes here in words (`grid_of`) or in subwords, of any of a model's attentions (`capture_grid`). What is not
+Attention comes here in words (`grid_of`) or in subwords, of any of a model's attentions (`trace_grid`). What is not
 shown (EOS, BOS, a tag) is stated as hidden mass: shown and hidden sum to 1, or the row has a problem and must not be
 drawn.
 
@@ -23,7 +23,7 @@ from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.attention import View, WordAttention, beyond_tag
 
 if TYPE_CHECKING:
-    from regard.explain.capture import Capture, Kind
+    from regard.explain.trace import Kind, Trace
 
 TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
 KINDS = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
@@ -95,8 +95,8 @@ def grid_of(attention: WordAttention, view: View, trust: Trust | None = None, ti
     )
 
 
-def capture_grid(
-    capture: Capture,
+def trace_grid(
+    trace: Trace,
     view: View,
     kind: Kind = "cross",
     *,
@@ -105,36 +105,36 @@ def capture_grid(
     trust: Trust | None = None,
     title: str = "",
 ) -> Grid:
-    """One of a capture's maps, in words or in subwords; `specials` shows EOS, BOS and a tag as subwords, too.
+    """One of a trace's maps, in words or in subwords; `specials` shows EOS, BOS and a tag as subwords, too.
 
     Of decoder self-attention the columns are what was read, so BOS takes the place of EOS. Rows of the encoder are the
     words themselves, so they have no row meaning; an alignment error rate is of cross-attention alone.
     """
-    name = capture.hidden_name(kind)
+    name = trace.hidden_name(kind)
     if words:
-        merged = capture.in_words(view, kind)
+        merged = trace.in_words(view, kind)
         rows, columns, values, hidden = merged.target_words, merged.source_words, merged.weights, merged.eos_mass
     else:
-        rows, columns, values = in_pieces(capture, view, kind)
+        rows, columns, values = in_pieces(trace, view, kind)
         hidden = np.zeros(len(rows))
         if not specials:
             if rows[-1] == EOS:
                 rows, values = rows[:-1], values[:-1]
-            if capture.tag and kind == "encoder":
+            if trace.tag and kind == "encoder":
                 rows, values = rows[1:], values[1:]
-            if capture.tag and kind != "decoder":
-                columns, values = columns[1:], beyond_tag(values, capture.tag)
+            if trace.tag and kind != "decoder":
+                columns, values = columns[1:], beyond_tag(values, trace.tag)
             columns, values, hidden = columns[:-1], values[:, :-1], values[:, -1]
     caption = _caption(view, kind, trust, hidden_mass(hidden, name)) + ("" if words else " · subwords")
     return make_grid(rows, columns, values, hidden, title, caption, name)
 
 
 def in_pieces(
-    capture: Capture, view: View, kind: Kind = "cross"
+    trace: Trace, view: View, kind: Kind = "cross"
 ) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
     """Labels down and across and the map between them, in subwords; what is no text (EOS, BOS) is last, a tag first."""
-    weights = capture.weights(view, kind)
-    source, target = (*capture.source_pieces[:-1], EOS), (*capture.target_pieces[:-1], EOS)
+    weights = trace.weights(view, kind)
+    source, target = (*trace.source_pieces[:-1], EOS), (*trace.target_pieces[:-1], EOS)
     if kind == "encoder":
         return source, source, weights
     if kind == "decoder":  # column t is what position t has read: BOS, then the target

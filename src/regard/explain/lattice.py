@@ -25,8 +25,9 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.decode.beam import Considered, Record, beam_search
 from regard.decode.hypothesis import Hypothesis
-from regard.errors import InputError
+from regard.decode.translator import TextTranslator
 from regard.explain.grid import EOS as EOS_LABEL
+from regard.explain.request import request
 from regard.text.tokenizer import Tokenizer
 
 NodeFate = Literal["kept", "finished", "crowded out", "outranked", "overtaken", "abandoned", "cut off"]
@@ -60,7 +61,7 @@ class Node:
 class Entry:
     """One entry of the n-best list."""
 
-    text: str
+    text: str  # as `translate` gives it
     log_prob: float
     score: float
     nodes: tuple[int, ...]
@@ -68,7 +69,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Lattice:
-    source: str
+    source: str  # as the model reads it
     beam: int
     length_penalty: float
     ending: str
@@ -84,19 +85,17 @@ class Lattice:
         return [number for number, node in enumerate(self.nodes) if node.step == step]
 
 
-def lattice(bundle: Bundle, source: str, beam: int | None = None, length_penalty: float | None = None) -> Lattice:
+def lattice(
+    model: TextTranslator | Bundle, text: str, beam: int | None = None, length_penalty: float | None = None
+) -> Lattice:
     """The search for one sentence; beam and length penalty are the model's own unless given."""
-    own = bundle.decode
-    config = DecodeConfig(
-        own.beam if beam is None else beam, own.length_penalty if length_penalty is None else length_penalty
-    )
-    (ids,) = bundle.tokenizer.encode_source([source])
-    if len(ids) == len(bundle.tokenizer.mark_ids):
-        raise InputError("there is nothing to translate: the text is empty; give one sentence")
-    src, mask = (tensor.to(bundle.model.device) for tensor in pad_sources([ids]))
+    asked = request(model, text, beam=beam, length_penalty=length_penalty)
+    (ids,) = asked.bundle.tokenizer.encode_source([asked.source])
+    src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([ids]))
     records: list[Record] = []
-    (found,) = beam_search(bundle.model, src, mask, config.beam, config.length_penalty, records)
-    return lattice_of(records[0], found, source, config, bundle.tokenizer)
+    (found,) = beam_search(asked.bundle.model, src, mask, asked.search.beam, asked.search.length_penalty, records)
+    made = lattice_of(records[0], found, asked.source, asked.search, asked.bundle.tokenizer)
+    return replace(made, nbest=tuple(replace(entry, text=asked.translation(entry.text)) for entry in made.nbest))
 
 
 def lattice_of(
@@ -192,18 +191,12 @@ def replayed(lattice: Lattice) -> list[Hypothesis]:
 
 
 def as_dict(lattice: Lattice) -> dict[str, Any]:
-    """For JSON: numbers to six decimals, in a fixed order."""
-
-    def rounded(value: Any) -> Any:
-        return round(value, 6) if isinstance(value, float) else value
-
+    """For JSON, in a fixed order."""
     return {
         "source": lattice.source,
         "beam": lattice.beam,
         "length_penalty": lattice.length_penalty,
         "ending": lattice.ending,
-        "nbest": [{k: rounded(v) for k, v in asdict(path).items()} for path in lattice.nbest],
-        "nodes": [
-            {"node": n} | {k: rounded(v) for k, v in asdict(node).items()} for n, node in enumerate(lattice.nodes)
-        ],
+        "nbest": [asdict(path) for path in lattice.nbest],
+        "nodes": [{"node": n} | asdict(node) for n, node in enumerate(lattice.nodes)],
     }

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from regard.explain.alignment import Trust
 from regard.explain.attention import RowMeaning, View
-from regard.explain.capture import Capture, Kind
-from regard.explain.grid import KINDS, Grid, capture_grid
+from regard.explain.grid import KINDS, Grid, trace_grid
+from regard.explain.trace import Kind, Trace
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Sheet:
 
 
 def sheet_of(
-    capture: Capture,
+    trace: Trace,
     kind: Kind = "cross",
     row: RowMeaning = "predicting",
     *,
@@ -49,25 +49,23 @@ def sheet_of(
 ) -> Sheet:
     """What is `known` was measured elsewhere, on sentences with known alignments (`alignment.py`)."""
     known = known or {}
-    capture.weights(View(0), kind)  # refuses what the model does not have
+    trace.weights(View(0), kind)  # refuses what the model does not have
     layers = tuple(
-        tuple(_thumbnail(capture, View(layer, head, row), kind, words, known) for head in range(len(heads)))
-        for layer, heads in enumerate(getattr(capture, kind))
+        tuple(_thumbnail(trace, View(layer, head, row), kind, words, known) for head in range(len(heads)))
+        for layer, heads in enumerate(getattr(trace, kind))
     )
     title = f"{KINDS[kind]}: a row for each layer, a column for each head"
     meaning = "" if kind == "encoder" else f"{row.replace('-', ' ')} · "
     on = ", ".join(sorted({f" on {trust.on}" for trust in known.values() if trust.on}))
     worth = f"AER{on} where it is known, else not evaluated · " if kind == "cross" else ""
     name = layers[0][0].grid.hidden_name
-    caption = f"{meaning}entropy in bits, mean over rows · {name}: mass not shown · {worth}{capture.how}"
+    caption = f"{meaning}entropy in bits, mean over rows · {name}: mass not shown · {worth}{trace.how}"
     return Sheet(layers, title, caption)
 
 
-def _thumbnail(capture: Capture, view: View, kind: Kind, words: bool, known: Mapping[View, Trust]) -> Thumbnail:
+def _thumbnail(trace: Trace, view: View, kind: Kind, words: bool, known: Mapping[View, Trust]) -> Thumbnail:
     trust = known.get(view)
-    grid = capture_grid(
-        capture, view, kind, words=words, trust=trust, title=f"layer {view.layer + 1}, head {_head(view)}"
-    )
+    grid = trace_grid(trace, view, kind, words=words, trust=trust, title=f"layer {view.layer + 1}, head {_head(view)}")
     return Thumbnail(view, grid, entropy(grid), float(np.nanmean(grid.hidden)) if len(grid.hidden) else 0.0, trust)
 
 

@@ -21,11 +21,11 @@ from torch import Tensor
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError, RegardError
-from regard.explain.capture import no_attention
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.mechanisms import Checks, Query, array, write_out
 from regard.explain.terms import Array, Term
+from regard.explain.trace import no_attention
 from regard.models.base import AttentionMaps, Model
 
 TOLERANCE = 1e-5  # of weights; of other numbers relative to the largest of them, where that is above 1

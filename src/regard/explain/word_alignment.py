@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from regard.bundle.bundle import Bundle
 from regard.explain.alignment import Link, Trust, format_links, hard_links
-from regard.explain.look import look
+from regard.explain.views import view_attention
 from regard.text.words import word_spans
 
 
@@ -37,7 +37,7 @@ def align_words(bundle: Bundle, source: str, target_ids: Sequence[int]) -> WordA
     source_words, target_words = _words(source), _words(bundle.tokenizer.decode(target_ids))
     if not (source_words and target_words):
         return WordAlignment(source_words, target_words, ())
-    seen = look(bundle, source, target_ids)
+    seen = view_attention(bundle, source, target_ids)
     return WordAlignment(source_words, target_words, tuple(sorted(hard_links(seen.attention))), seen.trust)
 
 

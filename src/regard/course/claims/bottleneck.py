@@ -13,7 +13,7 @@ from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import ExperimentSetup, ModelSpec, translations_of
 from regard.course.grammar import Example
 from regard.decode.likelihood import token_log_probs
-from regard.explain.gradients import reading
+from regard.explain.gradients import run_on_source_embeddings
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 
@@ -65,7 +65,7 @@ def first_word_gradient(architecture: str, length: int, seed: int) -> float:
     model = make(presets["tiny"], 500, 500, True).eval()
     rows = torch.randint(3, 500, (16, length)).tolist()
     batch = flat_batch(rows, [row[:1] for row in rows]).pad()
-    log_probs, (read,) = reading(model, lambda: token_log_probs(model, batch))
+    log_probs, (read,) = run_on_source_embeddings(model, lambda: token_log_probs(model, batch))
     (gradient,) = torch.autograd.grad(log_probs[:, 0].sum(), [read])  # (B, S + 1, D)
     sizes = gradient[:, :length].norm(dim=-1)  # (B, S)
     return float((sizes[:, 0] / sizes.sum(dim=1)).mean()) * length

@@ -23,8 +23,8 @@ from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.attention import View
-from regard.explain.capture import Capture, capture
 from regard.explain.cutting import Head, How, cut, heads_of, random_heads
+from regard.explain.trace import Trace, trace_sentence
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words
 from regard.translator import Translator
@@ -229,7 +229,7 @@ def head_attention(bundle: Bundle, pairs: Sequence[LabPair], heads: Sequence[Hea
     sentences = sentences_of(pairs)
     targets = bundle.tokenizer.encode_target([sentence.target for sentence in sentences])
     for sentence, ids in zip(sentences, targets, strict=True):
-        captured = capture(bundle, sentence.source, ids)
+        captured = trace_sentence(bundle, sentence.source, ids)
         for head in heads:
             shares = attention_shares(captured, sentence, head)
             if shares is not None:
@@ -238,7 +238,7 @@ def head_attention(bundle: Bundle, pairs: Sequence[LabPair], heads: Sequence[Hea
     return [HeadAttention(head, *map(float, mean)) for head, mean in means.items()]
 
 
-def attention_shares(captured: Capture, sentence: LabSentence, head: Head) -> NDArray[np.float64] | None:
+def attention_shares(captured: Trace, sentence: LabSentence, head: Head) -> NDArray[np.float64] | None:
     """(means, others, decides, itself) of one sentence through one head."""
     weights = captured.in_words(View(head.layer, head.head), head.kind).weights  # (queries, keys), both words
     places = [sentence.means, sentence.others, sentence.decides, (sentence.asks,)]

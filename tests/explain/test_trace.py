@@ -17,7 +17,7 @@ from regard.bundle.search_config import DecodeConfig
 from regard.decode.beam import beam_search
 from regard.errors import BundleError, InputError
 from regard.explain.attention import View
-from regard.explain.capture import capture, checked, forced, searched
+from regard.explain.trace import checked_rows, forced_maps, searched_maps, trace_sentence
 from regard.models.base import AttentionMaps, Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.table import ARCHITECTURES, make_model
@@ -76,26 +76,26 @@ def test_a_search_saw_what_a_forced_pass_shows(name: str, beam: int) -> None:
     for source in ([5, 9, 14], [4, 17]):
         (hypotheses,) = beam_search(model, *pad_sources([source]), beam)
         for nbest in {0, len(hypotheses) - 1} if beam > 1 else {0}:
-            found, maps = searched(model, source, DecodeConfig(beam), nbest)
+            found, maps = searched_maps(model, source, DecodeConfig(beam), nbest)
             assert maps.cross
-            same(maps, forced(model, source, found.ids))
+            same(maps, forced_maps(model, source, found.ids))
 
 
 def test_the_beam_does_change_places() -> None:
     """Else the test above would hold without any reordering."""
     model, source = sharp("transformer"), [4, 4, 17]
-    found = [searched(model, source, config)[0].ids for config in (DecodeConfig(5), DecodeConfig(1))]
+    found = [searched_maps(model, source, config)[0].ids for config in (DecodeConfig(5), DecodeConfig(1))]
     assert len(found[0]) > 5
     assert found[0] != found[1]
 
 
 def test_a_capture_of_a_trained_model(translator: Translator) -> None:
     source, target = LINES[2]
-    own = capture(translator.bundle, source, beam=5)
+    own = trace_sentence(translator.bundle, source, search=DecodeConfig(5))
     (ids,) = translator.tokenizer.encode_target([target])
-    again = capture(translator.bundle, source, ids)
+    again = trace_sentence(translator.bundle, source, ids)
     assert (own.target, own.how, again.how) == (target, "beam 5", "forced")
-    assert capture(translator.bundle, source, beam=1).how == "greedy"
+    assert trace_sentence(translator.bundle, source, search=DecodeConfig(1)).how == "greedy"
     assert own.target_ids == again.target_ids
     assert len(own.source_pieces) == len(own.source_spans) + 1
     assert len(own.target_pieces) == len(own.target_spans) + 1
@@ -109,7 +109,7 @@ def test_a_capture_of_a_trained_model(translator: Translator) -> None:
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_a_map_in_words_keeps_its_mass(kind: str, translator: Translator) -> None:
-    seen = capture(translator.bundle, "The small cat sleeps.", beam=1)
+    seen = trace_sentence(translator.bundle, "The small cat sleeps.", search=DecodeConfig(1))
     found = seen.in_words(View(0, 1), kind)  # type: ignore[arg-type]
     np.testing.assert_allclose(found.weights.sum(axis=1) + found.eos_mass, 1, atol=1e-6)
     side = {"encoder": seen.source, "decoder": seen.target, "cross": seen.target}[kind]
@@ -117,7 +117,7 @@ def test_a_map_in_words_keeps_its_mass(kind: str, translator: Translator) -> Non
 
 
 def test_a_word_cannot_have_read_itself_before_it_is_said(translator: Translator) -> None:
-    seen = capture(translator.bundle, *LINES[2][:1], beam=1)
+    seen = trace_sentence(translator.bundle, *LINES[2][:1], search=DecodeConfig(1))
     before = seen.in_words(View(0), "decoder").weights
     after = seen.in_words(View(0, None, "having-read"), "decoder").weights
     assert (np.triu(before) == 0).all()
@@ -128,33 +128,34 @@ def test_a_word_cannot_have_read_itself_before_it_is_said(translator: Translator
 @pytest.mark.parametrize("wrong", [float("nan"), 0.7])
 def test_rows_that_do_not_sum_to_one_are_refused(wrong: float) -> None:
     good = torch.full((1, 2, 3, 4), 0.25)
-    assert checked("cross", [good])[0].shape == (2, 3, 4)
+    assert checked_rows("cross", [good])[0].shape == (2, 3, 4)
     bad = good.clone()
     bad[0, 1, 2, 0] = wrong
-    with pytest.raises(BundleError, match=r"cross attention of layer 2, head 2, row 3 sums to (nan|1\.450), not 1"):
-        checked("cross", [good, bad])
+    message = r"cross attention of layer 1, head 1, row 2, counted from 0, sums to (nan|1\.450), not 1"
+    with pytest.raises(BundleError, match=message):
+        checked_rows("cross", [good, bad])
 
 
 def test_what_is_not_there_is_said(translator: Translator, tokenizer: Tokenizer) -> None:
-    seen = capture(translator.bundle, "The cat sleeps.", beam=1)
-    with pytest.raises(InputError, match="--layer must be from 1 to 2 for cross, but is 6"):
+    seen = trace_sentence(translator.bundle, "The cat sleeps.", search=DecodeConfig(1))
+    with pytest.raises(InputError, match="layer must be from 0 to 1 for cross attention, but is 5"):
         seen.weights(View(5))
-    with pytest.raises(InputError, match="--head must be from 1 to 2"):
+    with pytest.raises(InputError, match="head must be from 0 to 1"):
         seen.weights(View(0, 2))
-    with pytest.raises(InputError, match="hypothesis 3 is asked for, but the search found 2"):
-        capture(translator.bundle, "The cat sleeps.", beam=2, nbest=2)
+    with pytest.raises(InputError, match="nbest must be from 0 to 1, the hypotheses that the search found, but is 2"):
+        trace_sentence(translator.bundle, "The cat sleeps.", search=DecodeConfig(2), nbest=2)
     for architecture in ("rnn", "bytenet"):
         config = ARCHITECTURES[architecture].presets["tiny"]
         bundle = Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
         for ids in (None, [4]):
             with pytest.raises(InputError, match=f'"{architecture}" has none'):
-                capture(bundle, "The cat sleeps.", ids)
+                trace_sentence(bundle, "The cat sleeps.", ids)
 
 
 def test_a_recurrent_model_has_cross_attention_alone(tokenizer: Tokenizer) -> None:
     config = ARCHITECTURES["rnn-attention"].presets["tiny"]
     bundle = Bundle("rnn-attention", config, make_model("rnn-attention", config, tokenizer).eval(), tokenizer)
-    seen = capture(bundle, "The cat sleeps.", beam=2)
+    seen = trace_sentence(bundle, "The cat sleeps.", search=DecodeConfig(2))
     assert seen.kinds == ("cross",)
     with pytest.raises(InputError, match="no encoder attention in this model; it has cross"):
         seen.in_words(View(0), "encoder")

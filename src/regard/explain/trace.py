@@ -1,15 +1,15 @@
-"""Everything one sentence made a model look at: of every layer and head, under forced decoding and under a search.
+"""The attention of every layer and head for one sentence, under forced decoding and under a search.
 
     S source subwords and EOS   T what the decoder predicts, EOS last   H heads   L layers   N live rows of a search
 
-A model with a tag before every source has it as the first of S; it is no word, as EOS is none.
+A model with a tag before every source has it as the first of S; like EOS it is not a word.
 
 Under forced decoding one teacher-forced pass gives all maps. Under a search they are the search's own: a wrapper that
-keeps the contract (`models/base.py`) notes what each step looked at, by the words said before it. Its state carries
-those words, so they are reordered with the beam, and the rows of whichever hypothesis wins are found by its own words.
-Search knows nothing of it. The encoder's maps depend on no target and come from a pass over the source.
+keeps the contract (`models/base.py`) stores the attention of each step under the tokens before it. Its state carries
+those tokens, so they are reordered with the beam, and the rows of the chosen hypothesis are found by its own tokens.
+The search does not know of it. The encoder's maps do not depend on the target and come from a pass over the source.
 
-A row that does not sum to 1 is refused, not drawn. This file merges no subwords (`attention.py`) and judges nothing
+A row that does not sum to 1 is an error. This file merges no subwords (`attention.py`) and measures no alignment
 (`alignment.py`).
 """
 
@@ -40,7 +40,7 @@ TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
 
 
 @dataclass(frozen=True)
-class Capture:
+class Trace:
     """One sentence pair and every attention between and within its two sides."""
 
     source: str
@@ -62,13 +62,13 @@ class Capture:
         if not layers:
             raise InputError(f"there is no {kind} attention in this model; it has {', '.join(self.kinds) or 'none'}")
         if not 0 <= view.layer < len(layers):
-            raise InputError(f"--layer must be from 1 to {len(layers)} for {kind}, but is {view.layer + 1}")
+            raise InputError(f"layer must be from 0 to {len(layers) - 1} for {kind} attention, but is {view.layer}")
         heads: NDArray[np.float64] = layers[view.layer]  # (H, queries, keys)
         if view.head is None:
             mean: NDArray[np.float64] = heads.mean(axis=0)
             return mean
         if not 0 <= view.head < len(heads):
-            raise InputError(f"--head must be from 1 to {len(heads)} in that layer, but is {view.head + 1}")
+            raise InputError(f"head must be from 0 to {len(heads) - 1} in that layer, but is {view.head}")
         one: NDArray[np.float64] = heads[view.head]
         return one
 
@@ -105,29 +105,28 @@ class Capture:
         return views_of(cross, self.source_spans, self.target_spans, self.source, self.target, words)
 
 
-def capture(
+def trace_sentence(
     bundle: Bundle,
     source: str,
     target_ids: Sequence[int] | None = None,
     *,
-    beam: int | None = None,
+    search: DecodeConfig | None = None,
     nbest: int = 0,
-) -> Capture:
-    """All attention of one source and the target given in ids (forced), or the one that the search finds: greedy for a
-    beam of 1, the model's own beam without any. `nbest` is the hypothesis' place in the n-best list, from 0."""
+) -> Trace:
+    """All attention of one source and the target given in ids (forced), or the one that the search finds, which is the
+    model's own unless given. `nbest` is the hypothesis' place in the n-best list, from 0."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
     if target_ids is not None:
-        ids, maps, how = tuple(target_ids), forced(bundle.model, source_ids, target_ids), "forced"
+        ids, maps, how = tuple(target_ids), forced_maps(bundle.model, source_ids, target_ids), "forced"
     else:
-        config = bundle.decode
-        config = DecodeConfig(config.beam if beam is None else beam, config.length_penalty)
-        found, maps = searched(bundle.model, source_ids, config, nbest)
+        config = search or bundle.decode
+        found, maps = searched_maps(bundle.model, source_ids, config, nbest)
         ids, how = found.ids, "greedy" if config.beam == 1 else f"beam {config.beam}"
     if not maps.cross:
         raise no_attention(bundle)
     tokens, end = tokenizer.source_tokens(source), tokenizer.target.pieces[EOS]
-    return Capture(
+    return Trace(
         source,
         tokenizer.decode(ids),
         (*(t.text for t in tokens), end),
@@ -135,15 +134,15 @@ def capture(
         tuple((t.start, t.end) for t in tokens[len(tokenizer.mark_ids) :]),
         tuple(tokenizer.target_pieces(ids)),
         ids,
-        checked("encoder", maps.encoder),
-        checked("decoder", maps.decoder),
-        checked("cross", maps.cross),
+        checked_rows("encoder", maps.encoder),
+        checked_rows("decoder", maps.decoder),
+        checked_rows("cross", maps.cross),
         how,
         bundle.tag,
     )
 
 
-def checked(kind: Kind, layers: Sequence[Tensor]) -> tuple[NDArray[np.float64], ...]:
+def checked_rows(kind: Kind, layers: Sequence[Tensor]) -> tuple[NDArray[np.float64], ...]:
     """Each (1, H, queries, keys) → (H, queries, keys), whose every row sums to 1."""
     found = []
     for layer, maps in enumerate(layers):
@@ -153,8 +152,8 @@ def checked(kind: Kind, layers: Sequence[Tensor]) -> tuple[NDArray[np.float64], 
         if len(wrong):
             head, row = wrong[0]
             raise BundleError(
-                f"{kind} attention of layer {layer + 1}, head {head + 1}, row {row + 1} sums to {sums[head, row]:.3f}, "
-                "not 1, so no map is shown; the weights may be damaged: copy the model again, or train anew"
+                f"{kind} attention of layer {layer}, head {head}, row {row}, counted from 0, sums to "
+                f"{sums[head, row]:.3f}, not 1, so no map is shown; the weights may be damaged: copy the model again"
             )
         found.append(weights)
     return tuple(found)
@@ -163,7 +162,7 @@ def checked(kind: Kind, layers: Sequence[Tensor]) -> tuple[NDArray[np.float64], 
 def no_attention(bundle: Bundle) -> InputError:
     return InputError(
         f'there is no attention to show: a model of the architecture "{bundle.architecture}" has none; '
-        "translate without --attention, or train one that looks: --architecture rnn-attention"
+        "train one that has: architecture rnn-attention or transformer"
     )
 
 
@@ -171,78 +170,79 @@ def no_attention(bundle: Bundle) -> InputError:
 
 
 @torch.inference_mode()
-def forced(model: Model, source: Sequence[int], target: Sequence[int]) -> AttentionMaps:
+def forced_maps(model: Model, source: Sequence[int], target: Sequence[int]) -> AttentionMaps:
     """The maps of a teacher-forced pass over one pair, given without BOS and EOS."""
     return model.attention(flat_batch([source], [target]).pad().to(model.device))
 
 
 @torch.inference_mode()
-def searched(
+def searched_maps(
     model: Model, source: Sequence[int], config: DecodeConfig, nbest: int = 0
 ) -> tuple[Hypothesis, AttentionMaps]:
     """A hypothesis of the search and the maps that the search itself had on its way to it."""
-    watched = _Watched(model)
+    traced = _TracedModel(model)
     src, mask = (t.to(model.device) for t in pad_sources([source]))
     if config.beam == 1:
-        found = greedy(watched, src, mask)
+        found = greedy(traced, src, mask)
     else:
-        (found,) = beam_search(watched, src, mask, config.beam, config.length_penalty)
+        (found,) = beam_search(traced, src, mask, config.beam, config.length_penalty)
     if not 0 <= nbest < len(found):
         raise InputError(
-            f"hypothesis {nbest + 1} is asked for, but the search found {len(found)}; ask for another, or widen --beam"
+            f"nbest must be from 0 to {len(found) - 1}, the hypotheses that the search found, but is {nbest}; "
+            "use a wider beam"
         )
     ids = found[nbest].ids
     prefixes = [ids[:t] for t in range(len(ids) + 1)]
-    rows = [watched.seen[prefix] for prefix in prefixes if prefix in watched.seen]
-    if len(rows) < len(prefixes):  # cut off at its length limit: the search never asked what comes then
-        rows.append(_last_row(forced(model, source, ids)))
+    rows = [traced.seen[prefix] for prefix in prefixes if prefix in traced.seen]
+    if len(rows) < len(prefixes):  # cut off at its length limit: the search made no step after its last token
+        rows.append(_last_row(forced_maps(model, source, ids)))
     layers = [torch.stack(layer, dim=1)[None] for layer in zip(*(row.cross for row in rows), strict=True)]
     own = [_lower_triangle(layer)[None] for layer in zip(*(row.decoder for row in rows), strict=True)]
-    return found[nbest], AttentionMaps(forced(model, source, []).encoder, own, layers)
+    return found[nbest], AttentionMaps(forced_maps(model, source, []).encoder, own, layers)
 
 
 @dataclass(frozen=True)
-class _Looked:
-    """What one row of one step looked at."""
+class _StepAttention:
+    """The attention of one row of one step."""
 
     cross: tuple[Tensor, ...]  # per layer (H, S)
     decoder: tuple[Tensor, ...]  # per layer (H, t + 1)
 
 
 @dataclass(frozen=True)
-class _WatchedState:
+class _TracedState:
     model: State
-    read: Tensor  # (N, t) BOS and the words before this step
+    read: Tensor  # (N, t) BOS and the tokens before this step
 
-    def select(self, rows: Tensor) -> _WatchedState:
-        return _WatchedState(self.model.select(rows), self.read[rows])
+    def select(self, rows: Tensor) -> _TracedState:
+        return _TracedState(self.model.select(rows), self.read[rows])
 
 
-class _Watched(Around):
-    """A model for one search over one sentence, whose steps are noted by the words said before them."""
+class _TracedModel(Around):
+    """A model for one search over one sentence that stores each step's attention under the tokens before it."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
-        self.seen: dict[tuple[int, ...], _Looked] = {}
+        self.seen: dict[tuple[int, ...], _StepAttention] = {}
 
-    def start(self, memory: Memory, trace: bool = False) -> _WatchedState:
+    def start(self, memory: Memory, trace: bool = False) -> _TracedState:
         nothing = torch.empty(len(memory.mask), 0, dtype=torch.long, device=memory.mask.device)
-        return _WatchedState(self.model.start(memory, trace=True), nothing)
+        return _TracedState(self.model.start(memory, trace=True), nothing)
 
     def step(self, token: Tensor, state: State) -> Step:
-        assert isinstance(state, _WatchedState)
+        assert isinstance(state, _TracedState)
         step = self.model.step(token, state.model)
         read = torch.cat([state.read, token[:, None]], dim=1)  # (N, t)
         for row, (_, *said) in enumerate(read.tolist()):
             cross = step.attention[row].unbind() if step.attention is not None else ()  # each (H, S)
-            self.seen[tuple(said)] = _Looked(tuple(cross), tuple(layer[row] for layer in step.decoder))
-        return step._replace(state=_WatchedState(step.state, read))
+            self.seen[tuple(said)] = _StepAttention(tuple(cross), tuple(layer[row] for layer in step.decoder))
+        return step._replace(state=_TracedState(step.state, read))
 
 
-def _last_row(maps: AttentionMaps) -> _Looked:
-    return _Looked(tuple(m[0, :, -1] for m in maps.cross), tuple(m[0, :, -1] for m in maps.decoder))
+def _last_row(maps: AttentionMaps) -> _StepAttention:
+    return _StepAttention(tuple(m[0, :, -1] for m in maps.cross), tuple(m[0, :, -1] for m in maps.decoder))
 
 
 def _lower_triangle(rows: Sequence[Tensor]) -> Tensor:
-    """Rows (H, 1), (H, 2), … (H, T) → (H, T, T), zero where nothing could be seen yet."""
+    """Rows (H, 1), (H, 2), … (H, T) → (H, T, T), zero above the diagonal."""
     return torch.stack([torch.nn.functional.pad(row, (0, len(rows) - row.shape[1])) for row in rows], dim=1)

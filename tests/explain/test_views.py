@@ -13,8 +13,8 @@ from regard.decode.alignment_heads import default_layer
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.attention import View
-from regard.explain.capture import capture
-from regard.explain.look import Look, look, measure_view
+from regard.explain.trace import trace_sentence
+from regard.explain.views import ViewedAttention, measure_view, view_attention
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
@@ -30,7 +30,7 @@ def fresh(architecture: str, tokenizer: Tokenizer) -> Bundle:
     return Bundle(architecture, config, make_model(architecture, config, tokenizer).eval(), tokenizer)
 
 
-def check(seen: Look) -> None:
+def check(seen: ViewedAttention) -> None:
     """Every word is there, and all that was looked at is accounted for."""
     assert seen.attention.source_words == ("The", "dog", "sees", "the", "cat", ".")
     assert seen.attention.target_words == ("Le", "chien", "voit", "le", "chat", ".")
@@ -40,7 +40,7 @@ def check(seen: Look) -> None:
 def test_a_look_covers_all_words_and_all_mass(translator: Translator) -> None:
     source, target = LINES[2]
     found = translator.translate([source])[0]
-    seen = look(translator.bundle, source, found.candidates[0].ids)
+    seen = view_attention(translator.bundle, source, found.candidates[0].ids)
     check(seen)
     assert found.text == target
     assert seen.trust is None
@@ -51,7 +51,7 @@ def test_the_card_chooses_the_view(translator: Translator, monkeypatch: pytest.M
     chosen = {"layer": 0, "head": 1, "row": "having-read", "aer": 0.25, "on": "ten pairs"}
     monkeypatch.setitem(translator.bundle.card, "attention_view", chosen)
     ids = translator.tokenizer.encode_target(["Le chat dort."])[0]
-    seen = look(translator.bundle, "The cat sleeps.", ids)
+    seen = view_attention(translator.bundle, "The cat sleeps.", ids)
     assert (seen.view, seen.trust) == (View(0, 1, "having-read"), Trust(0.25, "ten pairs"))
 
 
@@ -74,9 +74,9 @@ def test_every_architecture_that_looks_can_be_seen(architecture: str, tokenizer:
     bundle = fresh(architecture, tokenizer)
     source, target = LINES[2]
     (ids,) = tokenizer.encode_target([target])
-    check(look(bundle, source, ids))
+    check(view_attention(bundle, source, ids))
     layers = {"convs2s": 3, "transformer": 2}  # the others look once
-    assert len(capture(bundle, source, ids).cross) == layers.get(architecture, 1)
+    assert len(trace_sentence(bundle, source, ids).cross) == layers.get(architecture, 1)
 
 
 def test_an_ensemble_shows_the_layers_of_its_members(tmp_path: Path, tokenizer: Tokenizer) -> None:
@@ -87,17 +87,17 @@ def test_an_ensemble_shows_the_layers_of_its_members(tmp_path: Path, tokenizer: 
     (ids,) = tokenizer.encode_target([target])
     for order, layer in ((names, 1), (names[::-1], 2)):  # the first member that looks, by its own default layer
         together = Translator.load([tmp_path / name for name in order], "cpu").bundle
-        seen = look(together, source, ids)
+        seen = view_attention(together, source, ids)
         check(seen)
         assert seen.view == View(layer)
-        assert len(capture(together, source, ids).cross) == 2 + 0 + 3
+        assert len(trace_sentence(together, source, ids).cross) == 2 + 0 + 3
 
 
 @pytest.mark.parametrize("architecture", BLIND)
 def test_a_model_without_attention_says_so(architecture: str, tokenizer: Tokenizer) -> None:
     bundle = fresh(architecture, tokenizer)
-    with pytest.raises(InputError, match=f'"{architecture}" has none; translate without --attention'):
-        look(bundle, "The cat sleeps.", tokenizer.encode_target(["Le chat dort."])[0])
+    with pytest.raises(InputError, match=f'"{architecture}" has none; train one that has'):
+        view_attention(bundle, "The cat sleeps.", tokenizer.encode_target(["Le chat dort."])[0])
 
 
 def test_on_the_command_line_its_translations_are_not_lost(tmp_path: Path, tokenizer: Tokenizer, call: Call) -> None:
@@ -110,5 +110,5 @@ def test_on_the_command_line_its_translations_are_not_lost(tmp_path: Path, token
         done = call(*words, "--attention", *place, *texts)
         assert done.code == 2
         assert done.err.count("\n") == 1
-        assert "has none; translate without --attention" in done.err
+        assert "has none; train one that has" in done.err
         assert ((tmp_path / "out.txt").read_text(encoding="utf-8") if place else done.out) == wanted

@@ -1,7 +1,8 @@
-"""Looking with attention: a bundle, a source and its translation become maps between words.
+"""Which of a model's cross-attention maps is read as its alignment, and links and error rates of every view.
 
-The target is force-decoded: one teacher-forced pass gives the same weights as the search had, for any search. Which
-of a model's many maps is shown is its card's choice where one was measured (`attention_view`), else a plain default.
+A view is a layer, a head or the mean of heads, and the meaning of a row. It is the card's choice where one was measured
+(`attention_view`), else a default. The target is force-decoded: one teacher-forced pass gives the same weights as any
+search had.
 """
 
 from __future__ import annotations
@@ -14,36 +15,36 @@ from regard.bundle.card import read_card
 from regard.decode.alignment_heads import alignment_heads_of, ensemble_alignment_heads
 from regard.explain.alignment import Link, Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.attention import View, WordAttention
-from regard.explain.capture import capture
+from regard.explain.trace import trace_sentence
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
 from regard.text.words import WordsOf, word_spans
 
 
 @dataclass(frozen=True)
-class Look:
-    """One sentence pair seen through one view, and what that view is worth."""
+class ViewedAttention:
+    """One sentence pair in one view, and how well that view aligns."""
 
     attention: WordAttention
     view: View
     trust: Trust | None  # None where it was never measured
 
 
-def look(bundle: Bundle, source: str, target_ids: Sequence[int]) -> Look:
-    """Which source word each target word looked at, through the view the bundle's card names."""
-    seen = capture(bundle, source, target_ids)
+def view_attention(bundle: Bundle, source: str, target_ids: Sequence[int]) -> ViewedAttention:
+    """How much each target word attends to each source word, in the view that the bundle's card names."""
+    seen = trace_sentence(bundle, source, target_ids)
     view, trust = stored_view(bundle)
-    return Look(seen.in_words(view), view, trust)
+    return ViewedAttention(seen.in_words(view), view, trust)
 
 
 def default_view(model: Model) -> View:
-    """The mean of heads of a plain layer; of an ensemble, of the first member that looks."""
-    reading = ensemble_alignment_heads(model.models()) if isinstance(model, Ensemble) else alignment_heads_of(model, {})
-    return View(reading.maps[0][0])
+    """The mean of heads of the default layer; of an ensemble, of the first member that has attention."""
+    heads = ensemble_alignment_heads(model.models()) if isinstance(model, Ensemble) else alignment_heads_of(model, {})
+    return View(heads.maps[0][0])
 
 
 def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
-    """The view that the bundle's card names and what it is worth, or a plain default that was never measured."""
+    """The view that the bundle's card names and its error rate, or the default, which was never measured."""
     stored = read_card(bundle.card).attention_view
     if stored is None:
         return default_view(bundle.model), None
@@ -55,7 +56,7 @@ def attention_links(
 ) -> list[dict[View, set[Link]]]:
     """For each (source, target), force-decoded, the links of every view."""
     ids = bundle.tokenizer.encode_target([target for _, target in pairs])
-    return [all_links(capture(bundle, s, i).views(words)) for (s, _), i in zip(pairs, ids, strict=True)]
+    return [all_links(trace_sentence(bundle, s, i).views(words)) for (s, _), i in zip(pairs, ids, strict=True)]
 
 
 def measure_view(
