@@ -181,8 +181,7 @@ def arcs(
     found = _explained(text, model, target, beam, out, device)
     from regard.explain.render.figure import arcs_output
 
-    for one in head or [None]:
-        check_numbers(found[0].trace, kind, layer, one)
+    check_numbers(found[0].trace, kind, layer, max(head) if head else None)
     chosen = None if head is None else [one - 1 for one in dict.fromkeys(head)]
     drawn = [each.arcs(word, kind, from_zero(layer), chosen, side, row) for each in found]
     _deliver(found, arcs_output(drawn, _pairs(found)), out, font)
