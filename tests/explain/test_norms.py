@@ -31,7 +31,10 @@ def test_what_heads_bring_is_what_the_layer_adds(translator: Translator) -> None
     attention = translator.bundle.model.decoder[0].cross
     torch.manual_seed(1)
     with torch.inference_mode():
-        seen, query = attention.look_at(torch.randn(1, 6, 32)), attention.ask(torch.randn(1, 3, 32))
+        seen, query = (
+            attention.project_keys_values(torch.randn(1, 6, 32)),
+            attention.project_query(torch.randn(1, 3, 32)),
+        )
         record: list[torch.Tensor] = []
         wanted = attention(query, seen, record=record)
         brings = brought(seen.value[0], attention.output.weight)

@@ -47,8 +47,8 @@ def test_multi_head_equals_torch_with_copied_weights() -> None:
     x, memory, _ = tensors(2, 5, 16)
     keys = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]).bool()
     record: list[torch.Tensor] = []
-    out = ours(ours.ask(x), ours.look_at(memory), mask=padding_mask(keys))
-    recorded = ours(ours.ask(x), ours.look_at(memory), mask=padding_mask(keys), record=record)
+    out = ours(ours.project_query(x), ours.project_keys_values(memory), mask=padding_mask(keys))
+    recorded = ours(ours.project_query(x), ours.project_keys_values(memory), mask=padding_mask(keys), record=record)
     expected, weights = theirs(x, memory, memory, key_padding_mask=~keys, average_attn_weights=False)
     torch.testing.assert_close(out, expected)
     torch.testing.assert_close(recorded, expected)
@@ -60,7 +60,7 @@ def test_rotary_scores_depend_on_distance_alone() -> None:
     x = torch.randn(1, 1, 16).expand(1, 9, 16)  # the same token everywhere
     record: list[torch.Tensor] = []
     turn = rotation(torch.arange(9), 8)
-    layer(layer.ask(x, turn), layer.look_at(x, turn), record=record)
+    layer(layer.project_query(x, turn), layer.project_keys_values(x, turn), record=record)
     scores = record[0].log()
     scores = scores - scores.diagonal(dim1=-2, dim2=-1)[..., None]  # relative to looking at oneself
     torch.testing.assert_close(scores[..., 2, 4], scores[..., 5, 7])

@@ -8,18 +8,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.layers.dropout import Dropout, by_dice, kept
+from regard.layers.dropout import Dropout, byte_mask, hash_mask
 
 SHAPE = torch.Size((256, 512))
 
 
 def hashed(p: float, number: int, shape: torch.Size = SHAPE) -> Tensor:
-    return kept(shape, p, torch.tensor(number, dtype=torch.int32))
+    return hash_mask(shape, p, torch.tensor(number, dtype=torch.int32))
 
 
 def thrown(p: float, number: int, shape: torch.Size = SHAPE) -> Tensor:
     torch.manual_seed(number)
-    return by_dice(shape, p, torch.float32) > 0
+    return byte_mask(shape, p, torch.float32) > 0
 
 
 @pytest.mark.parametrize(("make", "p"), [(hashed, 0.1), (thrown, 26 / 256), (thrown, 0.01)])
@@ -54,7 +54,7 @@ def test_neighbours_that_share_a_draw_have_nothing_to_do_with_each_other() -> No
 @pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
 def test_what_is_kept_grows_so_that_the_mean_stays(p: float, kind: torch.dtype) -> None:
     torch.manual_seed(1)
-    mask = by_dice(torch.Size((3, 333_333)), p, kind)
+    mask = byte_mask(torch.Size((3, 333_333)), p, kind)
     scale = mask.max().item()
     assert set(mask.unique().tolist()) == {0.0, scale}
     assert mask.dtype == kind

@@ -14,7 +14,7 @@ from regard.layers.row_attention import across_rows, within_rows
 HEADS, SIZE, WIDTH = 2, 16, 32
 TARGETS = torch.tensor([[1] * 10 + [2] * 15 + [0] * 7, [3] * 32, [4] * 5 + [5] * 5 + [6] * 22])
 SOURCES = torch.tensor([[1] * 20 + [2] * 12, [3] * 30 + [0] * 2, [4] * 15 + [5] * 5 + [6] * 12])
-on_gpu = pytest.mark.skipif(not (row_kernel.there and torch.cuda.is_available()), reason="needs CUDA and Triton")
+on_gpu = pytest.mark.skipif(not (row_kernel.HAS_TRITON and torch.cuda.is_available()), reason="needs CUDA and Triton")
 
 
 def heads_of(x: Tensor) -> Tensor:
@@ -49,20 +49,20 @@ def test_each_target_sees_its_own_source_alone() -> None:
 @pytest.mark.parametrize("causal", [False, True])
 def test_the_kernel_equals_the_equation(causal: bool) -> None:
     torch.manual_seed(3)
-    whose, sources = TARGETS.cuda(), SOURCES.cuda()
-    counts = (whose > 0)[..., None]
+    segments, sources = TARGETS.cuda(), SOURCES.cuda()
+    counts = (segments > 0)[..., None]
 
     def check(narrow: list[Tensor], attention: object) -> None:
         wide = [x.detach().double().requires_grad_() for x in narrow]
-        given = torch.randn(3, WIDTH, HEADS * SIZE, device="cuda") * counts
+        grad_out = torch.randn(3, WIDTH, HEADS * SIZE, device="cuda") * counts
         outs = [attention(*x) for x in (narrow, wide)]  # type: ignore[operator]
         torch.testing.assert_close((outs[0] * counts).double(), outs[1] * counts, rtol=0.02, atol=0.02)
-        gradients = [torch.autograd.grad(o, x, given.to(o.dtype)) for o, x in zip(outs, (narrow, wide), strict=True)]
+        gradients = [torch.autograd.grad(o, x, grad_out.to(o.dtype)) for o, x in zip(outs, (narrow, wide), strict=True)]
         for ours, exact in zip(*gradients, strict=True):
             torch.testing.assert_close(ours.double(), exact, rtol=0.03, atol=0.03)
 
     def narrow(parts: int) -> Tensor:
         return torch.randn(3, WIDTH, parts * HEADS * SIZE, device="cuda", dtype=torch.bfloat16, requires_grad=True)
 
-    check([narrow(3)], lambda qkv: within_rows(qkv, whose, HEADS, causal))
-    check([narrow(1), narrow(2)], lambda q, kv: across_rows(q, kv, whose, sources, HEADS))
+    check([narrow(3)], lambda qkv: within_rows(qkv, segments, HEADS, causal))
+    check([narrow(1), narrow(2)], lambda q, kv: across_rows(q, kv, segments, sources, HEADS))

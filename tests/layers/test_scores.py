@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.errors import RecipeError
-from regard.layers.scores import Score, Scores, additive_score, look
+from regard.layers.scores import Score, Scores, additive_score, weighted_mean
 
 MASK = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()
 
@@ -56,13 +56,13 @@ def test_the_gradient_of_the_equations() -> None:
 
     torch.manual_seed(3)
     assert torch.autograd.gradcheck(additive_score, (numbers(2, 3, 5), numbers(2, 4, 5), numbers(5)))
-    assert torch.autograd.gradcheck(lambda a, b: look(a, MASK, b), (numbers(2, 3, 4), numbers(2, 4, 5)))
+    assert torch.autograd.gradcheck(lambda a, b: weighted_mean(a, MASK, b), (numbers(2, 3, 4), numbers(2, 4, 5)))
 
 
 def test_a_scaled_score_and_a_look_are_torchs_attention() -> None:
     queries, keys = material()
     values = torch.randn(2, 4, 5)
-    context, weights = look(Scores("scaled", 6, 6)(queries, keys), MASK, values)
+    context, weights = weighted_mean(Scores("scaled", 6, 6)(queries, keys), MASK, values)
     expected = F.scaled_dot_product_attention(queries, keys, values, attn_mask=MASK[:, None])
     torch.testing.assert_close(context, expected)
     torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3))

@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from regard.batch import Batch, flat_batch
 from regard.errors import RecipeError
 from regard.layers.recurrent import Recurrent
-from regard.models.deep_att import PRESETS, Column, DeepAtt, DeepAttConfig, feed, reverse
+from regard.models.deep_att import PRESETS, Column, DeepAtt, DeepAttConfig, linear_block, reverse
 from variants import DEEP_ATT as MODELS
 from variants import SMALL_DEEP_ATT as SMALL
 from variants import close
@@ -158,7 +158,7 @@ def test_the_gradient_of_a_column() -> None:
     x = torch.randn(2, 3, 3, dtype=torch.double, requires_grad=True)
     assert torch.autograd.gradcheck(lambda x: column(x, mask), [x])
     (layer, *_) = column.layers
-    assert torch.autograd.gradcheck(lambda x: feed(x, layer, 4), [x])
+    assert torch.autograd.gradcheck(lambda x: linear_block(x, layer, 4), [x])
 
 
 # ── sizes ──────────────────────────────────────────────────────────────────────────────────────────────────────────

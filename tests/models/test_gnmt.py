@@ -118,7 +118,7 @@ def test_the_gradient_of_the_looped_layer() -> None:
     mask = torch.tensor([[True, True, True], [True, False, False]])
 
     def looked(x: Tensor, states: Tensor, hidden: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        out = layer(x, Carry(hidden, cell), layer.look_at(Memory(states, mask)))
+        out = layer(x, Carry(hidden, cell), layer.prepare(Memory(states, mask)))
         return out.hidden, out.context, out.weights
 
     inputs = [torch.randn(s, dtype=torch.double, requires_grad=True) for s in ((2, 3, 3), (2, 3, 4), *[(1, 2, 2)] * 2)]

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.config import key
 from regard.layers.recurrent import Carry, Recurrent
-from regard.layers.scores import Scores, look
+from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
@@ -94,5 +94,5 @@ class Toy(Model):
         """(N, T) → states (N, T, D), weights (N, T, S), and the carry after them"""
         tops, carry = self.decoder(self.dropout(self.target_embedding(tokens)), carry=state.carry)
         keys = self.scores.prepare(state.memory.states)
-        context, weights = look(self.scores(tops, keys), state.memory.mask, state.memory.states)
+        context, weights = weighted_mean(self.scores(tops, keys), state.memory.mask, state.memory.states)
         return self.join(torch.cat([tops, context], dim=-1)), weights, carry

@@ -62,7 +62,7 @@ def norm_links(
         states = model.encode(batch.src, batch.src_mask).states
         links = {}
         for number, (layer, maps) in enumerate(zip(layers, model.attention(batch).cross, strict=True)):
-            brings = brought(layer.look_at(states).value[0], layer.output.weight)  # (H, S, D)
+            brings = brought(layer.project_keys_values(states).value[0], layer.output.weight)  # (H, S, D)
             each, together = weighted_by_norms(maps[0], brings)
             for head, weights in ((None, together), *enumerate(each)):
                 to_text = beyond_tag(weights.cpu().double().numpy(), bundle.tag)

@@ -2,8 +2,8 @@
 
     B batch   H heads   T queries   S keys   K head size   D = H·K model width
 
-`attend` is the equation; `attend_fused` is torch's kernel for the same equation, used whenever nobody asked to see
-the weights. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that is the same
+`attend` is the equation; `attend_fused` is torch's kernel for the same equation, used wherever the weights are not
+needed. The notes add the mask matrix M to QKᵀ before the division by √d; with entries 0 and −∞ that is the same
 thing as ours, which masks after it. This file holds no recurrent scores (additive, general): those belong to the
 recurrent models.
 """
@@ -23,8 +23,8 @@ from regard.layers.masks import causal_mask, same_sentence_mask
 from regard.layers.positions import Rotation, rotate
 from regard.layers.row_attention import across_rows, within_rows
 
-# All but cuDNN's, which plans anew for every shape: with batches of like lengths, or one step longer each time, that
-# takes far longer than the work (docs/log.md).
+# All but cuDNN's, which makes a new plan for every shape: with batches of similar lengths, or one step longer each
+# time, that takes far longer than the computation (docs/log.md).
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
@@ -47,7 +47,9 @@ def attend_fused(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, causal: bool = False, dropout: float = 0.0
 ) -> Tensor:
     """The same output as `attend` without ever holding the (T, S) weights where the hardware can avoid it."""
-    if q.dtype == torch.bfloat16 and q.device.type == "cpu":  # torch's kernel goes back six times as slowly in it
+    if (
+        q.dtype == torch.bfloat16 and q.device.type == "cpu"
+    ):  # the backward pass of torch's kernel is six times slower in it
         with torch.autocast("cpu", enabled=False):
             return attend_fused(q.float(), k.float(), v.float(), mask, causal, dropout).to(q.dtype)
     with sdpa_kernel(KERNELS) if q.is_cuda else nullcontext():
@@ -55,7 +57,7 @@ def attend_fused(
 
 
 class KeyValue(NamedTuple):
-    """What queries look at, already projected and split into heads: each (B, H, S, K)."""
+    """Keys and values, projected and split into heads: each (B, H, S, K)."""
 
     key: Tensor
     value: Tensor
@@ -70,9 +72,9 @@ class KeyValue(NamedTuple):
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ with headᵢ = Attention(QWᵢQ, KWᵢK, VWᵢV).
 
-    The h small projections of one kind stand side by side in one D×D matrix. Keys and values are projected (`look_at`)
-    apart from the query (`ask`) so that a decoder can keep them between steps; where all three come from the same
-    positions, `ask_itself` makes them with one product.
+    The h small projections of one kind are one D×D matrix. Keys and values (`project_keys_values`) are projected apart
+    from the query (`project_query`) so that a decoder can keep them between steps; where all three come from the same
+    positions, `project_all` makes them with one product.
     """
 
     def __init__(self, width: int, heads: int, dropout: float = 0.0) -> None:
@@ -84,15 +86,15 @@ class MultiHeadAttention(nn.Module):
         self.value = nn.Linear(width, width)
         self.output = nn.Linear(width, width)
 
-    def ask(self, x: Tensor, rotation: Rotation | None = None) -> Tensor:
+    def project_query(self, x: Tensor, rotation: Rotation | None = None) -> Tensor:
         (query,) = self._project(x, self.query)
         return query if rotation is None else rotate(query, rotation)
 
-    def look_at(self, memory: Tensor, rotation: Rotation | None = None) -> KeyValue:
+    def project_keys_values(self, memory: Tensor, rotation: Rotation | None = None) -> KeyValue:
         key, value = self._project(memory, self.key, self.value)
         return KeyValue(key if rotation is None else rotate(key, rotation), value)
 
-    def ask_itself(self, x: Tensor, rotation: Rotation | None = None) -> tuple[Tensor, KeyValue]:
+    def project_all(self, x: Tensor, rotation: Rotation | None = None) -> tuple[Tensor, KeyValue]:
         query, key, value = self._project(x, self.query, self.key, self.value)
         if rotation is not None:
             query, key = rotate(query, rotation), rotate(key, rotation)
@@ -100,7 +102,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(
         self,
-        query: Tensor,  # (B, H, T, K), what `ask` gives
+        query: Tensor,  # (B, H, T, K), what `project_query` gives
         seen: KeyValue,
         mask: Tensor | None = None,
         causal: bool = False,
@@ -116,27 +118,29 @@ class MultiHeadAttention(nn.Module):
         joined: Tensor = self.output(heads.transpose(1, 2).flatten(2))  # (B, T, H, K) → (B, T, D)
         return joined
 
-    def within_rows(self, x: Tensor, whose: Tensor, causal: bool, rotation: Rotation | None = None) -> Tensor:
-        """Self-attention where sentences share rows: x (B, T, D), whose each token is (B, T) → (B, T, D)."""
+    def within_rows(self, x: Tensor, segments: Tensor, causal: bool, rotation: Rotation | None = None) -> Tensor:
+        """Self-attention where sentences share rows: x (B, T, D), the sentence of each token (B, T) → (B, T, D)."""
         if rotation is not None or (self.dropout and self.training):
-            mask = same_sentence_mask(whose, whose)
-            query, seen = self.ask_itself(x, rotation)
+            mask = same_sentence_mask(segments, segments)
+            query, seen = self.project_all(x, rotation)
             return self.forward(query, seen, mask & causal_mask(x.shape[1], x.device) if causal else mask)
         qkv = _together(x, self.query, self.key, self.value)  # (B, T, 3D); nothing is split into heads
-        joined: Tensor = self.output(within_rows(qkv, whose, self.heads, causal))
+        joined: Tensor = self.output(within_rows(qkv, segments, self.heads, causal))
         return joined
 
-    def across_rows(self, x: Tensor, memory: Tensor, whose: Tensor, sources: Tensor) -> Tensor:
-        """x (B, T, D) looks at memory (B, S, D) by whose each token is, (B, T) and (B, S) → (B, T, D)."""
+    def across_rows(self, x: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor) -> Tensor:
+        """Attention of x (B, T, D) to memory (B, S, D) of the same sentences, (B, T) and (B, S) → (B, T, D)."""
         if self.dropout and self.training:
-            return self.forward(self.ask(x), self.look_at(memory), same_sentence_mask(whose, sources))
+            return self.forward(
+                self.project_query(x), self.project_keys_values(memory), same_sentence_mask(segments, source_segments)
+            )
         kv = _together(memory, self.key, self.value)  # (B, S, 2D)
-        joined: Tensor = self.output(across_rows(self.query(x), kv, whose, sources, self.heads))
+        joined: Tensor = self.output(across_rows(self.query(x), kv, segments, source_segments, self.heads))
         return joined
 
     def _project(self, x: Tensor, *by: nn.Linear) -> list[Tensor]:
         """x through each matrix, split into heads: (B, T, D) → (B, H, T, K) each. For a single position it would cost
-        more to lay matrices together than it saves."""
+        more to join the matrices than it saves."""
         alone = len(by) == 1 or x.shape[1] == 1
         projected = [matrix(x) for matrix in by] if alone else list(_together(x, *by).chunk(len(by), dim=-1))
         batch, length, _ = x.shape
@@ -144,5 +148,5 @@ class MultiHeadAttention(nn.Module):
 
 
 def _together(x: Tensor, *by: nn.Linear) -> Tensor:
-    """One product of n matrices laid together, which reads x once: (B, T, D) → (B, T, nD)."""
+    """One product with n joined matrices, which reads x once: (B, T, D) → (B, T, nD)."""
     return F.linear(x, torch.cat([m.weight for m in by]), torch.cat([m.bias for m in by]))

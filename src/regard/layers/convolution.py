@@ -8,7 +8,7 @@
     GLU([a, b]) = a ⊙ σ(b)                            Dauphin et al. 2017
 
 `convolve` and `gate` are the equations; `convolve_fused` and torch's F.glu are the same things in one kernel each. A
-causal convolution needs only its last (k − 1)·dilation inputs to go on by one position: that is `Past`. Weight
+causal convolution needs only its last (k − 1)·dilation inputs for the next position: that is `Past`. Weight
 normalisation (Salimans and Kingma 2016) writes each row of the weights as g·v/‖v‖.
 
 There are no strides, no groups and no kernels of even size: the translation models need none.
@@ -31,7 +31,7 @@ def convolve(
     causal: bool = False,
     mask: Tensor | None = None,  # (N, T) True at real tokens; the others count as zeros
 ) -> Tensor:
-    """y(t) = b + Σⱼ Wⱼ x(t + j·dilation − before): the neighbours of every position are gathered and weighed.
+    """y(t) = b + Σⱼ Wⱼ x(t + j·dilation − before): the neighbours of every position are gathered and weighted.
 
     >>> x = torch.tensor([1.0, 2.0, 4.0]).view(1, 3, 1)
     >>> sums = torch.ones(1, 1, 3), torch.zeros(1)  # three weights of one: each output is the sum of three neighbours
@@ -43,7 +43,7 @@ def convolve(
     steps = torch.arange(kernel, device=x.device) * dilation - before  # (k,)
     place = torch.arange(length, device=x.device)[:, None] + steps  # (T, k)
     inside = (place >= 0) & (place < length)
-    x = _silence(x, mask)
+    x = _zero_padding(x, mask)
     seen = x[:, place.clamp(0, length - 1)] * inside[..., None]  # (N, T, k, D)
     return torch.einsum("ntkd,odk->nto", seen, weight) + bias
 
@@ -53,7 +53,7 @@ def convolve_fused(
 ) -> Tensor:
     """The same as `convolve` by torch's kernel."""
     before, after = margins(weight.shape[-1], dilation, causal)
-    return slide(F.pad(_silence(x, mask), (0, 0, before, after)), weight, bias, dilation)
+    return slide(F.pad(_zero_padding(x, mask), (0, 0, before, after)), weight, bias, dilation)
 
 
 def slide(inputs: Tensor, weight: Tensor, bias: Tensor, dilation: int = 1) -> Tensor:
@@ -69,7 +69,7 @@ def slide(inputs: Tensor, weight: Tensor, bias: Tensor, dilation: int = 1) -> Te
 
 
 def margins(kernel: int, dilation: int, causal: bool) -> tuple[int, int]:
-    """How many positions before and after its own a convolution sees.
+    """How many positions before and after its own a convolution reads.
 
     >>> margins(3, 4, causal=False), margins(3, 4, causal=True)
     ((4, 4), (8, 0))
@@ -92,7 +92,7 @@ def unit_rows(v: Tensor, gain: Tensor) -> Tensor:
 
 
 class Past(NamedTuple):
-    """The last inputs of a causal convolution, oldest first: all that its next positions can see of the past."""
+    """The last inputs of a causal convolution, oldest first: all that its next positions need of the past."""
 
     inputs: Tensor  # (N, (k − 1)·dilation, D)
 
@@ -139,5 +139,5 @@ class Convolution(nn.Module):
         return slide(inputs, self.kernels(), self.bias, self.dilation), present
 
 
-def _silence(x: Tensor, mask: Tensor | None) -> Tensor:
+def _zero_padding(x: Tensor, mask: Tensor | None) -> Tensor:
     return x if mask is None else x.masked_fill(~mask[..., None], 0.0)

@@ -1,10 +1,10 @@
 """Dropout (Srivastava et al. 2014): each number becomes zero with chance p, the others grow by 1/(1 − p).
 
-Torch's dice are good and dear: in a compiled layer on a GPU they take longer than everything around them, and on a CPU
-it throws them one by one, a seventh of a training step. On a GPU a number's fate hangs on a hash of its place and of a
-seed that is drawn anew for each call. On a CPU eight numbers share one draw of 64 bits, a byte each, so that p is
-rounded to 256ths (65,536ths where p is small) and the kept numbers grow by the rounded share. Both draw from torch's
-generator, so that a run can be repeated. Nothing about a mask but its evenness matters to training.
+Torch's random generator is high quality but slow: in a compiled layer on a GPU it takes longer than everything around
+it, and on a CPU it draws one number at a time, a seventh of a training step. In a compiled GPU layer a mask is a hash
+of each position and of a seed that is drawn for each call. On a CPU eight numbers share one draw of 64 bits, a byte
+each, so that p is rounded to 256ths (65,536ths where p is small) and the kept numbers are scaled by the rounded share.
+Seeds and draws come from torch's generator, so that a run can be repeated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SMALL = 0.05  # a chance below it needs finer dice than bytes
+SMALL = 0.05  # a chance below it needs finer steps than bytes
 
 
 class Dropout(nn.Module):
@@ -26,29 +26,31 @@ class Dropout(nn.Module):
             return x
         if x.is_cuda and torch.compiler.is_compiling():
             seed = torch.randint(2**31 - 1, (), device=x.device, dtype=torch.int32)
-            return torch.where(kept(x.shape, self.p, seed), x * (1 / (1 - self.p)), 0)
+            return torch.where(hash_mask(x.shape, self.p, seed), x * (1 / (1 - self.p)), 0)
         if x.device.type == "cpu":
-            return x * by_dice(x.shape, self.p, x.dtype)
+            return x * byte_mask(x.shape, self.p, x.dtype)
         return F.dropout(x, self.p)
 
 
-def by_dice(shape: torch.Size, p: float, kind: torch.dtype) -> Tensor:
+def byte_mask(shape: torch.Size, p: float, kind: torch.dtype) -> Tensor:
     """0 with chance p, else 1/(1 − p), for p in steps of 1/256 or, where it is small, of 1/65,536."""
-    sides, view = (256, torch.uint8) if p >= SMALL else (65536, torch.uint16)
-    dropped = min(max(1, round(p * sides)), sides - 1)
+    steps, view = (256, torch.uint8) if p >= SMALL else (65536, torch.uint16)
+    dropped = min(max(1, round(p * steps)), steps - 1)
     count = shape.numel()
     draws = torch.empty(-(-count * view.itemsize // 8), dtype=torch.int64)
     draws.random_(-(2**63), None)  # without bounds the top bit would never be set
-    thrown = draws.view(view)[:count].view(shape)
+    drawn = draws.view(view)[:count].view(shape)
     if view is torch.uint16:  # torch compares these only as wider numbers
-        thrown = thrown.to(torch.int32)
-    return thrown.ge_(dropped).to(kind).mul_(sides / (sides - dropped))  # in place: a comparison to bool is far slower
+        drawn = drawn.to(torch.int32)
+    return drawn.ge_(dropped).to(kind).mul_(steps / (steps - dropped))  # in place: a comparison to bool is far slower
 
 
-def kept(shape: torch.Size, p: float, seed: Tensor) -> Tensor:
+def hash_mask(shape: torch.Size, p: float, seed: Tensor) -> Tensor:
     """True with chance 1 − p, in steps of 2⁻¹⁶, by three rounds of multiply and shift on int32, which may overflow."""
     h = torch.arange(shape.numel(), device=seed.device, dtype=torch.int32).view(shape) ^ seed
     h = (h ^ (h >> 16)) * 569420461
-    h = (h ^ (h >> 15)) * 1935289751 + seed * 1640531527  # the seed again, or two masks were one in another order
+    h = (
+        h ^ (h >> 15)
+    ) * 1935289751 + seed * 1640531527  # the seed again: without it two masks would be permutations of one
     h = (h ^ (h >> 14)) * 747796405
     return ((h >> 16) & 0xFFFF) >= round(p * 65536)

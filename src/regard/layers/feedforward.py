@@ -1,6 +1,6 @@
 """The position-wise feed-forward layer: the same small network at every position.
 
-FFN(x) = max(0, xW₁ + b₁)W₂ + b₂          (ReLU, as in the notes; GELU the same with another bend)
+FFN(x) = max(0, xW₁ + b₁)W₂ + b₂          (ReLU, as in the notes; GELU the same with another nonlinearity)
 SwiGLU(x) = (silu(xW₁) ⊙ xW₃)W₂           (Shazeer 2020)
 """
 
@@ -63,7 +63,7 @@ class _ExpandRelu(torch.autograd.Function):
         return hidden.view(*x.shape[:-1], -1)
 
     @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, grad_out: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         x, weight, hidden = ctx.saved_tensors
-        given = given.flatten(0, -2) * (hidden > 0)  # (M, inner)
-        return (given @ weight).view(x.shape), given.T @ x.flatten(0, -2), given.sum(0)
+        grad = grad_out.flatten(0, -2) * (hidden > 0)  # (M, inner)
+        return (grad @ weight).view(x.shape), grad.T @ x.flatten(0, -2), grad.sum(0)

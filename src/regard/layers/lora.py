@@ -1,4 +1,4 @@
-"""Low-rank adaptation (Hu et al. 2021): a trained matrix stays as it is, an update of small rank is learnt beside it.
+"""Low-rank adaptation (Hu et al. 2021): a trained matrix is frozen, and an update of small rank is learnt beside it.
 
     W' = W + (α / r) B A        A: r × in, drawn at random        B: out × r, zero at first
 
@@ -48,8 +48,8 @@ class LowRank(nn.Module):
 
 
 def adapt(model: nn.Module, rank: int, alpha: float, seed: int = 0) -> int:
-    """Freeze a model and give its matrices updates of this rank, in place; how many were given. The seed is of their
-    start."""
+    """Freeze a model and give its matrices updates of this rank, in place; returns how many. The seed is for their
+    initial values."""
     generator = torch.Generator().manual_seed(seed)
     for parameter in model.parameters():
         parameter.requires_grad_(False)

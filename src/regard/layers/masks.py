@@ -1,4 +1,4 @@
-"""Who may look at what. Masks are boolean, True = may attend, and broadcast to (B, H, T, S)."""
+"""Attention masks: which keys a query may attend to. Boolean, True = may attend; they broadcast to (B, H, T, S)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from torch import Tensor
 
 
 def padding_mask(tokens: Tensor) -> Tensor:
-    """(B, S), True at real tokens → (B, 1, 1, S): no query may look at padding."""
+    """(B, S), True at real tokens → (B, 1, 1, S): no query attends to padding."""
     return tokens[:, None, None, :]
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """(T, T): position t may look at itself and the past, never at the future.
+    """(T, T): position t attends to itself and the past, never to the future.
 
     >>> causal_mask(3).int().tolist()
     [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
@@ -21,12 +21,12 @@ def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor
 
 
 def same_sentence_mask(queries: Tensor, keys: Tensor) -> Tensor:
-    """(B, T) and (B, S), whose each token is → (B, 1, T, S): a row's sentences do not see each other.
+    """(B, T) and (B, S), the sentence of each token → (B, 1, T, S): sentences of one row do not attend to each other.
 
-    0 is padding. It sees everything, so that no query is left with nothing to look at; nobody looks at what it says.
+    0 is padding. It attends to everything, so that no query is left without keys; its output is not used.
 
     >>> same_sentence_mask(torch.tensor([[1, 2, 0]]), torch.tensor([[1, 1, 2]])).int().tolist()
     [[[[1, 1, 0], [0, 0, 1], [1, 1, 1]]]]
     """
-    asks, holds = queries[:, None, :, None], keys[:, None, None, :]
-    return (asks == holds) | (asks == 0)
+    of_query, of_key = queries[:, None, :, None], keys[:, None, None, :]
+    return (of_query == of_key) | (of_query == 0)

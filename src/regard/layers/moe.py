@@ -8,9 +8,9 @@
 
 L is 1 when the load is even. The mixture is dropless: an expert serves all tokens that chose it, so what happens to a
 sentence does not depend on its neighbours in the batch; only where two experts are almost tied can rounding, on another
-device or in another batch, tip the choice. `mix_all` is the equation; `mix_chosen` is its lean twin, which
-computes only what was chosen. The twin must know on the host how many tokens each expert has: one synchronisation per
-layer on a GPU, the price of dropping nothing.
+device or in another batch, tip the choice. `mix_all` is the equation; `mix_chosen` is its fast twin, which
+computes only what was chosen. The twin needs on the host how many tokens each expert has: one synchronisation per
+layer on a GPU.
 
 How L enters training. A model returns logits only, and the loop minimises ΣNLL / tokens. `with_loss` therefore hands
 an activation through unchanged and gives the loss attached to it the gradient 1 in the backward pass, whatever gradient
@@ -68,9 +68,9 @@ def mix_all(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Mod
 def mix_chosen(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Module]) -> Tensor:
     """The same output: each expert on its own tokens. An expert nobody chose runs on none and gets the gradient 0."""
     order = chosen.flatten().argsort(stable=True)  # (M·k,) the choices, expert by expert
-    token = order // chosen.shape[1]  # whose choice it was
+    token = order // chosen.shape[1]  # the token of each choice
     load = chosen.new_zeros(len(experts)).index_add(0, chosen.flatten(), torch.ones_like(order))  # (E,)
-    sizes = load.tolist()  # what the host must wait for
+    sizes = load.tolist()  # the host waits for these
     served = [e(own) for e, own in zip(experts, x.index_select(0, token).split(sizes), strict=True)]
     weighted = torch.cat(served) * weights.flatten()[order, None]  # (M·k, D)
     return weighted.new_zeros(x.shape).index_add(0, token, weighted)

@@ -63,7 +63,7 @@ def gru_cell(x: Tensor, h: Tensor, weights: Weights) -> Tensor:
 
 
 class Carry(NamedTuple):
-    """What a stack of cells hands to its next step; a GRU has no `cell`."""
+    """The state of a stack of cells between steps; a GRU has no `cell`."""
 
     hidden: Tensor  # (L, N, D); with two directions (L·2, N, D), forward and backward of a layer side by side
     cell: Tensor | None
@@ -87,13 +87,13 @@ class Recurrent(nn.Module):
         require(cell in GATES, f'cell must be one of {", ".join(GATES)}, but is "{cell}"')
         self.cell, self.dropout, self.bidirectional = cell, dropout, bidirectional
         kind = nn.LSTM if cell == "lstm" else nn.GRU
-        between = dropout if layers > 1 else 0.0  # torch warns of dropout that has no place to act
+        between = dropout if layers > 1 else 0.0  # torch warns of dropout without a second layer
         self.stack = kind(inputs, width, layers, batch_first=True, dropout=between, bidirectional=bidirectional)
         if cell == "lstm":
             self._open_forget_gates()
 
     def _open_forget_gates(self) -> None:
-        """Remember first, learn to forget later: forget biases start at 1 (Jozefowicz et al. 2015)."""
+        """Forget biases start at 1, so that cells keep their contents at first (Jozefowicz et al. 2015)."""
         for name, parameter in self.stack.named_parameters():
             if name.startswith("bias"):
                 forget = parameter.detach().chunk(4)[1]  # a view: i f g o
@@ -110,7 +110,7 @@ class Recurrent(nn.Module):
             if mask is None:
                 states, end = self.stack(x, begin)
             else:
-                lengths = mask.sum(dim=1).cpu()  # packing wants them there
+                lengths = mask.sum(dim=1).cpu()  # packing needs them on the CPU
                 packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
                 packed, end = self.stack(packed, begin)
                 states, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])

@@ -2,11 +2,11 @@
 
     post-norm (the notes, Vaswani et al. 2017):  LayerNorm(x + dropout(f(x)))
     pre-norm  (Wang et al. 2019):                x + dropout(f(LayerNorm(x)))
-    stochastic depth (Huang et al. 2016), if asked for, in training: f ← 0 with chance p, else f / (1 − p)
+    stochastic depth (Huang et al. 2016), optional, in training: f ← 0 with chance p, else f / (1 − p)
 
 Post-norm needs a warm-up; pre-norm trains without one and wants a last LayerNorm after the stack. In mixed precision
-the sums stay in the narrow type and the norm computes in float32: at this size memory, not arithmetic, is what costs.
-A skipped sublayer is computed all the same and costs what it did: every pass has the same shapes and the same kernels.
+the sums stay in the narrow type and the norm computes in float32: memory traffic takes the time, not arithmetic.
+A skipped sublayer is computed and then dropped: every pass has the same shapes and the same kernels.
 Each row of a batch has its own chance, so the two passes of R-Drop differ in depth too.
 """
 
@@ -39,7 +39,7 @@ def in_working_precision(x: Tensor) -> Tensor:
 
 
 def skipped(update: Tensor, p: float) -> Tensor:
-    """What a sublayer adds, (B, T, D), or in some rows nothing; the others add more, so that the mean stays."""
+    """A sublayer's update (B, T, D), set to zero in some rows; the others are scaled up, so that the mean stays."""
     kept = torch.rand(update.shape[0], 1, 1, device=update.device) >= p  # (B, 1, 1)
     return update * (kept / (1 - p)).to(update.dtype)
 

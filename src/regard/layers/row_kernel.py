@@ -1,8 +1,8 @@
 """The GPU kernels of `row_attention.py`, in Triton: one program takes one head of one row.
 
-`asks` is (B, T, 3D) or (B, T, D) and `holds` (B, T, 3D) or (B, T, 2D): keys begin at `key_at` numbers of a position,
-values D further on. In the backward pass scores are computed again; what is kept of the forward pass is the output and
-the logarithm of each softmax's sum.
+`queries` is (B, T, 3D) or (B, T, D) and `memory` (B, T, 3D) or (B, T, 2D): keys begin at number `key_at` of a position,
+values D later. The backward pass computes the scores again; of the forward pass it needs the output and the logarithm
+of each softmax's sum.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ try:
     import triton
     import triton.language as tl
 
-    there = True
+    HAS_TRITON = True
 except ImportError:  # the CPU builds of torch come without it
-    there = False
+    HAS_TRITON = False
 
-if there:
+if HAS_TRITON:
 
     @triton.jit
     def _scores(q, k, mine, theirs, scale, width: tl.constexpr, causal: tl.constexpr):
@@ -34,17 +34,17 @@ if there:
 
     @triton.jit
     def _forward(
-        asks, holds, out, norms, whose, sources, ask_step, hold_step, key_at, scale,
+        queries, memory, out, norms, segments, source_segments, query_step, memory_step, key_at, scale,
         heads: tl.constexpr, width: tl.constexpr, size: tl.constexpr, causal: tl.constexpr,
     ):  # fmt: skip
         row, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
         t, c = tl.arange(0, width), tl.arange(0, size)
         place = row * width + t
         column = head * size + c
-        q = tl.load(asks + place[:, None] * ask_step + column[None, :])
-        held = holds + place[:, None] * hold_step + key_at + column[None, :]
-        k, v = tl.load(held), tl.load(held + heads * size)
-        s = _scores(q, k, tl.load(whose + place), tl.load(sources + place), scale, width, causal)
+        q = tl.load(queries + place[:, None] * query_step + column[None, :])
+        keys = memory + place[:, None] * memory_step + key_at + column[None, :]
+        k, v = tl.load(keys), tl.load(keys + heads * size)
+        s = _scores(q, k, tl.load(segments + place), tl.load(source_segments + place), scale, width, causal)
         top = tl.max(s, 1)
         p = tl.exp(s - top[:, None])
         total = tl.sum(p, 1)
@@ -54,52 +54,55 @@ if there:
 
     @triton.jit
     def _backward(
-        asks, holds, out, norms, whose, sources, given, of_asks, of_holds, ask_step, hold_step, key_at, scale,
+        queries, memory, out, norms, segments, source_segments, grad_out, grad_queries, grad_memory,
+        query_step, memory_step, key_at, scale,
         heads: tl.constexpr, width: tl.constexpr, size: tl.constexpr, causal: tl.constexpr,
     ):  # fmt: skip
         row, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
         t, c = tl.arange(0, width), tl.arange(0, size)
         place = row * width + t
         column = head * size + c
-        ask = place[:, None] * ask_step + column[None, :]
-        key = place[:, None] * hold_step + key_at + column[None, :]
+        query = place[:, None] * query_step + column[None, :]
+        key = place[:, None] * memory_step + key_at + column[None, :]
         value = key + heads * size
-        q, k, v = tl.load(asks + ask), tl.load(holds + key), tl.load(holds + value)
+        q, k, v = tl.load(queries + query), tl.load(memory + key), tl.load(memory + value)
         plain = place[:, None] * (heads * size) + column[None, :]
-        g = tl.load(given + plain)
+        g = tl.load(grad_out + plain)
         delta = tl.sum(g.to(tl.float32) * tl.load(out + plain).to(tl.float32), 1)
-        s = _scores(q, k, tl.load(whose + place), tl.load(sources + place), scale, width, causal)
+        s = _scores(q, k, tl.load(segments + place), tl.load(source_segments + place), scale, width, causal)
         p = tl.exp(s - tl.load(norms + place * heads + head)[:, None])
         narrow = p.to(v.dtype)
-        tl.store(of_holds + value, tl.dot(tl.trans(narrow), g).to(v.dtype))
+        tl.store(grad_memory + value, tl.dot(tl.trans(narrow), g).to(v.dtype))
         ds = (p * (tl.dot(g, tl.trans(v)) - delta[:, None]) * scale).to(v.dtype)
-        tl.store(of_asks + ask, tl.dot(ds, k).to(v.dtype))
-        tl.store(of_holds + key, tl.dot(tl.trans(ds), q).to(v.dtype))
+        tl.store(grad_queries + query, tl.dot(ds, k).to(v.dtype))
+        tl.store(grad_memory + key, tl.dot(tl.trans(ds), q).to(v.dtype))
 
 
-def _shapes(asks: Tensor, holds: Tensor, heads: int) -> tuple[tuple[int, int], dict[str, int], tuple[int, int, int]]:
-    """(grid, sizes, (ask_step, hold_step, key_at))"""
-    itself = asks.shape[-1] == holds.shape[-1]
-    width = holds.shape[-1] // (3 if itself else 2)  # D
-    sizes = {"heads": heads, "width": asks.shape[1], "size": width // heads}
-    return (asks.shape[0], heads), sizes, (asks.shape[-1], holds.shape[-1], width if itself else 0)
+def _shapes(
+    queries: Tensor, memory: Tensor, heads: int
+) -> tuple[tuple[int, int], dict[str, int], tuple[int, int, int]]:
+    """(grid, sizes, (query_step, memory_step, key_at))"""
+    self_attention = queries.shape[-1] == memory.shape[-1]
+    width = memory.shape[-1] // (3 if self_attention else 2)  # D
+    sizes = {"heads": heads, "width": queries.shape[1], "size": width // heads}
+    return (queries.shape[0], heads), sizes, (queries.shape[-1], memory.shape[-1], width if self_attention else 0)
 
 
 @torch.library.custom_op("regard::rows_forward", mutates_args=())
 def forward(
-    asks: Tensor, holds: Tensor, whose: Tensor, sources: Tensor, heads: int, causal: bool
+    queries: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor, heads: int, causal: bool
 ) -> tuple[Tensor, Tensor]:
-    grid, sizes, steps = _shapes(asks, holds, heads)
-    out = asks.new_empty(*asks.shape[:2], heads * sizes["size"])
-    norms = asks.new_empty(*asks.shape[:2], heads, dtype=torch.float32)
+    grid, sizes, steps = _shapes(queries, memory, heads)
+    out = queries.new_empty(*queries.shape[:2], heads * sizes["size"])
+    norms = queries.new_empty(*queries.shape[:2], heads, dtype=torch.float32)
     scale = 1 / math.sqrt(sizes["size"])
     _forward[grid](
-        asks,
-        holds,
+        queries,
+        memory,
         out,
         norms,
-        whose,
-        sources,
+        segments,
+        source_segments,
         *steps,
         scale,
         **sizes,
@@ -110,33 +113,35 @@ def forward(
 
 
 @forward.register_fake
-def _(asks: Tensor, holds: Tensor, whose: Tensor, sources: Tensor, heads: int, causal: bool) -> tuple[Tensor, Tensor]:
-    _, sizes, _ = _shapes(asks, holds, heads)
-    out = asks.new_empty(*asks.shape[:2], heads * sizes["size"])
-    return out, asks.new_empty(*asks.shape[:2], heads, dtype=torch.float32)
+def _(
+    queries: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor, heads: int, causal: bool
+) -> tuple[Tensor, Tensor]:
+    _, sizes, _ = _shapes(queries, memory, heads)
+    out = queries.new_empty(*queries.shape[:2], heads * sizes["size"])
+    return out, queries.new_empty(*queries.shape[:2], heads, dtype=torch.float32)
 
 
 @torch.library.custom_op("regard::rows_backward", mutates_args=())
 def backward(
-    asks: Tensor, holds: Tensor, out: Tensor, norms: Tensor, whose: Tensor, sources: Tensor, given: Tensor,
-    heads: int, causal: bool,
+    queries: Tensor, memory: Tensor, out: Tensor, norms: Tensor, segments: Tensor, source_segments: Tensor,
+    grad_out: Tensor, heads: int, causal: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    grid, sizes, steps = _shapes(asks, holds, heads)
-    of_asks = torch.empty_like(asks)
-    itself = asks.shape == holds.shape
-    of_holds = of_asks if itself else torch.empty_like(holds)
+    grid, sizes, steps = _shapes(queries, memory, heads)
+    grad_queries = torch.empty_like(queries)
+    self_attention = queries.shape == memory.shape
+    grad_memory = grad_queries if self_attention else torch.empty_like(memory)
     scale = 1 / math.sqrt(sizes["size"])
     _backward[grid](
-        asks, holds, out, norms, whose, sources, given.contiguous(), of_asks, of_holds, *steps, scale,
-        **sizes, causal=causal, num_warps=8,
+        queries, memory, out, norms, segments, source_segments, grad_out.contiguous(), grad_queries, grad_memory,
+        *steps, scale, **sizes, causal=causal, num_warps=8,
     )  # fmt: skip
-    return of_asks, holds.new_empty(0) if itself else of_holds
+    return grad_queries, memory.new_empty(0) if self_attention else grad_memory
 
 
 @backward.register_fake
 def _(
-    asks: Tensor, holds: Tensor, out: Tensor, norms: Tensor, whose: Tensor, sources: Tensor, given: Tensor,
-    heads: int, causal: bool,
+    queries: Tensor, memory: Tensor, out: Tensor, norms: Tensor, segments: Tensor, source_segments: Tensor,
+    grad_out: Tensor, heads: int, causal: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    itself = asks.shape == holds.shape
-    return torch.empty_like(asks), holds.new_empty(0) if itself else torch.empty_like(holds)
+    self_attention = queries.shape == memory.shape
+    return torch.empty_like(queries), memory.new_empty(0) if self_attention else torch.empty_like(memory)

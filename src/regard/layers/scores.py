@@ -1,6 +1,6 @@
-"""How well a query fits a key, in the ways recurrent models ask it, and the look that follows.
+"""Attention scores of recurrent models, and the weighted mean that follows from them.
 
-    additive   vᵀ tanh(W₁h + W₂s)     Bahdanau et al. 2015; the notes leave out v, without which it is no single number
+    additive   vᵀ tanh(W₁h + W₂s)     Bahdanau et al. 2015; the notes leave out v, without which it is not one number
     general    sᵀWh                   Luong et al. 2015; the notes' QᵀWK
     dot        sᵀh                    Luong et al. 2015
     scaled     sᵀh / √d               Vaswani et al. 2017
@@ -29,8 +29,8 @@ def additive_score(query: Tensor, keys: Tensor, v: Tensor) -> Tensor:
     return torch.tanh(query[:, :, None] + keys[:, None]) @ v
 
 
-def look(scores: Tensor, mask: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights softmax(scores) over the keys that may be seen, and the mean of the values by them.
+def weighted_mean(scores: Tensor, mask: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights softmax(scores) over the keys that are not masked, and the mean of the values by them.
 
     scores (N, T, S), mask (N, S), values (N, S, D) → context (N, T, D), weights (N, T, S)
     """
@@ -59,7 +59,7 @@ class Scores(nn.Module):
             )
 
     def prepare(self, keys: Tensor) -> Tensor:
-        """(N, S, K) → what every query of the sentence is held against."""
+        """(N, S, K) → what every query of the sentence is compared with."""
         if self.kind in ("additive", "general"):
             projected: Tensor = self.of_key(keys)
             return projected

@@ -8,8 +8,8 @@
     decoder  blocks, causal, over word(y(t−1)) + column(t); logits from one more map of r(their output)
 
 The dilations of successive blocks are 1, 2, 4, 8, 16, and then again. Target position t reads encoder column t, and no
-other: what stands elsewhere in the source must have been carried there by the encoder's convolutions. A target may
-outgrow the columns (dynamic unfolding); from there on it reads zeros. The time is linear in both lengths. A step
+other: the rest of the source must have been carried there by the encoder's convolutions. A target may be longer than
+the columns (dynamic unfolding); from there on it reads zeros. The time is linear in both lengths. A step
 computes one position: each block keeps its last (k − 1)·dilation inputs.
 
 The paper reads characters; this model reads whatever pieces the tokenizer gives. A blank is the padding symbol's own
@@ -39,13 +39,13 @@ from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_m
 @dataclass(frozen=True)
 class ByteNetConfig:
     width: int = key(192, "numbers per token inside a block (the paper's d); between blocks there are twice as many")
-    kernel: int = key(3, "neighbours a convolution sees, itself included; odd")
+    kernel: int = key(3, "positions a convolution reads, its own included; odd")
     encoder_layers: int = key(10, "encoder blocks")
     decoder_layers: int = key(10, "decoder blocks")
     dilations: int = key(5, "blocks in a set: their dilations are 1, 2, 4, …; the next set begins at 1 again")
     stretch: float = key(1.2, "encoder columns per source token (the paper's a); whole hundredths")
     extra: int = key(0, "encoder columns beyond those (the paper's b)")
-    dropout: float = key(0.1, "share of embeddings and block outputs silenced in training")
+    dropout: float = key(0.1, "share of embeddings and block outputs set to zero in training")
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
@@ -105,11 +105,11 @@ class ByteNetBlock(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def enter(self, x: Tensor) -> Tensor:
-        """What the convolution sees: (N, T, 2d) → (N, T, d)"""
+        """Input of the convolution: (N, T, 2d) → (N, T, d)"""
         return F.relu(self.norms[1](self.narrow(F.relu(self.norms[0](x)))))
 
     def leave(self, x: Tensor, seen: Tensor) -> Tensor:
-        """What it saw (N, T, d), added to x (N, T, 2d)"""
+        """Its output (N, T, d), added to x (N, T, 2d)"""
         out: Tensor = x + self.dropout(self.widen(F.relu(self.norms[2](seen))))
         return out
 
@@ -204,7 +204,7 @@ class ByteNet(Model):
         decoder = target * (config.decoder_layers * block + 2 * d * 2 * d + 2 * d * self.target_size)
         return 2.0 * float(encoder + decoder)
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: ByteNetState) -> tuple[Tensor, tuple[Past, ...]]:
         """Tokens (N, T) after those of the state → (N, T, 2d) before the output layer, and the convolutions' pasts."""
@@ -217,8 +217,8 @@ class ByteNet(Model):
 
     def _columns(self, state: ByteNetState, length: int) -> Tensor:
         """The columns (N, T, 2d) under the next target positions, zeros where there are none."""
-        there = state.columns[:, state.length : state.length + length]  # (B, up to T, 2d)
-        return F.pad(there, (0, 0, 0, length - there.shape[1])).index_select(0, state.sentence)
+        own = state.columns[:, state.length : state.length + length]  # (B, up to T, 2d)
+        return F.pad(own, (0, 0, 0, length - own.shape[1])).index_select(0, state.sentence)
 
     def _embed(self, tokens: Tensor, table: nn.Embedding) -> Tensor:
         embedded: Tensor = self.dropout(table(tokens) * math.sqrt(2 * self.config.width))

@@ -6,7 +6,7 @@
     h(l) = √½ · (GLU(W · [h(l−1) of k neighbours] + b) + h(l−1))     centred in the encoder, causal in the decoder
     z(j) = encoder's last layer, mapped to width F
 
-    every decoder layer looks at the source once more (multi-step attention):
+    every decoder layer attends to the source (multi-step attention):
     d(i) = W h(i) + b + g(i)                    g(i): embedding of the token read at i
     a(i, j) = softmaxⱼ d(i)·z(j)
     c(i) = m√(1/m) · Σⱼ a(i, j) (z(j) + e(j))   m: tokens of this sentence, padding not counted
@@ -34,7 +34,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.layers.positions import learned
-from regard.layers.scores import look
+from regard.layers.scores import weighted_mean
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
@@ -44,10 +44,10 @@ from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_m
 class ConvS2SConfig:
     width: int = key(256, "numbers per token between the convolutions")
     embedding: int = key(256, "numbers per token in embeddings, attention and before the output layer")
-    kernel: int = key(3, "neighbours a convolution sees, itself included; odd")
+    kernel: int = key(3, "positions a convolution reads, its own included; odd")
     encoder_layers: int = key(5, "encoder layers")
     decoder_layers: int = key(5, "decoder layers, each with its own attention")
-    dropout: float = key(0.1, "share of embeddings and of convolution inputs silenced in training")
+    dropout: float = key(0.1, "share of embeddings and of convolution inputs set to zero in training")
     tie: Tie = key("auto", TIE_HELP)
     max_positions: int = key(1024, "learned positions, the most tokens of a sentence")
     weight_norm: bool = key(False, "learn length and direction of the weights apart, as the paper does")
@@ -77,7 +77,7 @@ PRESETS = {
     ),
 }
 
-HALF = math.sqrt(0.5)  # the sum of two things of one variance, times this, has that variance again
+HALF = math.sqrt(0.5)  # keeps the variance of the sum of two values of equal variance
 
 
 def scale_gradient(x: Tensor, share: float) -> Tensor:
@@ -112,7 +112,7 @@ class ConvS2SBlock(nn.Module):
 
 @dataclass(frozen=True)
 class ConvS2SSource:
-    """What every decoder layer looks at."""
+    """What every decoder layer attends to."""
 
     keys: Tensor  # (N, S, F) z
     values: Tensor  # (N, S, F) z + e
@@ -123,7 +123,7 @@ class ConvS2SSource:
 
 
 class ConvS2SDecoderLayer(nn.Module):
-    """A causal block, then one look at the source."""
+    """A causal block, then attention to the source."""
 
     def __init__(self, config: ConvS2SConfig) -> None:
         super().__init__()
@@ -141,7 +141,7 @@ class ConvS2SDecoderLayer(nn.Module):
     ) -> tuple[Tensor, Past]:
         h, present = self.block.after(x, past)
         query = self.query(h) + embedded
-        context, weights = look(query @ source.keys.transpose(1, 2), source.mask, source.values)
+        context, weights = weighted_mean(query @ source.keys.transpose(1, 2), source.mask, source.values)
         if record is not None:
             record.append(weights[:, None])  # (N, T, S) → (N, H = 1, T, S)
         root = source.mask.sum(dim=1).sqrt()[:, None, None].to(context.dtype)  # m√(1/m) = √m
@@ -168,7 +168,9 @@ class ConvS2SState:
     def select(self, rows: Tensor) -> ConvS2SState:
         past = tuple(p.select(rows) if p is not None else None for p in self.past)
         sentence = self.sentence[rows]
-        if torch.equal(sentence, self.sentence):  # beams changed places within their sentences: sources stay put
+        if torch.equal(
+            sentence, self.sentence
+        ):  # beams only changed places within their sentences: sources are unchanged
             return replace(self, past=past)
         return replace(self, past=past, source=self.source.select(rows), sentence=sentence)
 
@@ -197,7 +199,7 @@ class ConvS2S(Model):
         tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
     def _initialise(self) -> None:
-        """The convolutions have seen to themselves."""
+        """Convolutions initialise themselves."""
         for module in self.modules():
             if isinstance(module, nn.Embedding):
                 nn.init.normal_(module.weight, std=0.1)
@@ -251,7 +253,7 @@ class ConvS2S(Model):
         decoder = target * (2 * between + config.decoder_layers * layer + config.embedding * self.target_size)
         return 2.0 * (encoder + decoder)
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(
         self, tokens: Tensor, state: ConvS2SState, record: list[Tensor] | None = None

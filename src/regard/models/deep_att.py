@@ -9,18 +9,18 @@ nonlinearity and without any recurrence leads from the words to the top, however
     hᵏ_t = r(fᵏ_t, hᵏ_{t±1})                   an LSTM whose gates are fᵏ_t + R hᵏ_{t±1}
 
 half takes the first 2D of the 4D numbers, as the paper does to save parameters. The encoder has two such columns of its
-own parameters each. The first begins forward and turns about at every layer, the second begins backward (interleaved
+own parameters each. The first begins forward and reverses at every layer, the second begins backward (interleaved
 directions). Above them, and in the decoder:
 
     m_s  = P [h_s, h′_s, f_s, f′_s]            both columns' tops, 10D numbers brought down to a quarter
     a_t  = softmax_s v·tanh(W₁ m_s + W₂ h¹_{t−1}),   c_t = Σ_s a_ts m_s
-    f¹_t = W¹ [y_t, c_t]                       then as above, always forward; y_t is the word said last
+    f¹_t = W¹ [y_t, c_t]                       then as above, always forward; y_t is the last word
     P(next word) = softmax(V O [half(fᴸ_t), dropout(hᴸ_t)])
 
-As in GNMT the query comes from the bottom decoder layer one step before, so that layer alone is looped over T. Every
-other layer runs fused. torch's LSTM computes Wᵏ[…] inside and does not hand it out, so the half that goes on is
-computed a second time beside it. No layer is told where the padding is: it stands on the right, and a backward layer
-reads each row turned about by its own length.
+As in GNMT the query comes from the bottom decoder layer one step before, so only that layer is looped over T. Every
+other layer runs fused. torch's LSTM computes Wᵏ[…] inside and does not return it, so the half that goes on is computed
+a second time beside it. No layer needs the padding mask: padding is on the right, and a backward layer reads each row
+reversed by its own length.
 
 Simplified: no peepholes (torch's fused LSTM has none) and a bias in each block; half is torch's input and forget gates;
 f enters m_s unscaled, as P can scale it; the readout O, of embedding width so that V may be the target embedding, is
@@ -49,7 +49,7 @@ class DeepAttConfig:
     embedding: int = key(160, "numbers per word")
     encoder_layers: int = key(5, "layers of each of the encoder's two columns")
     decoder_layers: int = key(4, "decoder layers")
-    dropout: float = key(0.1, "share of LSTM outputs silenced in training; the fast-forward path is never touched")
+    dropout: float = key(0.1, "share of LSTM outputs set to zero in training; the fast-forward path has no dropout")
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
@@ -83,14 +83,14 @@ def reverse(x: Tensor, mask: Tensor) -> Tensor:
     return x.gather(1, index[:, :, None].expand_as(x))
 
 
-def feed(x: Tensor, layer: Recurrent, numbers: int) -> Tensor:
+def linear_block(x: Tensor, layer: Recurrent, numbers: int) -> Tensor:
     """The first so many numbers of block f, Wx + b, whose W is the layer's input matrix: (N, T, ·) → (N, T, numbers)"""
     weights = layer.weights(0)
     return F.linear(x, weights.of_input[:numbers], weights.input_bias[:numbers])
 
 
 class Column(nn.Module):
-    """One of the encoder's two stacks; its direction turns at every layer."""
+    """One of the encoder's two stacks; its direction reverses at every layer."""
 
     def __init__(self, config: DeepAttConfig, begins_backward: bool) -> None:
         super().__init__()
@@ -109,9 +109,9 @@ class Column(nn.Module):
             else:
                 hidden, _ = layer(x)
             if depth < len(layers):
-                x = torch.cat([feed(x, layer, 2 * self.width), self.dropout(hidden)], dim=-1)  # (B, S, 3D)
+                x = torch.cat([linear_block(x, layer, 2 * self.width), self.dropout(hidden)], dim=-1)  # (B, S, 3D)
             backward = not backward
-        return hidden, feed(x, layer, 4 * self.width)
+        return hidden, linear_block(x, layer, 4 * self.width)
 
 
 def recurrent_layers(layers: nn.ModuleList) -> list[Recurrent]:
@@ -155,18 +155,18 @@ class DeepAtt(Attentive):
         each_word = 2.0 * config.embedding * (3 * config.width + self.target_size)
         return recurrent + interface + self.bottom.flops(source, target) + target * each_word
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: AttentiveState) -> AttentiveDecoded:
         half, words = 2 * self.config.width, self.target_embedding(tokens)  # (N, T, E)
-        looked: AttentiveOutput = self.bottom(words, state.bottom, state.source)
-        below = feed(torch.cat([words, looked.context], dim=-1), self.bottom.recurrent, half)  # (N, T, 2D)
-        x = torch.cat([below, self.dropout(looked.hidden)], dim=-1)  # (N, T, 3D)
+        attended: AttentiveOutput = self.bottom(words, state.bottom, state.source)
+        below = linear_block(torch.cat([words, attended.context], dim=-1), self.bottom.recurrent, half)  # (N, T, 2D)
+        x = torch.cat([below, self.dropout(attended.hidden)], dim=-1)  # (N, T, 3D)
         upper = []
         for layer, carry in zip(recurrent_layers(self.decoder), state.upper, strict=True):
             hidden, after = layer(x, carry=carry)
-            x = torch.cat([feed(x, layer, half), self.dropout(hidden)], dim=-1)  # (N, T, 3D)
+            x = torch.cat([linear_block(x, layer, half), self.dropout(hidden)], dim=-1)  # (N, T, 3D)
             upper.append(after)
         return AttentiveDecoded(
-            self.readout(x), looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper))
+            self.readout(x), attended.weights, replace(state, bottom=attended.carry, upper=tuple(upper))
         )

@@ -1,11 +1,11 @@
-"""Several models that speak as one (Hansen and Salamon 1990; for translation Sutskever et al. 2014).
+"""Several models as one (Hansen and Salamon 1990; for translation Sutskever et al. 2014).
 
     P(w | y<t, x) = Σ_m a_m P_m(w | y<t, x)      Σ_m a_m = 1, all equal unless given
 
     B sentences   N = B × beam rows   T target   V target vocabulary   L layers   H heads   S source
 
 The mean is one of probabilities, taken in the logarithm: log Σ_m exp(log a_m + log P_m). An ensemble keeps the
-contract, so search, evaluation and explanation take it for a model. Its `forward` gives log-probabilities: a
+contract, so search, evaluation and explanation use it as a model. Its `forward` gives log-probabilities: a
 log-probability vector is its own logits, since log_softmax does not change it.
 
 All members read the same source ids and choose among the same target words, so they must be made with the same
@@ -58,7 +58,7 @@ class Ensemble(Model):
         if not models:
             raise InputError("an ensemble needs at least one model, but none is given")
         self.target_size = _one_size("target", [model.target_size for model in models])
-        # A model that does not say how many source words it knows is taken at its word for the ids it is given.
+        # A model without `source_size` is assumed to know the ids that it is given.
         known = [int(size) for size in (getattr(model, "source_size", None) for model in models) if size is not None]
         self.source_size = _one_size("source", known) if known else None
         self.weights = _normalised([1.0] * len(models) if weights is None else weights, len(models))
@@ -106,7 +106,7 @@ class Ensemble(Model):
     def flops(self, source: int, target: int) -> float:
         return sum(model.flops(source, target) for model in self.models())
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def models(self) -> list[Model]:
         return cast(list[Model], list(self.members))
@@ -127,18 +127,18 @@ def _log_softmax(logits: Tensor) -> Tensor:
 
 def _one_size(side: str, sizes: Sequence[int]) -> int:
     if len(set(sizes)) > 1:
-        said = ", ".join(str(size) for size in sizes)
+        found = ", ".join(str(size) for size in sizes)
         raise InputError(
-            f"the models of an ensemble share their {side} vocabulary, but theirs have {said} entries; "
+            f"the models of an ensemble share their {side} vocabulary, but theirs have {found} entries; "
             f"give models that were trained with one tokenizer"
         )
     return sizes[0]
 
 
 def _normalised(weights: Sequence[float], count: int) -> tuple[float, ...]:
-    said = ", ".join(f"{weight:g}" for weight in weights)
+    found = ", ".join(f"{weight:g}" for weight in weights)
     if len(weights) != count:
-        raise InputError(f"an ensemble of {count} needs {count} weights, but {len(weights)} are given ({said})")
+        raise InputError(f"an ensemble of {count} needs {count} weights, but {len(weights)} are given ({found})")
     if not all(math.isfinite(weight) and weight > 0 for weight in weights):
-        raise InputError(f"weights of an ensemble must be above 0, but are {said}; leave out a model of no weight")
+        raise InputError(f"weights of an ensemble must be above 0, but are {found}; leave out a model of no weight")
     return tuple(weight / sum(weights) for weight in weights)

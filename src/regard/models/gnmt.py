@@ -1,4 +1,4 @@
-"""GNMT, the deep LSTM translator (Wu et al. 2016), and the one decoder layer of it that has to go step by step.
+"""GNMT, the deep LSTM translator (Wu et al. 2016), and its one decoder layer that has to run step by step.
 
     B sentences   N = B × beam rows   S source   T target   D width   K memory width   V vocabulary
 
@@ -6,15 +6,15 @@
     mˡ_s = LSTM(mˡ⁻¹_s)  (+ mˡ⁻¹_s for l ≥ 3)             the others read forward; residual sums from the third layer on
     a_t  = softmax_s v·tanh(W₁ m_s + W₂ h¹_{t−1})         additive attention over the top of the encoder
     c_t  = Σ_s a_ts m_s
-    h¹_t = LSTM([y_t, c_t])                              y_t is the word said last, what `tgt_in[t]` holds
+    h¹_t = LSTM([y_t, c_t])                              y_t is the last word, `tgt_in[t]`
     hˡ_t = LSTM([hˡ⁻¹_t, c_t])  (+ hˡ⁻¹_t for l ≥ 3)
     P(next word) = softmax(W hᴸ_t), or of a linear map of [hᴸ_t, c_t] when model.output_context is set
 
 The query is the bottom decoder layer's output of the step before, so c_t depends on that layer alone. Only this layer
 is looped over T; the upper layers then know all their inputs and run fused. That was the paper's reason for it.
 
-Only the bottom encoder layer is told where the padding is. The others read forward, meet it after the last real token,
-and what they say there is never looked at.
+Only the bottom encoder layer needs the padding mask. The others read forward and reach the padding after the last real
+token; their output there is masked in the attention.
 
 Not here: the paper's quantised inference, its reward refinement, its split over devices, and its length and coverage
 penalties, which belong to search. The decoder starts from zeros; the paper does not say.
@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Carry, Recurrent
-from regard.layers.scores import Scores, look
+from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
@@ -43,8 +43,8 @@ class GNMTConfig:
     width: int = key(256, "numbers per token: embeddings and LSTM cells alike")
     layers: int = key(4, "layers of the encoder, and as many of the decoder")
     residual_from: int = key(3, "first layer, counted from 1, whose input is added to its output; at least 3")
-    dropout: float = key(0.2, "share of each layer's input silenced in training")
-    output_context: bool = key(True, "show the attention's context to the output too (the paper does not)")
+    dropout: float = key(0.2, "share of each layer's input set to zero in training")
+    output_context: bool = key(True, "give the attention's context to the output too (the paper does not)")
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
@@ -67,12 +67,12 @@ PRESETS = {
 }
 
 
-# ── the layer that goes step by step ────────────────────────────────────────────────────────────────────────────────
+# ── the layer that runs step by step ────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
 class AttentiveSource:
-    """What every query of N rows is held against."""
+    """What every query of N rows is compared with."""
 
     keys: Tensor  # (N, S, D) W₁ m
     values: Tensor  # (N, S, K) m
@@ -83,7 +83,7 @@ class AttentiveSource:
 
 
 class AttentiveOutput(NamedTuple):
-    """What an attentive layer did over T positions, and the state it can go on from."""
+    """Output of an attentive layer over T positions, and the state after it."""
 
     hidden: Tensor  # (N, T, D)
     context: Tensor  # (N, T, K)
@@ -92,7 +92,7 @@ class AttentiveOutput(NamedTuple):
 
 
 class AttentiveLSTM(nn.Module):
-    """h_t = LSTM([x_t, c_t]) with c_t the context that h_{t−1} asked for: a loop that nothing can fuse."""
+    """h_t = LSTM([x_t, c_t]) with c_t the context of the query h_{t−1}: a loop that cannot be fused."""
 
     def __init__(self, inputs: int, memory: int, width: int) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class AttentiveLSTM(nn.Module):
         self.scores = Scores("additive", width, memory, width)
         self.recurrent = Recurrent("lstm", inputs + memory, width)
 
-    def look_at(self, memory: Memory) -> AttentiveSource:
+    def prepare(self, memory: Memory) -> AttentiveSource:
         keys = self.scores.prepare(memory.states)
         values = memory.states.to(keys.dtype)  # one type, so that no step has to convert them
         return AttentiveSource(keys, values, memory.mask)
@@ -108,8 +108,10 @@ class AttentiveLSTM(nn.Module):
     def forward(self, x: Tensor, carry: Carry, source: AttentiveSource) -> AttentiveOutput:
         steps = []
         for word in x.unbind(1):  # (N, E)
-            query = carry.hidden[0][:, None]  # (N, 1, D): the step before
-            context, weights = look(self.scores(query, source.keys), source.mask, source.values)  # (N, 1, K), (N, 1, S)
+            query = carry.hidden[0][:, None]  # (N, 1, D): of the step before
+            context, weights = weighted_mean(
+                self.scores(query, source.keys), source.mask, source.values
+            )  # (N, 1, K), (N, 1, S)
             hidden, carry = self.recurrent.step(torch.cat([word, context[:, 0]], dim=-1), carry)
             steps.append((hidden[:, None], context, weights))
         hidden, context, weights = (torch.cat(parts, dim=1) for parts in zip(*steps, strict=True))  # (N, T, ·)
@@ -117,8 +119,8 @@ class AttentiveLSTM(nn.Module):
 
     def flops(self, source: int, target: int) -> float:
         """Keys once; then query, scores, context and cell at each position."""
-        looks = 2.0 * self.width * self.width + 2.0 * source * (self.width + self.memory)
-        return 2.0 * source * self.memory * self.width + target * looks + self.recurrent.flops(target)
+        attention = 2.0 * self.width * self.width + 2.0 * source * (self.width + self.memory)
+        return 2.0 * source * self.memory * self.width + target * attention + self.recurrent.flops(target)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,9 @@ class AttentiveState:
 
     def select(self, rows: Tensor) -> AttentiveState:
         sentence = self.sentence[rows]
-        stays = torch.equal(sentence, self.sentence)  # beams changed places within their sentences: sources stay put
+        stays = torch.equal(
+            sentence, self.sentence
+        )  # beams only changed places within their sentences: sources are unchanged
         source = self.source if stays else self.source.select(rows)
         upper = tuple(carry.select(rows) for carry in self.upper)
         return replace(self, bottom=self.bottom.select(rows), upper=upper, source=source, sentence=sentence)
@@ -144,7 +148,7 @@ def begin(memory: Memory, bottom: AttentiveLSTM, upper: int, trace: bool = False
     rows = len(memory.mask)
     zeros = bottom.recurrent.zeros(rows)
     sentence = torch.arange(rows, device=memory.mask.device)
-    return AttentiveState(zeros, (zeros,) * upper, bottom.look_at(memory), sentence, trace)
+    return AttentiveState(zeros, (zeros,) * upper, bottom.prepare(memory), sentence, trace)
 
 
 # ── the model ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +163,7 @@ class AttentiveDecoded(NamedTuple):
 
 
 class Attentive(Model):
-    """What GNMT and Deep-Att have in common: a bottom decoder layer that looks at the source, and layers above it."""
+    """What GNMT and Deep-Att have in common: a bottom decoder layer that attends to the source, and layers above it."""
 
     bottom: AttentiveLSTM
     decoder: nn.ModuleList
@@ -228,16 +232,16 @@ class GNMT(Attentive):
         each_word = 2.0 * (readout + self.config.width * self.target_size)
         return recurrent + self.bottom.flops(source, target) + target * each_word
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: AttentiveState) -> AttentiveDecoded:
-        looked: AttentiveOutput = self.bottom(self.dropout(self.target_embedding(tokens)), state.bottom, state.source)
-        x, upper = looked.hidden, []  # (N, T, D)
+        attended: AttentiveOutput = self.bottom(self.dropout(self.target_embedding(tokens)), state.bottom, state.source)
+        x, upper = attended.hidden, []  # (N, T, D)
         for number, (layer, carry) in enumerate(zip(self.decoder, state.upper, strict=True), start=2):
-            y, after = layer(torch.cat([self.dropout(x), looked.context], dim=-1), carry=carry)
+            y, after = layer(torch.cat([self.dropout(x), attended.context], dim=-1), carry=carry)
             x = y + x if number >= self.config.residual_from else y
             upper.append(after)
         x = self.dropout(x)
         if self.config.output_context:
-            x = self.readout(torch.cat([x, looked.context], dim=-1))  # (N, T, D + K) → (N, T, D)
-        return AttentiveDecoded(x, looked.weights, replace(state, bottom=looked.carry, upper=tuple(upper)))
+            x = self.readout(torch.cat([x, attended.context], dim=-1))  # (N, T, D + K) → (N, T, D)
+        return AttentiveDecoded(x, attended.weights, replace(state, bottom=attended.carry, upper=tuple(upper)))

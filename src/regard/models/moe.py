@@ -1,4 +1,4 @@
-"""LSTMs with mixtures of experts between them: the translation system of Shazeer et al. 2017 (section 5.3), kept small.
+"""LSTMs with mixtures of experts between them: a small form of the translation system of Shazeer et al. 2017.
 
     B sentences   N = B × beam rows   S source   T target   D width   V vocabulary
 
@@ -28,7 +28,7 @@ from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.moe import MixtureOfExperts, check_experts
 from regard.layers.recurrent import Carry
-from regard.layers.scores import Score, Scores, look
+from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
@@ -46,9 +46,9 @@ class MoeConfig:
     experts: int = key(8, "experts of a mixture")
     expert_choice: int = key(2, "experts that serve a token")
     balance: float = key(0.01, "weight of the loss that keeps experts evenly loaded, per mixture")
-    noise: bool = key(False, "let training disturb the router's scores by a learned amount")
+    noise: bool = key(False, "add noise of a learned amount to the router's scores in training")
     score: Score = key("general", "how well a decoder state fits a source position")
-    dropout: float = key(0.1, "share of embeddings and of layer outputs silenced in training")
+    dropout: float = key(0.1, "share of embeddings and of layer outputs set to zero in training")
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
@@ -139,11 +139,11 @@ class Moe(Model):
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         x: Tensor = self.dropout(self.source_embedding(src))  # (B, S, D)
-        x = x + self.dropout(run(self.both_ways, x, mask)[0])
+        x = x + self.dropout(run_lstm(self.both_ways, x, mask)[0])
         for index, lstm in enumerate(self.encoder):
             if index == len(self.encoder) - 1:
                 x = x + self.dropout(self.encoder_experts(x, mask))
-            x = x + self.dropout(run(lstm, x)[0])  # from left to right, padding comes after all that is real
+            x = x + self.dropout(run_lstm(lstm, x)[0])  # from left to right, padding comes after all that is real
         return Memory(x, mask)
 
     def start(self, memory: Memory, trace: bool = False) -> MoeState:
@@ -177,7 +177,7 @@ class Moe(Model):
         pairs = 2 * 2.0 * source * target * width  # the scores, and the mean of the values
         return encoder + decoder + mixtures + prepare + ask + pairs + 2.0 * target * width * self.target_size
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: MoeState, real: Tensor | None = None) -> MoeDecoded:
         """tokens (N, T): all target positions, or one that follows what the state has read."""
@@ -185,11 +185,11 @@ class Moe(Model):
         carries: list[Carry] = []
         weights = x.new_empty(0)
         for index, (lstm, carry) in enumerate(zip(self.decoder, state.carries, strict=True)):
-            out, after = run(lstm, x, carry=carry)
+            out, after = run_lstm(lstm, x, carry=carry)
             carries.append(after)
             x = x + self.dropout(out)
             if index == 0:
-                context, weights = look(self.scores(x, state.prepared), state.memory.mask, state.memory.states)
+                context, weights = weighted_mean(self.scores(x, state.prepared), state.memory.mask, state.memory.states)
                 x = self.join(torch.cat([x, context], dim=-1))
                 x = x + self.dropout(self.decoder_experts(x, real))
         return MoeDecoded(x, tuple(carries), weights)
@@ -207,10 +207,12 @@ def make_experts(config: MoeConfig) -> MixtureOfExperts:
     return MixtureOfExperts(*shape, "relu", *choice, config.balance, config.noise)
 
 
-def run(lstm: nn.Module, x: Tensor, mask: Tensor | None = None, carry: Carry | None = None) -> tuple[Tensor, Carry]:
-    """(N, T, D) → (N, T, D) and what to go on from; float32 under autocast too, as rounding adds up along a sentence.
+def run_lstm(
+    lstm: nn.Module, x: Tensor, mask: Tensor | None = None, carry: Carry | None = None
+) -> tuple[Tensor, Carry]:
+    """(N, T, D) → (N, T, D) and the state after it; float32 under autocast too, as rounding adds up along a sentence.
 
-    A mask (N, T) is for two directions: from right to left, reading must begin at the last token.
+    A mask (N, T) is for two directions: from right to left, reading begins at the last token.
     """
     with torch.autocast(x.device.type, enabled=False):
         x = x.to(next(lstm.parameters()).dtype)

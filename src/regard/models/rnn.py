@@ -3,12 +3,12 @@
     B sentences   N = B × beam rows   S source   T target   E embedding   D width   L layers   V vocabulary
 
     h(t) = f(h(t−1), x(t))           the encoder reads the source, word by word
-    s(0) = h(S)                      its last state, one vector per layer, is all the decoder gets: the bottleneck
+    s(0) = h(S)                      its last state, one vector per layer, is all the decoder receives: the bottleneck
     s(t) = g(s(t−1), y(t−1))         context = "start", Sutskever
     s(t) = g(s(t−1), y(t−1), h(S))   context = "every", Cho: the top layer's last state enters every step
     P(y(t)) = softmax(V s(t))
 
-f and g are stacks of LSTM or GRU cells of one size, so that the state passes over as it is. Cho's own model has a
+f and g are stacks of LSTM or GRU cells of one size, so that the state is passed on unchanged. Cho's own model has a
 further matrix and tanh between h(S) and s(0), and a maxout before the softmax; neither is here. Teacher forcing runs
 encoder and decoder in one fused call each.
 """
@@ -35,7 +35,7 @@ class RnnConfig:
     width: int = key(384, "units of a layer, of encoder and decoder")
     layers: int = key(2, "layers of the encoder, and as many of the decoder")
     embedding: int = key(384, "numbers per token read")
-    dropout: float = key(0.2, "share of embeddings and layer outputs silenced in training")
+    dropout: float = key(0.2, "share of embeddings and layer outputs set to zero in training")
     reverse_source: bool = key(False, "read the source from its last word to its first (Sutskever et al. 2014)")
     context: Literal["start", "every"] = key("start", "where the source enters the decoder: its start, or every step")
     tie: Tie = key("auto", TIE_HELP)
@@ -56,7 +56,7 @@ PRESETS = {
 
 
 def reading_order(mask: Tensor) -> Tensor:
-    """(B, S), True at tokens → the places (B, S) to read in turn: words backwards, EOS and padding where they are.
+    """(B, S), True at tokens → the positions (B, S) in reading order: words backwards, EOS and padding in place.
 
     >>> reading_order(torch.tensor([[True, True, True, True, False]])).tolist()
     [[2, 1, 0, 3, 4]]
@@ -68,7 +68,7 @@ def reading_order(mask: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class RnnMemory(Memory):
-    """The decoder sees `final` alone; `states` are for whoever wants to look at them, word i at place i."""
+    """The decoder reads `final` alone; `states` are for inspection, word i at position i."""
 
     final: Carry  # (L, B, D) after the last token read
 
@@ -110,7 +110,7 @@ class Rnn(Model):
         order = reading_order(mask) if self.config.reverse_source else None
         read = src if order is None else src.gather(1, order)
         states, final = self.encoder(self._embed(read, self.source_embedding), mask)
-        if order is not None:  # the order undoes itself: each state goes back to the place of its word
+        if order is not None:  # the order is its own inverse: each state goes back to the position of its word
             states = states.gather(1, order[..., None].expand_as(states))
         return RnnMemory(states, mask, final)
 
@@ -131,7 +131,7 @@ class Rnn(Model):
         vocabulary = 2.0 * target * self.config.width * self.target_size
         return self.encoder.flops(source) + self.decoder.flops(target) + vocabulary
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: RnnState) -> tuple[Tensor, Carry]:
         """tokens (N, T) → logits (N, T, V), and what comes after the last of them"""

@@ -5,7 +5,7 @@ bottleneck.
     E embedding   D width   L layers   K width of an annotation h(i)   A width of the additive score
 
     h(i) = [h→(i); h←(i)]                          the encoder reads both ways: word i with what is around it
-    α(t, i) = softmax over i of score(s, h(i))     how much word i matters now (layers/scores.py)
+    α(t, i) = softmax over i of score(s, h(i))     the weight of word i at step t (layers/scores.py)
     c(t) = Σᵢ α(t, i) h(i)                         the context: a mean of the source, a new one for every target word
     attend = "before"   s = s(t−1), then s(t) = f(s(t−1), y(t−1), c(t))             Bahdanau, the notes
     attend = "after"    s(t) = f(s(t−1), y(t−1)), then s = s(t)                     Luong
@@ -14,8 +14,8 @@ bottleneck.
     coverage            vᵀ tanh(W₁h(i) + W₂s + w Σ α(<t, i))                        Tu et al. 2016; See et al. 2017
 
 The decoder starts from tanh(W[h→(S); h←(1)]); Bahdanau takes h←(1) alone. With "after" and neither input feeding nor
-coverage, teacher forcing is one fused call and one look for all positions. "before" and input feeding must go step by
-step: the cell waits for the look, and the look for the cell. Coverage makes the looks wait for one another.
+coverage, teacher forcing is one fused call and one attention for all positions. "before" and input feeding run step by
+step: the cell needs the context, and the context needs the cell. With coverage each attention needs those before it.
 
 Not here: Bahdanau's maxout readout of s(t−1), y(t−1) and c(t), for which ŝ(t) stands; Luong's local attention; the
 coverage loss of See et al.
@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.config import key, require
 from regard.layers.recurrent import Carry, Cell, Recurrent
-from regard.layers.scores import Score, Scores, look
+from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
@@ -47,14 +47,14 @@ class RnnAttentionConfig:
     encoder_layers: int = key(2, "encoder layers, each in both directions")
     decoder_layers: int = key(2, "decoder layers")
     embedding: int = key(384, "numbers per token read")
-    score: Score = key("additive", "how a decoder state is held against a source word")
+    score: Score = key("additive", "how a decoder state is compared with a source word")
     alignment: int = key(384, "units of the additive score")
     attend: Literal["before", "after"] = key(
-        "after", "look before the cell's step (Bahdanau; slow), or after it (Luong)"
+        "after", "attend before the cell's step (Bahdanau; slow), or after it (Luong)"
     )
     input_feeding: bool = key(False, "the last attentional vector enters the next step (Luong; slow)")
-    coverage: bool = key(False, "the additive score is told how much each word was looked at so far (slow)")
-    dropout: float = key(0.2, "share of embeddings and layer outputs silenced in training")
+    coverage: bool = key(False, "the additive score depends on the weight that each word has had so far (slow)")
+    dropout: float = key(0.2, "share of embeddings and layer outputs set to zero in training")
     tie: Tie = key("auto", TIE_HELP)
 
     def __post_init__(self) -> None:
@@ -108,13 +108,13 @@ class RnnAttentionMemory(Memory):
 
 @dataclass(frozen=True)
 class RnnAttentionState:
-    """N decoders and the sentences they look at."""
+    """N decoders and the sentences they attend to."""
 
     carry: Carry  # (L, N, D)
     fed: Tensor | None  # (N, D) ŝ(t−1), with input feeding
     coverage: Tensor | None  # (N, S) sum of the weights so far
-    values: Tensor  # (N, S, K) what the encoder made of each word
-    prepared: Tensor  # (N, S, ·) what of the score depends on it alone
+    values: Tensor  # (N, S, K) the encoder's output for each word
+    prepared: Tensor  # (N, S, ·) the part of the score that depends on it alone
     mask: Tensor  # (N, S)
     sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
@@ -127,7 +127,9 @@ class RnnAttentionState:
             coverage=self.coverage[rows] if self.coverage is not None else None,
         )
         sentence = self.sentence[rows]
-        if torch.equal(sentence, self.sentence):  # beams changed places within their sentences: sources stay put
+        if torch.equal(
+            sentence, self.sentence
+        ):  # beams only changed places within their sentences: sources are unchanged
             return moved
         values, prepared, mask = self.values[rows], self.prepared[rows], self.mask[rows]
         return replace(moved, values=values, prepared=prepared, mask=mask, sentence=sentence)
@@ -228,55 +230,59 @@ class RnnAttention(Model):
         products = bridge + score + pairs * annotation + outputs
         return self.encoder.flops(source) + self.decoder.flops(target) + 2.0 * products
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _decode(self, tokens: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
         """tokens (N, T): all target positions, or one"""
         x = self._embed(tokens, self.target_embedding)
         if self.config.attend == "before" or self.config.input_feeding:
-            return self._decode_in_turn(x, state)
+            return self._decode_by_step(x, state)
         tops, carry = self.decoder(x, carry=state.carry)
-        looked = self._look(tops, state)
+        attended = self._attend(tops, state)
         return RnnAttentionDecoded(
-            self._combine(looked.context, tops), looked.weights, replace(state, carry=carry, coverage=looked.coverage)
+            self._combine(attended.context, tops),
+            attended.weights,
+            replace(state, carry=carry, coverage=attended.coverage),
         )
 
-    def _decode_in_turn(self, x: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
-        """The same position by position: x (N, T, E), where each step needs the look of the last."""
+    def _decode_by_step(self, x: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
+        """The same position by position: x (N, T, E), where each step needs the attention of the last."""
         tops, contexts, weights, fed = [], [], [], []
         for word in x.unbind(dim=1):  # (N, E)
-            top, looked, state = self._advance(word, state)
+            top, attended, state = self._advance(word, state)
             tops.append(top)
-            contexts.append(looked.context)
-            weights.append(looked.weights)
+            contexts.append(attended.context)
+            weights.append(attended.weights)
             if state.fed is not None:
                 fed.append(state.fed)
         if fed:
             attentional = torch.stack(fed, dim=1)  # (N, T, D)
-        else:  # no step waited for it: all at once
+        else:  # no step needed it: all at once
             attentional = self._combine(torch.cat(contexts, dim=1), torch.stack(tops, dim=1))
         return RnnAttentionDecoded(attentional, torch.cat(weights, dim=1), state)
 
     def _advance(self, word: Tensor, state: RnnAttentionState) -> tuple[Tensor, AttentionContext, RnnAttentionState]:
-        """One word (N, E) further: s(t) (N, D), what it looked at, and the state after it"""
-        if state.fed is None:  # Bahdanau: look, then step
-            looked = self._look(state.carry.hidden[-1][:, None], state)
-            top, carry = self.decoder.step(_beside(word, looked.context[:, 0]), state.carry)
-            return top, looked, replace(state, carry=carry, coverage=looked.coverage)
-        top, carry = self.decoder.step(_beside(word, state.fed), state.carry)  # Luong: step, then look
-        looked = self._look(top[:, None], state)
-        fed = self._combine(looked.context[:, 0], top)
-        return top, looked, replace(state, carry=carry, coverage=looked.coverage, fed=fed)
+        """One word (N, E) further: s(t) (N, D), its context, and the state after it"""
+        if state.fed is None:  # Bahdanau: attend, then step
+            attended = self._attend(state.carry.hidden[-1][:, None], state)
+            top, carry = self.decoder.step(_beside(word, attended.context[:, 0]), state.carry)
+            return top, attended, replace(state, carry=carry, coverage=attended.coverage)
+        top, carry = self.decoder.step(_beside(word, state.fed), state.carry)  # Luong: step, then attend
+        attended = self._attend(top[:, None], state)
+        fed = self._combine(attended.context[:, 0], top)
+        return top, attended, replace(state, carry=carry, coverage=attended.coverage, fed=fed)
 
-    def _look(self, queries: Tensor, state: RnnAttentionState) -> AttentionContext:
-        """queries (N, T, D), all at once; in turn under coverage, where each must know of those before it"""
+    def _attend(self, queries: Tensor, state: RnnAttentionState) -> AttentionContext:
+        """queries (N, T, D), all at once; one after the other with coverage, where each needs those before it"""
         if state.coverage is None:
-            return AttentionContext(*look(self.scores(queries, state.prepared), state.mask, state.values), None)
+            return AttentionContext(
+                *weighted_mean(self.scores(queries, state.prepared), state.mask, state.values), None
+            )
         assert self.of_coverage is not None
         coverage, contexts, weights = state.coverage, [], []
         for query in queries.split(1, dim=1):  # (N, 1, D)
             prepared = state.prepared + coverage[..., None] * self.of_coverage  # (N, S, A)
-            context, weight = look(self.scores(query, prepared), state.mask, state.values)
+            context, weight = weighted_mean(self.scores(query, prepared), state.mask, state.values)
             coverage = coverage + weight[:, 0]
             contexts.append(context)
             weights.append(weight)

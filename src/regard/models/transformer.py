@@ -1,10 +1,10 @@
 """The Transformer (Vaswani et al. 2017), post-norm as in the notes or pre-norm, with three kinds of positions and,
-if asked for, a mixture of experts in place of every second feed-forward layer (Lepikhin et al. 2020).
+optionally, a mixture of experts in place of every second feed-forward layer (Lepikhin et al. 2020).
 
     B sentences   N = B × beam rows   S source   T target   D width   H heads   K head size   V vocabulary
 
-One decoder serves both ways of running: teacher forcing gives it all target positions at once under a causal mask, a
-step gives it one position and the keys and values of the past. Where several sentences share a row (`batch.Shared`),
+One decoder serves both: teacher forcing gives it all target positions at once under a causal mask, a step gives it one
+position and the keys and values of the past. Where several sentences share a row (`batch.Shared`),
 masks keep them apart and each counts its positions from zero.
 """
 
@@ -41,12 +41,12 @@ class TransformerConfig:
     inner: int = key(1024, "units of the feed-forward layers (d_ff)")
     encoder_layers: int = key(3, "encoder layers")
     decoder_layers: int = key(3, "decoder layers")
-    dropout: float = key(0.1, "share of sublayer outputs and embeddings silenced in training")
-    attention_dropout: float = key(0.0, "share of attention weights silenced in training")
+    dropout: float = key(0.1, "share of sublayer outputs and embeddings set to zero in training")
+    attention_dropout: float = key(0.0, "share of attention weights set to zero in training")
     layer_drop: float = key(0.0, "share of sublayers skipped in training, row by row (stochastic depth)")
     norm: Norm = key("pre", "LayerNorm before the sublayer, or after the residual sum (post: the notes, base, big)")
     positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's position is encoded")
-    activation: Activation = key("relu", "bend of the feed-forward layers")
+    activation: Activation = key("relu", "nonlinearity of the feed-forward layers")
     tie: Tie = key("auto", TIE_HELP)
     max_positions: int = key(1024, "learned positions, the most tokens of a sentence; other kinds have no limit")
     experts: int = key(0, "experts in every second layer, the last one among them (0: ordinary layers throughout)")
@@ -90,7 +90,7 @@ def make_feed_forward(config: TransformerConfig, index: int, layers: int) -> Fee
     return FeedForward(config.width, config.inner, config.activation)
 
 
-def feed(layer: FeedForward | MixtureOfExperts, real: Tensor | None) -> Callable[[Tensor], Tensor]:
+def as_sublayer(layer: FeedForward | MixtureOfExperts, real: Tensor | None) -> Callable[[Tensor], Tensor]:
     """The sublayer as a function of its input alone; a mixture balances its load over the real tokens."""
     return partial(layer, real=real)
 
@@ -106,19 +106,21 @@ class EncoderLayer(nn.Module):
         self.around_feed_forward = Residual(config.width, config.norm, config.dropout, config.layer_drop)
 
     def forward(self, x: Tensor, mask: Tensor, turn: Rotation | None, record: list[Tensor] | None) -> Tensor:
-        def look(y: Tensor) -> Tensor:
-            query, seen = self.attention.ask_itself(y, turn)
+        def self_attend(y: Tensor) -> Tensor:
+            query, seen = self.attention.project_all(y, turn)
             out: Tensor = self.attention(query, seen, mask=mask, record=record)
             return out
 
-        x = self.around_attention(x, look)
-        out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, mask[:, 0, 0]))  # (B, 1, 1, S) → (B, S)
+        x = self.around_attention(x, self_attend)
+        out: Tensor = self.around_feed_forward(
+            x, as_sublayer(self.feed_forward, mask[:, 0, 0])
+        )  # (B, 1, 1, S) → (B, S)
         return out
 
-    def in_rows(self, x: Tensor, whose: Tensor, turn: Rotation | None) -> Tensor:
-        """The same where sentences share rows: x (B, S, D), whose (B, S)."""
-        x = self.around_attention(x, lambda y: self.attention.within_rows(y, whose, False, turn))
-        out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, whose > 0))
+    def in_rows(self, x: Tensor, segments: Tensor, turn: Rotation | None) -> Tensor:
+        """The same where sentences share rows: x (B, S, D), segments (B, S), the sentence that each token belongs to."""
+        x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, False, turn))
+        out: Tensor = self.around_feed_forward(x, as_sublayer(self.feed_forward, segments > 0))
         return out
 
 
@@ -147,33 +149,35 @@ class DecoderLayer(nn.Module):
     ) -> tuple[Tensor, KeyValue]:
         present: list[KeyValue] = []
 
-        def look_back(y: Tensor) -> Tensor:
-            query, new = self.attention.ask_itself(y, turn)
+        def self_attend(y: Tensor) -> Tensor:
+            query, new = self.attention.project_all(y, turn)
             present.append(new if past is None else past.append(new))
-            causal = past is None and y.shape[1] > 1  # a single position has no future to hide
+            causal = past is None and y.shape[1] > 1  # a single position has no future to mask
             out: Tensor = self.attention(query, present[0], causal=causal, record=self_record)
             return out
 
-        def look_across(y: Tensor) -> Tensor:
-            out: Tensor = self.cross(self.cross.ask(y), source, mask=source_mask, record=cross_record)
+        def cross_attend(y: Tensor) -> Tensor:
+            out: Tensor = self.cross(self.cross.project_query(y), source, mask=source_mask, record=cross_record)
             return out
 
-        x = self.around_attention(x, look_back)
-        x = self.around_cross(x, look_across)
-        return self.around_feed_forward(x, feed(self.feed_forward, real)), present[0]
+        x = self.around_attention(x, self_attend)
+        x = self.around_cross(x, cross_attend)
+        return self.around_feed_forward(x, as_sublayer(self.feed_forward, real)), present[0]
 
-    def in_rows(self, x: Tensor, memory: Tensor, whose: Tensor, sources: Tensor, turn: Rotation | None) -> Tensor:
-        """Teacher forcing where sentences share rows: x (B, T, D), memory (B, S, D), whose (B, T), sources (B, S)."""
-        x = self.around_attention(x, lambda y: self.attention.within_rows(y, whose, True, turn))
-        x = self.around_cross(x, lambda y: self.cross.across_rows(y, memory, whose, sources))
-        out: Tensor = self.around_feed_forward(x, feed(self.feed_forward, whose > 0))
+    def in_rows(
+        self, x: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor, turn: Rotation | None
+    ) -> Tensor:
+        """Teacher forcing where sentences share rows: x (B, T, D), memory (B, S, D), segments (B, T), source_segments (B, S)."""
+        x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, True, turn))
+        x = self.around_cross(x, lambda y: self.cross.across_rows(y, memory, segments, source_segments))
+        out: Tensor = self.around_feed_forward(x, as_sublayer(self.feed_forward, segments > 0))
         return out
 
 
 @cache
 def compiled(forward: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """For rows that sentences share: they are of one size, so this is done once, and one layer's code serves all."""
-    # The compiler's way of taking sums along rows and columns in one kernel is the slower one here (docs/log.md).
+    """For rows that sentences share: all have one size, so a layer is compiled once, and its code serves all layers."""
+    # Sums along rows and columns in one kernel, which the compiler prefers, are slower here (docs/log.md).
     return torch.compile(forward, dynamic=False, options={"triton.mix_order_reduction": False})
 
 
@@ -198,7 +202,9 @@ class TransformerState:
     def select(self, rows: Tensor) -> TransformerState:
         past = tuple(kv.select(rows) if kv is not None else None for kv in self.past)
         sentence = self.sentence[rows]
-        if torch.equal(sentence, self.sentence):  # beams changed places within their sentences: sources stay put
+        if torch.equal(
+            sentence, self.sentence
+        ):  # beams changed places within their sentences: source_segments stay put
             return replace(self, past=past)
         source = tuple(kv.select(rows) for kv in self.source)
         return replace(self, past=past, source=source, source_mask=self.source_mask[rows], sentence=sentence)
@@ -241,7 +247,7 @@ class Transformer(RowModel):
         return logits
 
     def states(self, batch: Batch) -> Tensor:
-        """What the output projection reads, (B, T, D)."""
+        """Input of the output projection, (B, T, D)."""
         if batch.shared is not None:
             return self._states_in_rows(batch, batch.shared)
         memory = self._encode(batch.src, batch.src_mask)
@@ -252,7 +258,7 @@ class Transformer(RowModel):
         return self.output.weight
 
     def _states_in_rows(self, batch: Batch, shared: Shared) -> Tensor:
-        whole = batch.src.is_cuda and not self.config.experts  # a mixture asks the host who goes where
+        whole = batch.src.is_cuda and not self.config.experts  # a mixture needs the loads on the host
         read: Callable[..., Tensor] = compiled(EncoderLayer.in_rows) if whole else EncoderLayer.in_rows
         write: Callable[..., Tensor] = compiled(DecoderLayer.in_rows) if whole else DecoderLayer.in_rows
         x = self._embed(batch.src, self.source_embedding, "source", shared.src_position)  # (B, S, D)
@@ -314,7 +320,7 @@ class Transformer(RowModel):
             total += attention(target, target) + attention(target, source) + decoder.feed_forward.flops(target)
         return total
 
-    # ── how ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _encode(self, src: Tensor, mask: Tensor, record: list[Tensor] | None = None) -> Memory:
         position = torch.arange(src.shape[1], device=src.device)
@@ -325,7 +331,7 @@ class Transformer(RowModel):
         return Memory(self.encoder_norm(x), mask)
 
     def _begin(self, memory: Memory, trace: bool = False) -> TransformerState:
-        source = tuple(layer.cross.look_at(memory.states) for layer in self._decoder_layers())
+        source = tuple(layer.cross.project_keys_values(memory.states) for layer in self._decoder_layers())
         rows = torch.arange(len(memory.mask), device=memory.mask.device)
         return TransformerState(0, (None,) * len(source), source, padding_mask(memory.mask), rows, trace)
 
