@@ -118,7 +118,7 @@ class EncoderLayer(nn.Module):
         return out
 
     def in_rows(self, x: Tensor, segments: Tensor, turn: Rotation | None) -> Tensor:
-        """The same where sentences share rows: x (B, S, D), segments (B, S), the sentence that each token belongs to."""
+        """The same where sentences share rows: x (B, S, D), the sentence of each token (B, S)."""
         x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, False, turn))
         out: Tensor = self.around_feed_forward(x, as_sublayer(self.feed_forward, segments > 0))
         return out
@@ -167,7 +167,7 @@ class DecoderLayer(nn.Module):
     def in_rows(
         self, x: Tensor, memory: Tensor, segments: Tensor, source_segments: Tensor, turn: Rotation | None
     ) -> Tensor:
-        """Teacher forcing where sentences share rows: x (B, T, D), memory (B, S, D), segments (B, T), source_segments (B, S)."""
+        """Teacher forcing where sentences share rows: x (B, T, D), memory (B, S, D), segments (B, T) and (B, S)."""
         x = self.around_attention(x, lambda y: self.attention.within_rows(y, segments, True, turn))
         x = self.around_cross(x, lambda y: self.cross.across_rows(y, memory, segments, source_segments))
         out: Tensor = self.around_feed_forward(x, as_sublayer(self.feed_forward, segments > 0))
