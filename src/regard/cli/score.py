@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import click
 import typer
 from typer.core import TyperCommand
 
 from regard.cli.lines import STDIN
 from regard.cli.options import Json, NumberList, number, numbers
 from regard.errors import InputError
+from regard.metrics.table import METRICS
 
 MOST_DIGITS = 15  # of a double
 MOST_RESAMPLES = 1_000_000
-
-
-class MetricName(StrEnum):
-    BLEU = "bleu"
-    CHRF = "chrf"
-    TER = "ter"
-
-
-METRICS = tuple(MetricName)
 
 
 class ScoreCommand(TyperCommand):
@@ -58,8 +50,8 @@ def bleu(
         ),
     ],
     metrics: Annotated[
-        list[MetricName] | None,
-        typer.Option("-m", "--metrics", help="One or more.  [default: bleu]"),
+        list[str] | None,
+        typer.Option("-m", "--metrics", click_type=click.Choice(list(METRICS)), help="One or more.  [default: bleu]"),
     ] = None,
     tokenize: Annotated[
         str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
@@ -217,9 +209,20 @@ def bleu(
     order = max_order if max_order is not None else len(order_weights) if order_weights else MAX_ORDER
     effective = effective_order or sentence_level
     chosen = scoring.metrics(
-        metrics or [MetricName.BLEU],
-        bleu=(tokenize, lowercase, smooth, smooth_value, order, order_weights, ref_length, effective),
-        chrf=(char_order, word_order, beta, lowercase),
+        metrics or ["bleu"],
+        {
+            "tokenize": tokenize,
+            "lowercase": lowercase,
+            "smooth": smooth,
+            "smooth_value": smooth_value,
+            "max_order": order,
+            "weights": order_weights,
+            "ref_length": ref_length,
+            "effective_order": effective,
+            "char_order": char_order,
+            "word_order": word_order,
+            "beta": beta,
+        },
     )
     job = scoring.read(hypothesis, ref, chosen, digits)
     if explain or line is not None:

@@ -6,7 +6,7 @@ Every part knows itself as text, as data and as HTML; the flags decide which of 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from regard.errors import InputError
 from regard.metrics.base import Metric, Stats
 from regard.metrics.bleu import Bleu
 from regard.metrics.lines import Stream, looks_tokenised
+from regard.metrics.table import make_metric
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,9 @@ class Job:
         raise InputError(f"{flag} shows BLEU, but only {self.metrics[0].name} was asked for; add: -m bleu")
 
 
-def metrics(names: Sequence[str], bleu: tuple[Any, ...], chrf: tuple[Any, ...]) -> list[Any]:
-    """The metrics asked for, each once, with their options."""
-    from regard.metrics.chrf import Chrf
-    from regard.metrics.ter import Ter
-
-    known: dict[str, Callable[[], Any]] = {"bleu": lambda: Bleu(*bleu), "chrf": lambda: Chrf(*chrf), "ter": Ter}
-    return [known[name]() for name in dict.fromkeys(names)]
+def metrics(names: Sequence[str], options: Mapping[str, Any]) -> list[Metric]:
+    """The metrics asked for, each once; each takes its own of the options."""
+    return [make_metric(name, options) for name in dict.fromkeys(names)]
 
 
 def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], digits: int) -> Job:
