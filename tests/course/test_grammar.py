@@ -146,7 +146,7 @@ def test_withheld_combinations_are_in_no_other_split(monkeypatch: pytest.MonkeyP
 
 
 def test_a_size_too_small_is_refused() -> None:
-    with pytest.raises(InputError, match="from 1,000 to 1,000,000"):
+    with pytest.raises(InputError, match="size must be 1,000 to 1,000,000"):
         generate(999)
 
 

@@ -27,7 +27,7 @@ from regard.metrics.base import Score, Stats, signed
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf
 from regard.metrics.significance import (
-    Compared,
+    ComparedScore,
     Interval,
     bootstrap,
     draws,
@@ -354,7 +354,7 @@ def test_as_json():
     assert fields["interval"]["low"] == second.interval.low
     assert set(fields["difference_interval"]) == {"mean", "half", "low", "high"}
     assert "p_value" not in first.to_dict()
-    assert Compared(first.score).to_dict() == first.score.to_dict()
+    assert ComparedScore(first.score).to_dict() == first.score.to_dict()
 
 
 # ------------------------------------------------------------------------------- bad input

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import InputError
-from regard.metrics.tokens import Encoder, encoder_for, tokenizer, tokens_of
+from regard.metrics.tokens import TokenEncoder, encoder_for, tokenizer, tokens_of
 
 MARKS = list(".,;:!?-'\"()[]{}<>&@#$%^*_+=/\\|~`«—…。！€№½²٣")
 WORDS = ["1", "28", "3.5", "a", "Don't", "&quot;", "&amp;lt;", "<skipped>", "x-<skipped>", "猫", "ｆ", "Σ", "ΑΣ", "İ"]
@@ -16,7 +16,7 @@ SPACES = [" ", "  ", "\t", "\u00a0", "\u2028", "\u3000", "\x1c", "\x85", "\ufeff
 LINE = st.lists(st.sampled_from(MARKS + WORDS + SPACES), max_size=14).map("".join) | st.text(max_size=12)
 
 
-def decoded(encoder: Encoder, lines: list[str]) -> list[list[str]]:
+def decoded(encoder: TokenEncoder, lines: list[str]) -> list[list[str]]:
     found = encoder.encode(lines)
     names = {number: token for token, number in encoder._token_numbers.items()}
     ends = np.cumsum(found.lengths).tolist()
@@ -26,7 +26,7 @@ def decoded(encoder: Encoder, lines: list[str]) -> list[list[str]]:
 @settings(max_examples=700, deadline=None)
 @given(st.lists(LINE, max_size=6), st.sampled_from(["13a", "intl", "zh", "char", "none"]), st.booleans())
 def test_words_are_cut_as_in_their_line(lines, tokenize, lowercase):
-    encoder = Encoder(tokenize, lowercase)
+    encoder = TokenEncoder(tokenize, lowercase)
     expected = [tokens_of(line, tokenize, lowercase) for line in lines]
     assert decoded(encoder, lines) == expected
     assert decoded(encoder, lines[::-1]) == expected[::-1]  # known words are remembered as they were
@@ -37,7 +37,7 @@ def test_words_are_cut_as_in_their_line(lines, tokenize, lowercase):
 def test_a_line_that_holds_a_line_end(tokenize, line):
     """No file gives such a line, but a program may."""
     lines = ["before.", line, "(after"]
-    assert decoded(Encoder(tokenize), lines) == [tokens_of(some, tokenize) for some in lines]
+    assert decoded(TokenEncoder(tokenize), lines) == [tokens_of(some, tokenize) for some in lines]
 
 
 @pytest.mark.parametrize("name", ["ja-mecab", "ko-mecab", "flores101", "flores200"])
@@ -50,7 +50,7 @@ def test_a_tokeniser_of_whole_lines_that_is_not_installed_says_so(name):
 def test_a_tokeniser_of_whole_lines(monkeypatch):
     """Stood in for by one of ours, since those that there are need more than the project installs."""
     monkeypatch.setattr("regard.metrics.tokens._WORD_BY_WORD", {"none"})
-    assert decoded(Encoder("13a"), ["One line.", "", " (two"]) == [["One", "line", "."], [], ["(", "two"]]
+    assert decoded(TokenEncoder("13a"), ["One line.", "", " (two"]) == [["One", "line", "."], [], ["(", "two"]]
 
 
 def test_words_are_remembered_up_to_a_limit(monkeypatch):

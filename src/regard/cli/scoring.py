@@ -122,12 +122,12 @@ def warn(job: Job) -> None:
 def whole(job: Job, confidence: bool, paired: str | None, resamples: int | None, seed: int) -> Part:
     """Every system by every metric, with intervals or a paired test if asked for."""
     from regard.metrics.show.scores import show_scores
-    from regard.metrics.significance import TESTS, Compared, bootstrap
+    from regard.metrics.significance import TESTS, ComparedScore, bootstrap
     from regard.metrics.significance import paired as paired_test
 
     if paired is not None and len(job.systems) < 2:
         raise InputError("--paired compares systems with the first, but only one was given; name two files or more")
-    table: dict[str, list[Compared]] = {}
+    table: dict[str, list[ComparedScore]] = {}
     for metric in job.metrics:
         stats = [job.stats(metric, system) for system in job.systems]
         if paired is not None:
@@ -137,9 +137,9 @@ def whole(job: Job, confidence: bool, paired: str | None, resamples: int | None,
                 bootstrap(metric, some, TESTS["bootstrap"][1] if resamples is None else resamples, seed)
                 for some in stats
             ]
-            table[metric.name] = [Compared(score, interval) for score, interval in found]
+            table[metric.name] = [ComparedScore(score, interval) for score, interval in found]
         else:
-            table[metric.name] = [Compared(metric.score(some)) for some in stats]
+            table[metric.name] = [ComparedScore(metric.score(some)) for some in stats]
     text = show_scores(list(job.systems), table, job.digits)
     entries = [
         {"system": system, **found[i].to_dict()} for found in table.values() for i, system in enumerate(job.systems)

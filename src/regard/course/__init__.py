@@ -1,1 +1,1 @@
-"""What teaches: the embedded grammar, the notes' claims, the labs, positions, the cost of layers, and the demo."""
+"""The course: the embedded grammar, the rules, the notes' claims, the labs, positions, the cost of layers, the demo."""

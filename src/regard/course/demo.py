@@ -7,6 +7,7 @@ training, the same search, the same BLEU.
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,10 +35,14 @@ from regard.text.tokenizer import TextConfig
 from regard.text.words import split_words
 from regard.training.folder import free_folder
 from regard.training.loss import smoothed_nll_fused
+from regard.training.optim import make_optimizer
 from regard.training.run import train
 from regard.translator import Translator
 
 STEPS = 3000  # four minutes on two quiet cores
+TIMED = 5  # updates in each measurement before the demo
+OVERHEAD = 1.1  # time of a training step, with data and evaluation, by that of a bare update
+REST = 800  # updates that take as long as everything but training
 PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes
 ALIGNED = 100  # sentences on which the attention view is chosen, and as many to measure it on
 
@@ -67,25 +72,37 @@ def demo_recipe(corpus: Path, steps: int) -> Recipe:
     )
 
 
-def fastest_threads() -> int:
-    """One or all, by trying: threads wait for each other, and on a shared core one alone can be faster."""
+def time_updates() -> tuple[int, float]:
+    """The faster number of threads, one or all, and the seconds of an update with it.
+
+    Threads wait for each other, so on a shared core one alone can be faster.
+    """
     most = torch.get_num_threads()
     rows = torch.randint(3, 3200, (42, 11)).tolist()
     batch, model = flat_batch(rows, rows).pad(), Transformer(PRESETS["tiny"], 3200, 3200, joint=True)
+    optimizer = make_optimizer(model, demo_recipe(Path(), STEPS).train)
 
-    def steps(threads: int) -> float:
+    def seconds(threads: int) -> float:
         torch.set_num_threads(threads)
         began = time.perf_counter()
-        for _ in range(6):
+        for _ in range(TIMED):
+            optimizer.zero_grad()
             smoothed_nll_fused(model(batch), batch.tgt_out, batch.tgt_mask, 0.1).backward()
-        return time.perf_counter() - began
+            optimizer.step()
+        return (time.perf_counter() - began) / TIMED
 
     try:
-        steps(most)  # warm
-        taken = {threads: sum(steps(threads) for _ in range(4)) for threads in {1, most}}
+        seconds(most)  # warm up
+        found = {threads: statistics.median(seconds(threads) for _ in range(5)) for threads in {1, most}}
     finally:
         torch.set_num_threads(most)
-    return min(taken, key=lambda threads: taken[threads])
+    best = min(found, key=lambda threads: found[threads])
+    return best, found[best]
+
+
+def expected_minutes(steps: int, update_seconds: float) -> float:
+    """How long the whole demo takes, by the time of one update on this machine."""
+    return (OVERHEAD * steps + REST) * update_seconds / 60
 
 
 def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any]:
@@ -93,6 +110,14 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
     home = out or free_folder(Path("runs/demo"))
     if home.exists() and any(home.iterdir()):
         raise RunError(f"{home} already holds something; choose another folder: regard demo --out FOLDER")
+
+    steps = steps or STEPS
+    threads, update_seconds = time_updates()
+    minutes = max(1, round(expected_minutes(steps, update_seconds)))
+    console.print(
+        f"About {minutes} minute{'s' * (minutes > 1)} on this machine, where an update takes "
+        f"{1000 * update_seconds:.0f} ms with {threads} thread{'s' * (threads > 1)}, the faster choice."
+    )
 
     _title(console, "1  A corpus", "English–French pairs from our own grammar, with known word alignments")
     splits = generate(PAIRS)
@@ -102,10 +127,8 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
         console.print(f"  {example.src}\n  [cyan]{example.tgt}[/cyan]")
 
     _title(console, "2  Training", "a Transformer with attention, by teacher forcing")
-    threads = fastest_threads()
     torch.set_num_threads(threads)
-    console.print(f"with {threads} thread{'s' * (threads > 1)}: on this machine, now, that is fastest")
-    outcome = train(demo_recipe(home / "corpus", steps or STEPS), home / "run", console)
+    outcome = train(demo_recipe(home / "corpus", steps), home / "run", console)
     if outcome.ending == "interrupted":
         console.print(f"interrupted, saved; to go on training: regard resume {home / 'run'}", markup=False)
         raise KeyboardInterrupt

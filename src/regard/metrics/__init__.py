@@ -1,1 +1,1 @@
-"""How good a translation is: BLEU with its working and its signature."""
+"""Scores of translations: BLEU, chrF, TER and GLEU, with signatures, significance and explanations."""

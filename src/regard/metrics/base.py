@@ -1,9 +1,9 @@
-"""What every metric has in common: counts of each line that add up, and a score made from their sum.
+"""What every metric has in common: counts per line that add up, and a score computed from their sum.
 
     texts ─ stats ─▶ (lines, k) ─ sum over lines ─▶ (k,) ─ score ─▶ a number with its signature
 
-A corpus, a bucket of lines and a bootstrap resample are all sums of rows, so counting is done once and everything
-else is arithmetic. Whoever compares or resamples (`significance.py`, `buckets.py`) needs nothing but this.
+A corpus, a bucket of lines and a bootstrap resample are all sums of rows, so texts are counted once. Significance
+tests and buckets (`significance.py`, `buckets.py`) use only this interface. `table.py` lists the metrics.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ References = Sequence[str] | Sequence[Sequence[str | None]]
 
 @dataclass(frozen=True)
 class Stats:
-    """What was counted, one row a line."""
+    """Counts, one row per line."""
 
     rows: NDArray[Any]  # (lines, k)
-    references: int | None  # of each line; None where lines have different numbers of them
+    references: int | None  # per line; None if lines have different numbers of them
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, lines: Any) -> Stats:
-        """The counts of some lines, by whatever numpy indexes rows with; a repeated line counts again."""
+        """The counts of some lines, by any numpy index; a repeated line counts again."""
         return Stats(self.rows[lines].reshape(-1, self.rows.shape[1]), self.references)
 
     def total(self) -> NDArray[Any]:
-        """(k,), the whole text's."""
+        """(k,), of the whole text."""
         sums: NDArray[Any] = self.rows.sum(axis=0)
         return sums
 
@@ -42,11 +42,11 @@ class Stats:
 @dataclass(frozen=True)
 class Score:
     name: str
-    score: float  # of 100
+    score: float  # 0 to 100, but TER may be higher
     signature: str
 
     def text(self, width: int = 2) -> str:
-        """As one prints it; `width` digits after the point."""
+        """For printing; `width` digits after the point."""
         return f"{self.name} = {self.score:.{width}f}"
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Score:
 
 
 class Metric(Protocol):
-    """BLEU, chrF or TER with its options chosen."""
+    """A metric with its options chosen."""
 
     @property
     def name(self) -> str: ...
@@ -84,7 +84,7 @@ class Metric(Protocol):
 
 
 def signed(references: int | None, test: Mapping[str, int] | None, parts: Mapping[str, object]) -> str:
-    """A signature in sacreBLEU's order; the version is that of the sacreBLEU whose code cuts the lines."""
+    """A signature in sacreBLEU's order; the version is that of the installed sacreBLEU, whose tokenisers are used."""
     from sacrebleu import __version__
 
     all_parts = {"nrefs": references or "var", **(test or {}), **parts, "version": __version__}

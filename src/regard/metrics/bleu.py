@@ -1,13 +1,11 @@
-"""BLEU, with the formula in sight (Papineni et al., 2002, "BLEU: a Method for Automatic Evaluation of Machine
+"""BLEU (Papineni et al., 2002, "BLEU: a Method for Automatic Evaluation of Machine
 Translation"; smoothing as in Chen and Cherry, 2014).
 
     BLEU = BP · exp( Σ w_n log p_n )      p_n = clipped matches of n-grams / n-grams in the hypotheses
 
-The first part of this file is the definition, one small function for each thing in the formula. `Bleu` uses fast twins
-of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests hold each to its
-definition. The number is sacreBLEU's, and so is its signature.
-
-This file does not tokenise (`tokens.py` has sacreBLEU's tokenisers) and reads no file.
+The first part of this file is the definition, one small function for each term of the formula. `Bleu` uses fast
+versions of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests hold each equal
+to its definition. Scores and signatures are those of sacreBLEU, and so are the tokenisers (`tokens.py`).
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ from regard.errors import InputError
 from regard.metrics.base import References, Score, Stats, signed
 from regard.metrics.lines import Stream, checked_lines, reference_count, unknown
 from regard.metrics.ngrams import Numbers, matching
-from regard.metrics.tokens import Encoder, encoder_for, tokenizer
+from regard.metrics.tokens import TokenEncoder, encoder_for, tokenizer
 
 MAX_ORDER = 4
 SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}  # name → default value
 REFERENCE_LENGTHS = ("closest", "shortest", "average")
-CHUNK = 2048  # lines counted at a time: memory stays flat, and the sorts stay in the cache
+CHUNK = 2048  # lines counted at a time, to bound memory
 
 NGrams = Counter[tuple[str, ...]]
 
@@ -60,7 +58,7 @@ def clipped_matches(hypothesis: NGrams, most: NGrams) -> int:
 
 
 def effective_length(hyp_len: int, ref_lens: Sequence[int], which: str = "closest") -> float:
-    """What a hypothesis' length is held against: the reference length nearest to it (of two equally near, the
+    """The reference length for the brevity penalty: the one closest to the hypothesis (of two equally close, the
     shorter), the shortest, or the average."""
     if which == "average":
         return sum(ref_lens) / len(ref_lens)
@@ -70,20 +68,20 @@ def effective_length(hyp_len: int, ref_lens: Sequence[int], which: str = "closes
 
 
 def brevity_penalty(hyp_len: float, ref_len: float) -> float:
-    """1 where the hypotheses are long enough, else e^(1 − r/c)."""
+    """1 if the hypotheses are long enough, else e^(1 − r/c)."""
     if hyp_len >= ref_len:
         return 1.0
     return math.exp(1 - ref_len / hyp_len) if hyp_len > 0 else 0.0
 
 
 def smoothed_precisions(correct: Sequence[int], total: Sequence[int], smooth: str, value: float | None) -> list[float]:
-    """p_1 … p_N in percent; 0 from the first order that no hypothesis is long enough for.
+    """p_1 … p_N in percent; 0 from the first order without any n-gram.
 
     none: 0 matches stay 0.  floor: 0 matches count as `value`.  exp: the k-th order without a match counts as
     1/2^k matches (NIST's mteval).  add-k: k = `value` more matches and k more n-grams from n = 2 on.
     """
     precisions = [0.0] * len(correct)
-    if not any(correct):  # nothing matched at all: there is nothing to smooth
+    if not any(correct):  # nothing matches, so there is nothing to smooth
         return precisions
     halved = 1.0
     for n in range(len(correct)):
@@ -113,7 +111,7 @@ def geometric_mean(precisions: Sequence[float], weights: Sequence[float] | None 
 def line_stats(
     hypothesis: Sequence[str], references: Sequence[Sequence[str]], order: int, ref_length: str = "closest"
 ) -> list[float]:
-    """What is counted in one line: hyp_len, ref_len, matches of orders 1 … N, n-grams of orders 1 … N.
+    """The counts of one line: hyp_len, ref_len, matches of orders 1 … N, n-grams of orders 1 … N.
 
     >>> line_stats("the the the the the the".split(), ["the cat is on the mat".split()], 2)
     [6, 6, 2, 0, 6, 5]
@@ -201,13 +199,13 @@ class Bleu:
         ]
         return Stats(np.concatenate(rows), reference_count(streams))
 
-    def _rows(self, encoder: Encoder, lines: Sequence[str], streams: Sequence[Stream]) -> NDArray[Any]:
+    def _rows(self, encoder: TokenEncoder, lines: Sequence[str], streams: Sequence[Stream]) -> NDArray[Any]:
         """`line_stats` of many lines at once: (lines, 2 + 2N)."""
         hypotheses = encoder.encode(lines)
         references = [encoder.encode([line or "" for line in stream]) for stream in streams]
-        there = np.array([[line is not None for line in stream] for stream in streams])  # (streams, lines)
+        present = np.array([[line is not None for line in stream] for stream in streams])  # (streams, lines)
         ref_lens = np.stack([reference.lengths for reference in references])
-        ref_len = effective_lengths(hypotheses.lengths, ref_lens, there, self.ref_length)
+        ref_len = effective_lengths(hypotheses.lengths, ref_lens, present, self.ref_length)
         orders = np.arange(self.max_order)
         total = np.maximum(0, hypotheses.lengths[:, None] - orders)  # (lines, N)
         correct = matching(hypotheses, references, self.max_order)
@@ -219,7 +217,7 @@ class Bleu:
         precisions = smoothed_precisions(correct, total, self.smooth, self.value)
         bp = brevity_penalty(counts[0], counts[1])
         counted: Sequence[float] = precisions
-        if self.effective_order:  # orders that no hypothesis reaches are the last ones
+        if self.effective_order:  # orders longer than every hypothesis come last
             counted = [p for p, ngrams in zip(precisions, total, strict=True) if ngrams > 0 or p > 0]
         return BleuScore(
             name=self.name,
@@ -241,7 +239,7 @@ class Bleu:
         if self.smooth == "add-k":
             k[1:] = self.value
         matches, ngrams = correct + k, total + k  # (…, N)
-        reached = np.cumprod(ngrams > 0, axis=-1).astype(bool)  # no order after one without n-grams
+        reached = np.cumprod(ngrams > 0, axis=-1).astype(bool)  # orders up to the first without n-grams
         missing = reached & (matches == 0)
         if self.smooth == "exp":
             matches = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
@@ -258,7 +256,7 @@ class Bleu:
         return found
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """sacreBLEU's own string, to be read and compared as such. What sacreBLEU has no name for is only said where
+        """As in sacreBLEU, to be read and compared as such. What sacreBLEU has no name for is only said where
         it is not the usual: order (if not 4), weights, reflen."""
         return signed(
             references,
@@ -275,26 +273,26 @@ class Bleu:
         )
 
 
-def effective_lengths(hyp_len: Numbers, ref_lens: Numbers, there: NDArray[np.bool_], which: str) -> NDArray[Any]:
-    """`effective_length` of many lines: hyp_len (lines,), ref_lens and which of them are there (streams, lines)."""
+def effective_lengths(hyp_len: Numbers, ref_lens: Numbers, present: NDArray[np.bool_], which: str) -> NDArray[Any]:
+    """`effective_length` of many lines: hyp_len (lines,), ref_lens and which of them exist (streams, lines)."""
     if which == "average":
-        average: NDArray[Any] = np.where(there, ref_lens, 0).sum(axis=0) / there.sum(axis=0)
+        average: NDArray[Any] = np.where(present, ref_lens, 0).sum(axis=0) / present.sum(axis=0)
         return average
     far = int(ref_lens.max(initial=0)) + int(hyp_len.max(initial=0)) + 1
     badness = ref_lens if which == "shortest" else np.abs(ref_lens - hyp_len) * far + ref_lens
-    best = np.where(there, badness, far * far).argmin(axis=0)
+    best = np.where(present, badness, far * far).argmin(axis=0)
     chosen: NDArray[Any] = np.take_along_axis(ref_lens, best[None], axis=0)[0]
     return chosen
 
 
 def check_weights(weights: Sequence[float], order: int) -> None:
-    said = ",".join(f"{w:g}" for w in weights)
+    given = ",".join(f"{w:g}" for w in weights)
     if len(weights) != order:
-        raise InputError(f"{len(weights)} weights ({said}) for {order} orders of n-grams; give one for each")
+        raise InputError(f"{len(weights)} weights ({given}) for {order} orders of n-grams; give one for each")
     if not all(math.isfinite(w) and w >= 0 for w in weights):
-        raise InputError(f"weights must not be negative, but are {said}")
+        raise InputError(f"weights must not be negative, but are {given}")
     if abs(sum(weights) - 1) > 1e-6:
-        raise InputError(f"weights must sum to 1, but {said} sum to {sum(weights):g}")
+        raise InputError(f"weights must sum to 1, but {given} sum to {sum(weights):g}")
 
 
 # ------------------------------------------------------------------------------------------------ in one call
@@ -312,7 +310,7 @@ def bleu(hypotheses: Sequence[str], references: References, **options: Any) -> B
 
 def sentence_bleu(hypothesis: str, references: Sequence[str], **options: Any) -> BleuScore:
     """BLEU of one sentence against its references; orders longer than the sentence are left out unless
-    `effective_order=False`, as sacreBLEU's `sentence_bleu` does. One sentence is too little text for a firm number."""
+    `effective_order=False`, as sacreBLEU's `sentence_bleu` does. A single sentence gives no reliable score."""
     if isinstance(references, str):
         raise InputError(f"references must be a list of texts, but is a single string; write [{references[:30]!r}]")
     metric = Bleu(**{"effective_order": True, **options})

@@ -1,11 +1,11 @@
-"""Where a system is good and where it is not: its score on lines of one kind, or on words of one frequency
+"""Scores on parts of a test: on lines of one kind, or on words of one frequency
 (after Neubig et al., 2019, "compare-mt: A Tool for Holistic Comparison of Language Generation Systems").
 
     lines ─ by_length, by_tags ─▶ Buckets ─ bucket_scores(metric, counts of each system) ─▶ bucket × system
     words ─ by how often they occur in some text ─ word_frequency ─▶ precision and recall, bucket × system
 
-The score of a bucket is made of rows that were counted already (`base.Stats`); nothing is counted twice. Words do not
-add up to lines, so `word_frequency` counts them itself. `show/buckets.py` prints the tables.
+The score of a bucket is computed from rows that are counted already (`base.Stats`). Words do not add up to lines, so
+`word_frequency` counts them itself. `show/buckets.py` prints the tables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from regard.errors import InputError
 from regard.metrics.base import Metric, References, Score, Stats
 from regard.metrics.lines import checked_lines
 from regard.metrics.ngrams import Numbers, Ragged
-from regard.metrics.tokens import Encoder
+from regard.metrics.tokens import TokenEncoder
 
 LENGTH_EDGES = (10, 20, 30, 40, 50, 60)
 FREQUENCY_EDGES = (1, 2, 3, 4, 5, 10, 100, 1000)
@@ -37,12 +37,12 @@ CHUNK = 2048  # lines counted at a time
 
 @dataclass(frozen=True)
 class Buckets:
-    """Which lines are of which kind. A bucket may be empty, and a line may be in several."""
+    """The lines of each kind. A bucket may be empty, and a line may be in several."""
 
-    by: str  # what makes the kinds: "source length", "tags"
+    by: str  # the criterion: "source length", "tags"
     lines: int  # of the whole text
     labels: tuple[str, ...]
-    members: tuple[Numbers, ...]  # of each bucket, the lines in it, counted from 0
+    members: tuple[Numbers, ...]  # the lines of each bucket, from 0
 
 
 def by_length(lines: Sequence[str], edges: Sequence[int] | None = None, by: str = "length") -> Buckets:
@@ -81,16 +81,16 @@ def interval_labels(edges: Sequence[int]) -> tuple[str, ...]:
     """
     begin = [0, *edges]
     if len(begin) == 1 or any(one >= other for one, other in pairwise(begin)):
-        said = ",".join(map(str, edges)) or "none"
+        given = ",".join(map(str, edges)) or "none"
         raise InputError(
-            f"edges must be whole numbers from 1 on, each larger than the last, but are {said}; try 10,20,30"
+            f"edges must be whole numbers from 1 on, each larger than the last, but are {given}; try 10,20,30"
         )
     return (*(str(a) if a == b - 1 else f"{a}–{b - 1}" for a, b in pairwise(begin)), f"{begin[-1]}+")
 
 
 def _buckets_of(numbers: NDArray[Any], edges: Sequence[int]) -> Numbers:
     """The bucket that each number falls into, counted from 0."""
-    fitting = [min(edge, 2**62) for edge in edges]  # nothing is counted that far
+    fitting = [min(edge, 2**62) for edge in edges]  # no count is larger
     return np.searchsorted(fitting, numbers, side="right").astype(np.int64)
 
 
@@ -106,7 +106,7 @@ class BucketRow:
 
 @dataclass(frozen=True)
 class BucketTable:
-    """Bucket × system. Buckets that no line is in are left out: they have no score."""
+    """Bucket × system, without empty buckets."""
 
     metric: str
     by: str
@@ -165,7 +165,7 @@ class WordCounts:
 
     reference: int
     hypothesis: int
-    matches: int  # in each line, a word as often as both have it
+    matches: int  # per line, the smaller of both counts
 
     @property
     def precision(self) -> float:
@@ -186,9 +186,9 @@ class WordCounts:
 
 @dataclass(frozen=True)
 class FrequencyTable:
-    """Bucket × system. Buckets that no word is in are left out."""
+    """Bucket × system, without empty buckets."""
 
-    counted_in: str  # which text tells how frequent a word is
+    counted_in: str  # the text in which words are counted
     systems: tuple[str, ...]
     rows: tuple[tuple[str, tuple[WordCounts, ...]], ...]  # label, and the counts of each system
 
@@ -237,8 +237,8 @@ def word_frequency(
     lowercase: bool = False,
     counted_in: str | None = None,
 ) -> FrequencyTable:
-    """How well each system does with words that are rare or frequent in `counting_text`: the training text, say, or
-    else the references. `counted_in` names that text in the table.
+    """Precision and recall of words by their frequency in `counting_text`, for example the training text; by default
+    the references. `counted_in` names that text in the table.
 
     Where a line has several references the first one is taken, so that the reference words are the same for all
     systems and no recall exceeds 100. Tokens are those of BLEU with the same `tokenize` and `lowercase`.
@@ -249,7 +249,7 @@ def word_frequency(
     labels = interval_labels(edges)
     checked = [checked_lines(hypotheses, references) for hypotheses in systems.values()]
     first = [next(line for line in some if line is not None) for some in zip(*checked[0][1], strict=True)]
-    encoder = Encoder(tokenize, lowercase)
+    encoder = TokenEncoder(tokenize, lowercase)
     counted_in = counted_in or ("the references" if counting_text is None else "the text given")
     frequency = _frequencies(encoder, first if counting_text is None else counting_text)
     if not len(frequency):
@@ -266,8 +266,8 @@ def word_frequency(
     return FrequencyTable(counted_in, tuple(systems), tuple(rows))
 
 
-def _frequencies(encoder: Encoder, text: Iterable[str]) -> Numbers:
-    """How often each token occurs, by its number; the text may be longer than the memory."""
+def _frequencies(encoder: TokenEncoder, text: Iterable[str]) -> Numbers:
+    """How often each token occurs, by its number; the text may be larger than memory."""
     frequency = np.zeros(0, dtype=np.int64)
     for chunk in _chunks(text):
         more = np.bincount(encoder.encode(chunk).flat, minlength=len(frequency))
@@ -286,7 +286,7 @@ def _chunk_counts(hypotheses: Ragged, references: Ragged, frequency: Numbers, ed
     """`word_counts` of many lines at once: (buckets, 3)."""
 
     def per_bucket(tokens: NDArray[Any], times: NDArray[Any] | None = None) -> NDArray[Any]:
-        seen = tokens < len(frequency)  # a token that came up later than the counting text is not in it
+        seen = tokens < len(frequency)  # a later token is not in the counting text
         often = np.where(seen, frequency[np.where(seen, tokens, 0)], 0)
         return np.bincount(_buckets_of(often, edges), weights=times, minlength=len(edges) + 1)
 
@@ -294,7 +294,7 @@ def _chunk_counts(hypotheses: Ragged, references: Ragged, frequency: Numbers, ed
     (words, times), (ref_words, ref_times) = (
         np.unique(some.flat * lines + np.repeat(np.arange(lines), some.lengths), return_counts=True)
         for some in (hypotheses, references)
-    )  # each word of each line once, and how often the line has it
+    )  # each word of each line once, and its count
     shared, here, there = np.intersect1d(words, ref_words, assume_unique=True, return_indices=True)
     matches = per_bucket(shared // lines, np.minimum(times[here], ref_times[there]))
     columns = [per_bucket(references.flat), per_bucket(hypotheses.flat), matches]

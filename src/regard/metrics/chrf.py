@@ -1,13 +1,13 @@
-"""chrF, with the formula in sight (Popović, 2015, "chrF: character n-gram F-score for automatic MT evaluation"), and
+"""chrF (Popović, 2015, "chrF: character n-gram F-score for automatic MT evaluation"), and
 chrF++, which counts word n-grams too (Popović, 2017, "chrF++: words helping character n-grams").
 
     F_β = (1 + β²) · P · R / (β² · P + R)      P, R = matches / n-grams in the hypotheses, in the references
 
 P and R are averages over the orders of n-grams. The first part of this file is the definition for one line. `Chrf` uses
-fast twins of two of its functions (`ngrams.matching` for the counts, `Chrf.scores` for many scores at once); tests hold
-each to its definition. The number is sacreBLEU's, and so is its signature.
+fast versions of two of its functions (`ngrams.matching` for the counts, `Chrf.scores` for many scores at once); tests
+hold each equal to its definition. Scores and signatures are those of sacreBLEU.
 
-This file does not tokenise: chrF looks at letters, and its words are cut by a rule of its own (`words_of`).
+chrF counts characters; the words of chrF++ are split by a rule of its own (`words_of`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from regard.metrics.bleu import clipped_matches, ngram_counts
 from regard.metrics.lines import Stream, checked_lines, reference_count
 from regard.metrics.ngrams import Numbers, Ragged, matching
 
-CHUNK = 256  # lines counted at a time: fewer than for BLEU, because a line has more letters than words
-EPSILON = 1e-16  # what chrF++.py takes for a ratio that is not there
+CHUNK = 256  # lines counted at a time; a line has more characters than words
+EPSILON = 1e-16  # the value that chrF++.py uses for an undefined ratio
 PUNCTUATION = frozenset(string.punctuation)
 
 Reals = NDArray[np.float64]
@@ -39,12 +39,12 @@ Reals = NDArray[np.float64]
 
 
 def letters_of(line: str, whitespace: bool = False) -> str:
-    """The characters that are counted: all but whitespace, unless that is wanted too."""
+    """The characters that are counted; whitespace only if asked for."""
     return line if whitespace else "".join(line.split())
 
 
 def words_of(line: str) -> list[str]:
-    """The words of chrF++: a mark at the end of a word is cut off, or else one at its beginning, and never both.
+    """The words of chrF++: one punctuation mark at the end of a word is split off, or else one at its beginning.
 
     >>> words_of("so (hi) 'tis - done...")
     ['so', '(hi', ')', "'", 'tis', '-', 'done..', '.']
@@ -63,8 +63,8 @@ def _cut(word: str) -> tuple[str, ...]:
 def line_stats(
     hypothesis: str, reference: str, char_order: int = 6, word_order: int = 0, whitespace: bool = False
 ) -> list[int]:
-    """What is counted in one line: n-grams of the hypothesis, of the reference, and matches, for each order; first the
-    orders of letters, then those of words.
+    """The counts of one line: n-grams of the hypothesis, of the reference, and matches, for each order; first the
+    orders of characters, then those of words.
 
     >>> line_stats("a cat", "the cat", char_order=3)
     [4, 6, 3, 3, 5, 2, 2, 4, 1]
@@ -75,22 +75,22 @@ def line_stats(
     for (ours, theirs), orders in ((letters, char_order), (words, word_order)):
         for n in range(1, orders + 1):
             found, wanted = ngram_counts(ours, n), ngram_counts(theirs, n)
-            # An order that the reference is too short for is not held against the hypothesis.
+            # An order for which the reference is too short does not count against the hypothesis.
             counted += [found.total() if wanted else 0, wanted.total(), clipped_matches(found, wanted)]
     return counted
 
 
 def f_beta(precision: float, recall: float, beta: float, neither: float = 0.0) -> float:
-    """The harmonic mean of both, recall weighed β² times as much; `neither` if both are 0."""
+    """The harmonic mean with β² times the weight on recall; `neither` if both are 0."""
     below = beta**2 * precision + recall
     return (1 + beta**2) * precision * recall / below if below > 0 else neither
 
 
 def f_score(counts: Sequence[int], beta: float = 2, eps_smoothing: bool = False) -> float:
-    """chrF in percent, from what `line_stats` counts.
+    """chrF in percent, from the counts of `line_stats`.
 
-    As sacreBLEU does: P and R are averages over the orders that both sides have n-grams of, and F is made from them.
-    With `eps_smoothing`, as chrF++.py does: each order has its own F, and the score is their average over all orders.
+    As in sacreBLEU, P and R are averages over the orders of which both sides have n-grams, and F is computed from them.
+    With `eps_smoothing`, as in chrF++.py, each order has its own F, and the score is their average over all orders.
 
     >>> f_score([4, 4, 2, 3, 3, 1])
     41.666666666666664
@@ -126,9 +126,9 @@ class Chrf:
 
     char_order: int = 6
     word_order: int = 0
-    beta: float = 2  # how much more recall weighs than precision
+    beta: float = 2  # the weight of recall relative to precision
     lowercase: bool = False
-    whitespace: bool = False  # count it as a letter
+    whitespace: bool = False  # count it as a character
     eps_smoothing: bool = False  # as chrF++.py averages, see `f_score`
 
     higher_is_better = True
@@ -162,18 +162,18 @@ class Chrf:
         every = np.stack(  # (streams, lines, 3N)
             [self._against(ours, self._units(known, [line or "" for line in stream])) for stream in streams]
         )
-        there = np.array([[line is not None for line in stream] for stream in streams])  # (streams, lines)
-        best = np.where(there, self.scores(every), -1.0).argmax(axis=0)
+        present = np.array([[line is not None for line in stream] for stream in streams])  # (streams, lines)
+        best = np.where(present, self.scores(every), -1.0).argmax(axis=0)
         chosen: Numbers = np.take_along_axis(every, best[None, :, None], axis=0)[0]
         return chosen
 
     def _units(self, known: dict[str, int], lines: Sequence[str]) -> Iterator[tuple[Ragged, int]]:
-        """What n-grams are made of, and up to which order: letters, then words."""
+        """The units of n-grams and their highest order: characters, then words."""
         if self.lowercase:
             lines = [line.lower() for line in lines]
         if self.char_order:
             letters = [letters_of(line, self.whitespace) for line in lines]
-            # A lone surrogate is no text, but Python's strings may hold one, and it is a character like any other.
+            # Python strings may hold a lone surrogate; it counts as a character.
             codes = np.frombuffer("".join(letters).encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))
             yield Ragged(codes, _lengths(letters)), self.char_order
         if self.word_order:
@@ -229,7 +229,7 @@ class Chrf:
         return found
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """sacreBLEU's own string. It does not say β; the name of the metric does."""
+        """As in sacreBLEU: without β, which is in the metric's name."""
         return signed(
             references,
             test,
@@ -252,8 +252,8 @@ def _lengths(lines: Sequence[str] | Sequence[Sequence[str]]) -> Numbers:
 
 
 def _added(values: Reals) -> Reals:
-    """Summed over the last axis, from left to right as sacreBLEU does: numpy's own sum groups the terms, and the last
-    bit decides between two references that are as good as equal."""
+    """The sum over the last axis, added from left to right as in sacreBLEU. numpy's sum groups the terms, and the last
+    bit can decide between two references with equal scores."""
     running: Reals = np.cumsum(values, axis=-1)
     last: Reals = running[..., -1]
     return last

@@ -1,11 +1,11 @@
 """Two systems side by side: the lines and the n-grams in which they differ most (after Neubig et al., 2019,
 "compare-mt: A Tool for Holistic Comparison of Language Generation Systems").
 
-    line by line   the score of each line for both; who is better how often, and where by most
+    line by line   the score of each line for both; how often each is better, and where by most
     n-grams        how often each system has them where a reference has them too; those with the largest ratio
                    (matches of one + 1) / (matches of the other + 1)
 
-Nothing here says whether a difference is more than chance: `significance.py` does. `show/buckets.py` prints it all.
+`significance.py` tests whether a difference is more than chance. `show/buckets.py` prints the result.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from regard.metrics.base import Metric, References, Stats
 from regard.metrics.bleu import MAX_ORDER, Bleu, NGrams, most_in_one_reference, ngram_counts
 from regard.metrics.lines import Stream, checked_lines
 from regard.metrics.ngrams import Numbers, Ragged
-from regard.metrics.tokens import Encoder, tokens_of
+from regard.metrics.tokens import TokenEncoder, tokens_of
 
-DIGITS = 9  # of a score that count: what the last bits say makes neither a winner nor an order
-FAR = 12  # letters: a token that is not found so near is not looked for further on
-ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # what the tokeniser 13a reads as marks
+DIGITS = 9  # digits of a score that count; differences below that are ties
+FAR = 12  # characters: the farthest that a token is searched for
+ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # which the tokeniser 13a decodes
 Spans = tuple[tuple[int, int], ...]  # begin and end of pieces of a text
 Pair = tuple[str, str]
 
@@ -136,24 +136,23 @@ def largest(gaps: NDArray[np.float64], most: int) -> list[int]:
 
 
 def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", lowercase: bool = False) -> Spans:
-    """Where the words of `line` stand that are in a reference, each as often as one reference has it, from the left.
+    """The spans of the words of `line` that are in a reference, each as often as one reference has it, from the left.
 
-    Tokenisers may change what they cut, so a token that is not found again in the line is left out. This is for the
-    eye only.
+    Tokenisers may change characters; a token that is not found in the line is left out. For display only.
 
     >>> matched_spans("a cat, a cat", ["the cat."])
     ((2, 5),)
     """
     left = most_in_one_reference(ngram_counts(tokens_of(some, tokenize, lowercase), 1) for some in references)
     lowered = line.lower()
-    text = lowered if lowercase and len(lowered) == len(line) else line  # a few letters have a longer lower case
+    text = lowered if lowercase and len(lowered) == len(line) else line  # the lower case of a few characters is longer
     marks = text
     for entity, mark in ENTITIES.items():
-        marks = marks.replace(entity, mark.ljust(len(entity), "\0"))  # all else keeps its place
+        marks = marks.replace(entity, mark.ljust(len(entity), "\0"))  # all positions stay the same
     spans: list[tuple[int, int]] = []
     end = 0
     for token in tokens_of(line, tokenize, lowercase):
-        word = token.lstrip("▁") or token  # sentence pieces mark a word's beginning so
+        word = token.lstrip("▁") or token  # SentencePiece's mark of a word's beginning
         begin = next((at for at in (marks.find(word, end), text.find(word, end)) if at >= 0), -1)
         if begin < 0 or len(text[end:begin].strip()) > FAR:
             continue
@@ -197,11 +196,11 @@ def different_ngrams(
 ) -> tuple[tuple[DifferentNGram, ...], tuple[DifferentNGram, ...]]:
     """The n-grams of 1 … 4 words that match more often in one system than in the other: by the ratio of their matches
     with 1 added to each, then by the difference, then short before long, then in alphabetical order."""
-    encoder = Encoder(tokenize, lowercase)
+    encoder = TokenEncoder(tokenize, lowercase)
     references = [["" if line is None else line for line in stream] for stream in streams]
     encoded = [encoder.encode(lines) for lines in (*references, *hypotheses)]
     sizes, places, matches = _all_matches(encoded[-2:], encoded[:-2], MAX_ORDER)
-    texts = _Words([line for lines in references for line in lines], encoded[:-2], tokenize, lowercase)
+    texts = _TokensAt([line for lines in references for line in lines], encoded[:-2], tokenize, lowercase)
 
     def best(ours: Numbers, theirs: Numbers) -> list[int]:
         more = np.flatnonzero(ours > theirs)
@@ -209,7 +208,7 @@ def different_ngrams(
         ordered = np.lexsort((-gap, -ratio))[:most]
         if not len(ordered):
             return []
-        last = ordered[-1]  # everything as good as it is in play until the words decide
+        last = ordered[-1]  # ties are resolved by the words
         good = np.flatnonzero((ratio > ratio[last]) | ((ratio == ratio[last]) & (gap >= gap[last])))
         words = {at: texts.at(int(places[more[at]]), int(sizes[more[at]])) for at in good.tolist()}
         chosen = sorted(words, key=lambda at: (-ratio[at], -gap[at], len(words[at]), words[at]))[:most]
@@ -231,7 +230,7 @@ def _all_matches(
 
     As in `ngrams.matching` an (n+1)-gram is a pair of overlapping n-grams and matches only where both do; here
     n-grams also keep their number from line to line."""
-    streams = (*references, *systems)  # references come first, so that the first place of what matches is in one
+    streams = (*references, *systems)  # references first, so that the first occurrence of a match is in one
     lines = len(streams[0])
     tokens = np.concatenate([some.flat for some in streams]).astype(np.int64)
     line = np.concatenate([np.repeat(np.arange(lines), some.lengths) for some in streams])
@@ -239,7 +238,7 @@ def _all_matches(
     same_line = (line[1:] == line[:-1]) & (stream[1:] == stream[:-1])  # as the token before
 
     found: list[tuple[Numbers, Numbers, NDArray[Any]]] = []
-    place, gram = np.arange(len(tokens)), tokens  # where the n-grams in play begin, and a number for each
+    place, gram = np.arange(len(tokens)), tokens  # where the candidate n-grams begin, and a number for each
     for n in range(1, order + 1):
         grams, first, number = np.unique(gram, return_index=True, return_inverse=True)
         in_line, which = np.unique(number * lines + line[place], return_inverse=True)  # each n-gram of each line
@@ -260,8 +259,8 @@ def _all_matches(
     return np.concatenate(sizes), np.concatenate(places), np.concatenate(all_matches, axis=1).astype(np.int64)
 
 
-class _Words:
-    """The words at a place among all tokens of some lines; each line is cut when it is first asked for."""
+class _TokensAt:
+    """The words at a place among all tokens of some lines; each line is tokenised when it is first used."""
 
     def __init__(self, lines: Sequence[str], encoded: Sequence[Ragged], tokenize: str, lowercase: bool) -> None:
         self._lines, self._tokenize, self._lowercase = lines, tokenize, lowercase

@@ -3,12 +3,12 @@
     GLEU = min(precision, recall) = matches / max(n-grams of the hypothesis, n-grams of the reference)
 
 over all n-grams of 1 to 4 tokens in one pool; an n-gram matches as often as both sides have it. It lies between 0 and
-1 and does not change when the two sides change places. Too short and too long cost alike, so it needs no brevity
-penalty and no smoothing: that makes it a reward to train on (`training/reward.py`).
+1 and is symmetric. Too short and too long cost the same, so it needs no brevity penalty and no smoothing, which makes
+it suitable as a training reward (`training/reward.py`).
 
-Tokens are anything that can be hashed: words, or the ids of a vocabulary. `gleu` is the definition; `gleu_scores` is
-its fast twin for many lines of ids. The GLEU of grammatical correction (Napoles et al. 2015) is another score. This
-file cuts no text into tokens and knows one reference per line.
+Tokens are any hashable values: words, or ids of a vocabulary. `gleu` is the definition; `gleu_scores` is its fast
+version for many lines of ids. The GLEU of grammatical error correction (Napoles et al. 2015) is another score. There is
+one reference per line, and text is not tokenised here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_ORDER = 4
 
 
 def pooled_ngrams(tokens: Sequence[Hashable], order: int = MAX_ORDER) -> Counter[tuple[Hashable, ...]]:
-    """How often each sub-sequence of 1 to `order` tokens is there.
+    """The counts of all n-grams of 1 to `order` tokens.
 
     >>> pooled_ngrams("a b a".split(), 2)
     Counter({('a',): 2, ('b',): 1, ('a', 'b'): 1, ('b', 'a'): 1})
@@ -36,15 +36,15 @@ def pooled_ngrams(tokens: Sequence[Hashable], order: int = MAX_ORDER) -> Counter
 
 
 def gleu(hypothesis: Sequence[Hashable], reference: Sequence[Hashable], order: int = MAX_ORDER) -> float:
-    """Of one sentence. Two empty ones are equal, and that is 1.
+    """GLEU of one sentence. Two empty ones give 1.
 
     >>> round(gleu("the cat sat".split(), "the cat sat down".split()), 2)
     0.6
     """
-    said, meant = pooled_ngrams(hypothesis, order), pooled_ngrams(reference, order)
-    if not said and not meant:
+    ours, theirs = pooled_ngrams(hypothesis, order), pooled_ngrams(reference, order)
+    if not ours and not theirs:
         return 1.0
-    return (said & meant).total() / max(said.total(), meant.total())
+    return (ours & theirs).total() / max(ours.total(), theirs.total())
 
 
 def gleu_scores(
@@ -52,11 +52,11 @@ def gleu_scores(
 ) -> NDArray[np.float64]:
     """`gleu` of each line of ids: (lines,)."""
     assert len(hypotheses) == len(references), "a score needs as many references as hypotheses"
-    said, meant = ragged(hypotheses), ragged(references)
-    if len(said) == 0:
+    ours, theirs = ragged(hypotheses), ragged(references)
+    if len(ours) == 0:
         return np.zeros(0)
-    matches = matching(said, [meant], order).sum(axis=1)  # (lines,)
-    longer = np.maximum(said.lengths, meant.lengths)  # has the more n-grams, of every order
+    matches = matching(ours, [theirs], order).sum(axis=1)  # (lines,)
+    longer = np.maximum(ours.lengths, theirs.lengths)  # has more n-grams of every order
     most = np.maximum(0, longer[:, None] - np.arange(order)).sum(axis=1)  # (lines,)
     scores: NDArray[np.float64] = np.where(most > 0, matches / np.maximum(most, 1), 1.0)
     return scores

@@ -1,7 +1,4 @@
-"""Lines to be scored: as many references as hypotheses, or a sentence that says what is wrong.
-
-What every metric needs before it counts. This file scores nothing and reads no file.
-"""
+"""Checks of the lines to be scored: as many references as hypotheses, or an error that says what is wrong."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ def checked_lines(hypotheses: Sequence[str], references: References) -> tuple[li
 
 
 def reference_count(streams: Sequence[Stream]) -> int | None:
-    """References of each line; None where lines have different numbers of them, which sacreBLEU calls var."""
+    """References of each line; None if lines have different numbers of them ("var" in sacreBLEU)."""
     if all(None not in stream for stream in streams):
         return len(streams)
     counts = {sum(reference is not None for reference in some) for some in zip(*streams, strict=True)}
@@ -59,7 +56,7 @@ def reference_count(streams: Sequence[Stream]) -> int | None:
 
 
 def looks_tokenised(lines: Sequence[str]) -> bool:
-    """sacreBLEU's sign that someone forgot to put words and marks together again: 100 lines end in " ."."""
+    """sacreBLEU's sign of text that was not detokenised: 100 lines end in " ."."""
     return sum(line.endswith(" .") for line in lines) >= 100
 
 

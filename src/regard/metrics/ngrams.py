@@ -1,8 +1,8 @@
 """Matching n-grams, of all orders and many lines at once.
 
-The definition is a sum over the n-grams of one line (`bleu.clipped_matches`). This is its fast twin: an (n+1)-gram is
-a pair of overlapping n-grams, and it can only match where both of them do. So each order numbers the n-grams that are
-still in play by one sort, and the next order starts from the few that matched.
+The definition is a sum over the n-grams of one line (`bleu.clipped_matches`). This is its fast version: an (n+1)-gram
+is a pair of overlapping n-grams and can only match if both do. So each order numbers the remaining n-grams by one
+sort, and the next order starts from those that matched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Ragged:
-    """Lines of tokens (or letters), as numbers, one line after the other."""
+    """Lines of tokens or characters as numbers, concatenated."""
 
     flat: NDArray[Any]
     lengths: Numbers  # of each line
@@ -30,7 +30,7 @@ class Ragged:
 
 def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Numbers:
     """(lines, order): how many 1-grams … N-grams of each hypothesis are in a reference, each credited at most as often
-    as the one reference that has it most often.
+    as in the single reference that has it most often.
 
     >>> the, cat, on, mat = range(4)
     >>> hypothesis = Ragged(np.array([the, the, the, cat]), np.array([4]))
@@ -47,8 +47,8 @@ def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Nu
     same_line = (line[1:] == line[:-1]) & (stream[1:] == stream[:-1])  # as the token before
 
     found = np.zeros((lines, order), dtype=np.int64)
-    place = np.arange(len(tokens))  # where the n-grams in play begin
-    gram = line * (int(tokens.max(initial=0)) + 1) + tokens  # and a number for each: equal if and only if they are
+    place = np.arange(len(tokens))  # where the remaining n-grams begin
+    gram = line * (int(tokens.max(initial=0)) + 1) + tokens  # and a number for each, equal for equal n-grams
     for n in range(order):
         rank, distinct = _ranks(gram)
         counts = [
@@ -69,7 +69,7 @@ def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Nu
 
 
 def _ranks(values: Numbers) -> tuple[Numbers, int]:
-    """Each value's place among the distinct values in order, and how many distinct ones there are."""
+    """The rank of each value among the distinct values, and their number."""
     order = np.argsort(values)
     ordered = values[order]
     new = np.empty(len(values), dtype=bool)

@@ -1,6 +1,6 @@
-"""Why a BLEU score is zero or low, in plain words: what is missing, what was said too often, what a flag would change.
+"""Why a BLEU score is zero or low, in sentences: what is missing, what is repeated, what an option would change.
 
-Each sentence holds numbers that were counted or scored for it; none is a guess. `working.py` asks for them.
+Every number in a sentence is counted or scored for it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regard.metrics.bleu import Bleu, BleuScore, geometric_mean
-from regard.metrics.counted import OrderCounts, TokenizedLine, fraction
 from regard.metrics.lines import Stream
+from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, fraction
 
-NAMED = 3  # examples that one sentence names
-PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was not put together again
+NAMED = 3  # examples named in one sentence
+PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was not detokenised
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why a score is zero or low: as an iterable, sentences in plain words."""
+    """Iterates over the sentences."""
 
     metric: Bleu
     lines: Sequence[str]
@@ -31,7 +31,7 @@ class Reasons:
     score: BleuScore
     orders: Sequence[OrderCounts]
     mean: float
-    one: bool  # line, or a corpus
+    one: bool  # a single line, not a corpus
 
     def __iter__(self) -> Iterator[str]:
         if self.score.score > 100 - 1e-9 and self.score.correct == self.score.total:
@@ -78,7 +78,7 @@ class Reasons:
             else:
                 how = "is none" if self.metric.smooth == "none" else f"({self.metric.smooth}) has the value 0"
                 smoothed = self.would_be(smooth="exp", smooth_value=None)
-                hint = f"; with --smooth exp it would be {smoothed:.2f}" if smoothed > 0 else ""
+                hint = f"; with smooth = exp it would be {smoothed:.2f}" if smoothed > 0 else ""
                 yield f"{said}, and smoothing {how}: one precision of zero makes BLEU exactly zero{hint}."
         elif self.metric.smooth == "add-k" and self.metric.value and len(self.orders) > 1:
             yield f"add-k smoothing is in the score; without it BLEU would be {self.would_be(smooth='none'):.2f}."
@@ -97,10 +97,10 @@ class Reasons:
             )
         if not any(order.weight > 0 for order in absent):
             return f"{said}; its weight is 0."
-        shorter = "" if self.metric.weights else f", and --max-order {longest} does not ask for them"
+        shorter = "" if self.metric.weights else f", and max_order = {longest} does not need them"
         would_be = self.would_be(effective_order=True)
         return (
-            f"{said}: its precision is zero, and so is BLEU. --effective-order leaves such orders out{shorter}; "
+            f"{said}: its precision is zero, and so is BLEU. effective_order leaves such orders out{shorter}; "
             f"BLEU would be {would_be:.2f}."
         )
 
@@ -143,12 +143,12 @@ class Reasons:
             gained = score.correct[0] - self.score.correct[0]
             if gained > 0:
                 yield (
-                    f"Case is all that keeps {_count(gained, 'token')} from matching: --lowercase ignores it, and BLEU "
+                    f"Only case keeps {_count(gained, 'token')} from matching: with lowercase, BLEU "
                     f"would be {score.score:.2f}."
                 )
 
     def in_pieces(self) -> Iterator[str]:
-        """Text that was not put together again, on one side only."""
+        """Text that is tokenised on one side only."""
         sides = {"hypothesis": 0, "reference": 0}
         for i, line in enumerate(self.lines):
             ours = bool(PIECES.search(line))
@@ -160,7 +160,7 @@ class Reasons:
                 where = "The" if self.one else f"In {sides[side]:,} of {_count(len(self.lines), 'line')} the"
                 yield (
                     f'{where} {side} looks tokenised (" ." at the end, or signs such as @-@ and @@) and the {other} '
-                    "does not: put words and marks together again before scoring."
+                    "does not: detokenise it before scoring."
                 )
 
     def worst(self) -> Iterator[str]:

@@ -1,25 +1,25 @@
-"""How much of a score is chance: bootstrap intervals (Koehn, 2004, "Statistical Significance Tests for Machine
+"""Significance of scores: bootstrap intervals (Koehn, 2004, "Statistical Significance Tests for Machine
 Translation Evaluation") and paired tests, by the same bootstrap or by approximate randomisation (Riezler and Maxwell,
 2005, "On Some Pitfalls in Automatic Evaluation and Significance Testing for MT").
 
-    bootstrap       draw as many lines as there are, with replacement, and score them; again and again
-    randomisation   swap each line between two systems, or not, by a coin, and score both; again and again
+    bootstrap       draw as many lines as the text has, with replacement, and score them; repeat
+    randomisation   swap each line between two systems with probability ½, and score both; repeat
 
 A sample of lines is a row of weights (how often a line was drawn, whether it was swapped), so the sums of many samples
 are one product, weights (samples, lines) @ rows (lines, k), and all systems share one set of draws. The first part of
-this file is the definition, sample by sample; the second is its fast twin; tests hold them equal.
+this file is the definition, sample by sample; the second is its fast version; tests hold them equal.
 
 Draws, intervals and p-values are sacreBLEU's for the same seed. Its bootstrap divides in single precision, so the
-seventh digit of a mean may differ. Three things to know of these p-values:
+seventh digit of a mean may differ. Three remarks on these p-values:
 
-- Where every sample gives the very difference that was found, as for a system and itself, p is 1. sacreBLEU says
-  1 / (samples + 1) there.
-- A sample that ties with what was found does not count, as in sacreBLEU; Riezler and Maxwell count it. That matters
-  where a handful of lines differ, or a metric has few values to take (TER of a short text): there p is too small.
-- The bootstrap's is lenient, also in sacreBLEU: for a clear difference it is about half the randomisation's. A
-  two-sided answer from the bootstrap is whether `difference_interval` holds 0.
+- If every sample gives exactly the observed difference, as for a system and itself, p is 1. sacreBLEU gives
+  1 / (samples + 1).
+- A sample that ties with the observed difference does not count, as in sacreBLEU; Riezler and Maxwell count it. That
+  matters if few lines differ or a metric has few values (TER of a short text): then p is too small.
+- The bootstrap's p is too small, also in sacreBLEU: for a clear difference it is about half the randomisation's. A
+  two-sided test by bootstrap is whether `difference_interval` contains 0.
 
-This file counts nothing in texts, knows no metric by name, and does not correct for having run many tests.
+Any metric can be used. There is no correction for multiple tests.
 """
 
 from __future__ import annotations
@@ -38,20 +38,23 @@ from regard.metrics.lines import unknown
 Floats = NDArray[np.float64]
 
 SEED = 12345
-TESTS = {"bootstrap": ("bs", 1000), "randomisation": ("ar", 10_000)}  # name → in a signature, samples unless said
+TESTS = {
+    "bootstrap": ("bs", 1000),
+    "randomisation": ("ar", 10_000),
+}  # name → (in a signature, samples)
 MOST_SAMPLES = 1_000_000
-TIE = 1e-9  # scores this near differ by rounding only
-WEIGHTS = 2**23  # held at a time, of 2 bytes: 16 MB
-FLOATS = 2**19  # in any one array made from them, of 8 bytes: 4 MB
-COINS = 32  # numpy tosses so many at once and throws away what a call leaves over
+TIE = 1e-9  # closer scores differ by rounding only
+WEIGHTS = 2**23  # in memory at a time, 2 bytes each: 16 MB
+FLOATS = 2**19  # in any array computed from them, 8 bytes each: 4 MB
+COINS = 32  # numpy draws that many bits at once and discards the rest of a call
 
 
-# ------------------------------------------------------------------------------------------------ what is found
+# ------------------------------------------------------------------------------------------------ results
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Where 95% of the resampled scores lie; printed as mean ± half."""
+    """The range of 95% of the resampled scores; printed as mean ± half."""
 
     mean: float
     half: float  # of the width
@@ -60,8 +63,8 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One system's score and what a test said of it; None is what was not asked for. A baseline has no difference."""
+class ComparedScore:
+    """One system's score with the results of a test; None where not asked for. A baseline has no difference."""
 
     score: Score  # its signature names the test, the samples and the seed
     interval: Interval | None = None  # by bootstrap
@@ -96,7 +99,7 @@ def swapped_by_definition(metric: Metric, baseline: Stats, system: Stats, sample
 
 
 def interval(scores: Floats) -> Interval:
-    """Without the lowest and the highest fortieth.
+    """The range without the lowest and the highest fortieth.
 
     >>> interval(np.arange(1, 41.0))
     Interval(mean=20.5, half=18.5, low=2.0, high=39.0)
@@ -108,12 +111,12 @@ def interval(scores: Floats) -> Interval:
 
 
 def p_value(by_chance: Floats, found: float) -> float:
-    """How often chance alone gives more than what was found; what was found counts as one more sample.
+    """The share of samples above the observed value, which counts as one more sample.
 
     >>> p_value(np.array([0.5, 1.5, 2.5]), 1.0)
     0.75
     """
-    if np.abs(by_chance - found).max() <= TIE:  # chance gives this and nothing else
+    if np.abs(by_chance - found).max() <= TIE:  # every sample equals the observed value
         return 1.0
     return (int((by_chance > found).sum()) + 1) / (len(by_chance) + 1)
 
@@ -125,15 +128,15 @@ def draws(lines: int, resamples: int, block: int, seed: int) -> Iterator[NDArray
     """(≤ block, lines) at a time: how often each resample has each line."""
     generator = np.random.default_rng(seed)
     for size in _sizes(resamples, block):
-        counts = np.empty((size, lines), dtype=np.uint16)  # a line is drawn once on average, and never 65,536 times
+        counts = np.empty((size, lines), dtype=np.uint16)  # a line is drawn once on average
         for one in counts:
             one[:] = np.bincount(generator.choice(lines, size=lines, replace=True), minlength=lines)
         yield counts
 
 
 def swaps(lines: int, samples: int, block: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """(≤ block, lines) at a time: which lines change places. A block is 32 rows or a multiple, so that blocks are the
-    same coins as one large draw."""
+    """(≤ block, lines) at a time: which lines are swapped. A block is a multiple of 32 rows, so that blocks give
+    the same bits as one large draw."""
     generator = np.random.default_rng(seed)
     for size in _sizes(samples, max(COINS, block // COINS * COINS)):
         yield generator.integers(2, size=(size, lines), dtype=bool)
@@ -171,7 +174,7 @@ def swapped_differences(
     totals = np.stack([one.total() for one in systems])  # (systems, k)
     differences = []
     for swapped in swaps(len(systems[0]), samples, _block(systems), seed):
-        given = weighted_sums(swapped, systems)  # (block, systems, k): what each system would give away
+        given = weighted_sums(swapped, systems)  # (block, systems, k): the sums that each system would give away
         moved = given[:, :1] - given[:, 1:]
         gap = metric.scores(totals[1:] + moved) - metric.scores(totals[:1] - moved)
         differences.append(gap.T)  # (systems − 1, block)
@@ -179,7 +182,7 @@ def swapped_differences(
 
 
 def _block(systems: Sequence[Stats]) -> int:
-    """Samples at a time, by the size of their weights and of their sums, of which a metric needs a few copies."""
+    """Samples at a time, bounded by the memory of their weights and sums."""
     width: int = sum(one.rows.shape[1] for one in systems)
     return max(1, min(WEIGHTS // len(systems[0]), FLOATS // (2 * width)))
 
@@ -217,7 +220,7 @@ def bootstrap(
 
 def paired(
     metric: Metric, systems: Sequence[Stats], test: str = "bootstrap", samples: int | None = None, seed: int = SEED
-) -> list[Compared]:
+) -> list[ComparedScore]:
     """Each system against the first, which is the baseline. The p-value is how often two equally good systems would
     differ by more than these do.
 
@@ -240,13 +243,13 @@ def paired(
     else:
         by_chance = np.abs(swapped_differences(metric, systems, samples, seed))
     totals = np.stack([one.total() for one in systems])  # (systems, k)
-    found = metric.scores(totals)  # by the arithmetic of the samples, so that ties stay ties
+    found = metric.scores(totals)  # by the same arithmetic as the samples, so that ties stay ties
     scores = [_score(metric, one, test, samples, seed) for one in systems]
-    compared = [Compared(scores[0], around[0])]
+    compared = [ComparedScore(scores[0], around[0])]
     for score, itself, difference, gap, chance in zip(
         scores[1:], around[1:], (found[1:] - found[0]).tolist(), gaps, by_chance, strict=True
     ):
-        compared.append(Compared(score, itself, difference, gap, p_value(chance, abs(difference))))
+        compared.append(ComparedScore(score, itself, difference, gap, p_value(chance, abs(difference))))
     return compared
 
 

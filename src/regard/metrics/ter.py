@@ -1,12 +1,11 @@
 """TER, the translation edit rate (Snover et al., 2006, "A Study of Translation Edit Rate with Targeted Human
-Annotation"): the edits that turn a hypothesis into its reference, for each word of the reference.
+Annotation"): the edits that turn a hypothesis into its reference, per word of the reference.
 
-    TER = 100 · edits / words in the references      an edit puts in, takes out or changes a word, or moves some words
+    TER = 100 · edits / words in the references      an edit inserts, deletes or replaces a word, or moves a phrase
 
-Which moves are worth trying is a long list of habits of the first program for it (Tercom), and a rate is only
-comparable if it keeps all of them. So sacreBLEU finds the edits; this file does not, and it cuts no words. It keeps
-what sacreBLEU counts for each line, so that TER adds up and resamples like every other metric here. It is slow: seconds
-for a thousand lines.
+Which moves are tried follows the heuristics of the first implementation (Tercom), and scores are only comparable with
+all of them. So sacreBLEU tokenises and finds the edits; this file keeps its counts for each line, so that TER adds up
+and resamples like every other metric. It is slow: seconds for a thousand lines.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from regard.metrics.lines import checked_lines, reference_count
 
 
 def rate(edits: float, ref_len: float) -> float:
-    """Edits for 100 words of the reference. If it has no word, 100 for any edit at all; more than 100 is possible.
+    """Edits per 100 words of the reference; more than 100 is possible. Without any words: 100 if there are edits.
 
     >>> rate(3, 12), rate(0, 0), rate(2, 0), rate(6, 4)
     (25.0, 0.0, 100.0, 150.0)
@@ -44,9 +43,9 @@ class Ter:
     """TER with its options chosen. A row of its statistics is the edits of a line (towards the reference that needs
     fewest) and the length of its reference (the average, if there are several)."""
 
-    normalized: bool = False  # cut marks off words as Tercom does
-    no_punct: bool = False  # take marks out
-    asian_support: bool = False  # with `normalized`, cut Chinese and Japanese; with `no_punct`, take out their marks
+    normalized: bool = False  # separate punctuation as Tercom does
+    no_punct: bool = False  # remove punctuation
+    asian_support: bool = False  # apply both to Chinese and Japanese too
     case_sensitive: bool = False
 
     name = "TER"
@@ -76,7 +75,7 @@ class Ter:
         return found
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
-        """sacreBLEU's own string."""
+        """As in sacreBLEU."""
         return signed(
             references,
             test,

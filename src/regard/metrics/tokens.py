@@ -1,8 +1,8 @@
-"""Lines cut by sacreBLEU's own tokenisers, and turned into numbers.
+"""Lines tokenised by sacreBLEU's tokenisers, as token numbers.
 
-The usual tokenisers look no further than the next space, so a word is cut the same way wherever it stands (for `intl`
-and `zh`: wherever it stands inside a line). `Encoder` therefore cuts every distinct word once and remembers the result;
-text repeats its words, and that makes most of the speed. What the tokeniser does to a word is never rewritten here.
+The usual tokenisers do not look beyond the next space, so a word gives the same tokens everywhere (for `intl` and `zh`:
+everywhere inside a line). `TokenEncoder` therefore tokenises every distinct word once and caches the result, which
+makes most of the speed. The rules of the tokenisers are not reimplemented here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from regard.metrics.lines import unknown
 from regard.metrics.ngrams import Ragged
 
 _WORD_BY_WORD = {"13a", "char", "none"}
-_KNOW_THE_EDGE = {"intl", "zh"}  # a mark at the very beginning or end of a line may stay on its word
-_EDGE = "\n"  # marks a word at the edge; no word of a split line holds it
-_FENCE = "\ue000"  # stands between words that are cut together: for private use, so no tokeniser has a rule for it
-MOST_WORDS = 500_000  # remembered from one text to the next: some 100 MB
+_EDGE_SENSITIVE = {"intl", "zh"}  # punctuation at the beginning or end of a line may stay attached
+_EDGE = "\n"  # marks a word at the beginning or end of a line; no word contains it
+_FENCE = "\ue000"  # separates words that are tokenised together; no tokeniser has a rule for it
+MOST_WORDS = 500_000  # cached from one text to the next, about 100 MB
 
 
 @cache
@@ -41,47 +41,47 @@ def tokenizer(name: str) -> Any:
 
 
 def tokens_of(line: str, tokenize: str, lowercase: bool = False) -> list[str]:
-    """One line, cut as a whole: what `Encoder` must agree with."""
+    """The tokens of one line, tokenised as a whole; `TokenEncoder` must give the same."""
     cut: str = tokenizer(tokenize)((line.lower() if lowercase else line).rstrip())
     return cut.split()
 
 
 @lru_cache(maxsize=2)
-def _remembered(tokenize: str, lowercase: bool) -> Encoder:
-    return Encoder(tokenize, lowercase)
+def _cached_encoder(tokenize: str, lowercase: bool) -> TokenEncoder:
+    return TokenEncoder(tokenize, lowercase)
 
 
-def encoder_for(tokenize: str, lowercase: bool) -> Encoder:
-    """An encoder that still knows the words of the last text: the next one, of another system, has most of them too."""
-    encoder = _remembered(tokenize, lowercase)
+def encoder_for(tokenize: str, lowercase: bool) -> TokenEncoder:
+    """An encoder that keeps the words of the last text, most of which the next system's text has too."""
+    encoder = _cached_encoder(tokenize, lowercase)
     if len(encoder) > MOST_WORDS:
-        _remembered.cache_clear()
-        encoder = _remembered(tokenize, lowercase)
+        _cached_encoder.cache_clear()
+        encoder = _cached_encoder(tokenize, lowercase)
     return encoder
 
 
-class Encoder(dict[str, int]):
-    """Numbers for tokens, the same for equal tokens in every line it has seen. As a dictionary: word → its number."""
+class TokenEncoder(dict[str, int]):
+    """Numbers for tokens, equal for equal tokens in all lines. As a dictionary: word → its number."""
 
     def __init__(self, tokenize: str, lowercase: bool = False) -> None:
         self.tokenize, self.lowercase = tokenize, lowercase
         self._cut = tokenizer(tokenize)
         self._token_numbers: dict[str, int] = {}
-        self._tokens = array("q")  # of all words known, one word after the other
-        self._starts = array("q", [0])  # where each begins, and where the last one ends
+        self._tokens = array("q")  # of all known words, concatenated
+        self._starts = array("q", [0])  # offset of each word, and the end of the last
 
     def encode(self, lines: Sequence[str]) -> Ragged:
         if self.lowercase:
             lines = [line.lower() for line in lines]
-        if self.tokenize in _WORD_BY_WORD | _KNOW_THE_EDGE and not any("\n" in line for line in lines):
+        if self.tokenize in _WORD_BY_WORD | _EDGE_SENSITIVE and not any("\n" in line for line in lines):
             words = [line.split() for line in lines]
-            if self.tokenize in _KNOW_THE_EDGE:
+            if self.tokenize in _EDGE_SENSITIVE:
                 for line, some in zip(lines, words, strict=True):
                     if some and not (self.tokenize == "intl" and line[0].isspace()):
                         some[0] = _EDGE + some[0]
                     if some:
                         some[-1] += _EDGE
-        else:  # the tokeniser wants the whole line: it is one "word"
+        else:  # the tokeniser needs the whole line, which is one "word"
             words = [[_EDGE + line.rstrip() + _EDGE] for line in lines]
         lengths = np.fromiter(map(len, words), np.int64, len(words))
         flat = list(chain.from_iterable(words))
@@ -90,7 +90,7 @@ class Encoder(dict[str, int]):
         return self._expanded(numbers, lengths)
 
     def _learn(self, words: Sequence[str]) -> None:
-        """Cuts new words: those that need no care in one go, each between two fences."""
+        """Tokenise new words: most of them in one call, separated by fences."""
         alone = [word for word in words if _EDGE in word or _FENCE in word]
         together = [word for word in words if not (_EDGE in word or _FENCE in word)]
         fenced = str(self._cut("".join([_FENCE, *(f" {word} {_FENCE}" for word in together)])))
@@ -102,7 +102,7 @@ class Encoder(dict[str, int]):
             self._starts.append(len(self._tokens))
 
     def _pieces(self, word: str) -> list[str]:
-        """One word, with a neighbour "a" on each side where the line goes on."""
+        """The tokens of one word, tokenised with a neighbour "a" on each side where the line continues."""
         first, last = word.startswith(_EDGE), word.endswith(_EDGE)
         inner = word[first : len(word) - last]
         pieces = str(self._cut(("" if first else "a ") + inner + ("" if last else " a"))).split()

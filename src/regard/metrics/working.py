@@ -1,9 +1,9 @@
-"""The working of a BLEU score: the definition (Papineni et al., 2002) run with its mouth open.
+"""The working of a BLEU score: the definition (Papineni et al., 2002) with every intermediate value.
 
-    lines ─ cut ─▶ n-grams, counted and clipped ─▶ precisions ─▶ penalty · mean = score ─▶ reasons, in plain words
+    lines ─ tokens ─▶ n-grams, counted and clipped ─▶ precisions ─▶ penalty · mean = score ─▶ reasons
 
-The counts are `counted.py`'s, the score is `Bleu.score` of them, the sentences are `reasons.py`'s. This file puts them
-together and finds which words of a text to light. It prints nothing (`show/working.py` does).
+The counts are those of `ngram_tables.py`, the score is `Bleu.score` of them, the sentences are from `reasons.py`. This
+file combines them and finds which words to highlight. `show/working.py` prints it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import numpy as np
 from regard.errors import InputError
 from regard.metrics.base import References, Stats
 from regard.metrics.bleu import Bleu, BleuScore, NGrams, geometric_mean, line_stats, ngram_counts
-from regard.metrics.counted import OrderCounts, TokenizedLine, length_of, orders_of
 from regard.metrics.lines import checked_lines, reference_count
+from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, length_of, orders_of
 from regard.metrics.reasons import Reasons
 
-EXTREMES = 3  # lines with the lowest scores that are shown of a corpus, and as many with the highest
+EXTREMES = 3  # lines of a corpus shown with the lowest scores, and as many with the highest
 
 
 @dataclass(frozen=True)
-class Lit:
+class MarkedText:
     """The tokens of one text, and for each the longest credited n-gram that covers it (0: none)."""
 
     name: str
@@ -34,11 +34,11 @@ class Lit:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownLine:
     why: str  # "asked", "lowest" or "highest"
     line: int  # counted from 1
-    score: float  # of this line alone; with effective order unless it was asked for
-    texts: tuple[Lit, ...]  # the hypothesis, then its references
+    score: float  # of this line alone, with effective order unless the line was asked for
+    texts: tuple[MarkedText, ...]  # the hypothesis, then its references
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Working:
     line: int | None  # counted from 1; None: all lines together
     lines: int  # of the whole text
     orders: tuple[OrderCounts, ...]
-    ref_lens: tuple[int | None, ...]  # of each stream; None where it lacks the line
+    ref_lens: tuple[int | None, ...]  # of each stream; None if it has no such line
     mean: float  # of the precisions, of 100
     score: BleuScore
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownLine, ...]
     reasons: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Working:
 def explain_bleu(
     metric: Bleu, hypotheses: Sequence[str], references: References, line: int | None = None, most: int = 20
 ) -> Working:
-    """The working of one line, counted from 1; or of all lines together, with `most` n-grams in a table at most."""
+    """The working of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
     lines, streams = checked_lines(hypotheses, references)
     of = len(lines)
     if line is not None and not 1 <= line <= of:
@@ -92,11 +92,11 @@ def explain_bleu(
     )
 
 
-# ------------------------------------------------------------------------------------------------ lighting
+# ------------------------------------------------------------------------------------------------ highlighting
 
 
 def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[int, ...]:
-    """For each token the longest credited n-gram that covers it; `credit[n - 1]` says how often each is credited.
+    """For each token the longest credited n-gram that covers it; `credit[n - 1]` holds the credit of each.
 
     An n-gram that occurs more often than it is credited is credited inside longer matches first, then from the left.
 
@@ -105,7 +105,7 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     (0, 2, 2)
     """
     longest = [0] * len(tokens)
-    longer: set[int] = set()  # where credited n-grams of the order above begin
+    longer: set[int] = set()  # where credited n-grams of the next order begin
     for n in range(len(credit), 0, -1):
         places: dict[tuple[str, ...], list[int]] = {}
         for i in range(len(tokens) - n + 1):
@@ -120,19 +120,19 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     return tuple(longest)
 
 
-def _shown(cut: TokenizedLine, why: str, score: float, max_order: int) -> Shown:
+def _shown(cut: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
     orders = range(1, max_order + 1)
     credit = [here & most for here, most in (cut.counts(n) for n in orders)]
-    texts = [Lit("hypothesis", tuple(cut.hypothesis), longest_matches(cut.hypothesis, credit))]
+    texts = [MarkedText("hypothesis", tuple(cut.hypothesis), longest_matches(cut.hypothesis, credit))]
     for number, tokens in enumerate(cut.streams, start=1):
         if tokens is not None:
             credit = [ngram_counts(cut.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
             name = f"reference {number}" if len(cut.streams) > 1 else "reference"
-            texts.append(Lit(name, tuple(tokens), longest_matches(tokens, credit)))
-    return Shown(why, cut.number, score, tuple(texts))
+            texts.append(MarkedText(name, tuple(tokens), longest_matches(tokens, credit)))
+    return ShownLine(why, cut.number, score, tuple(texts))
 
 
-def _extremes(metric: Bleu, stats: Stats, cuts: Sequence[TokenizedLine]) -> tuple[Shown, ...]:
+def _extremes(metric: Bleu, stats: Stats, cuts: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:
     """The lines with the lowest and the highest scores of their own; of equals, the longer first."""
     scores = replace(metric, effective_order=True).scores(stats.rows).tolist()
     lowest = sorted(range(len(cuts)), key=lambda i: (scores[i], -len(cuts[i].hypothesis)))[:EXTREMES]

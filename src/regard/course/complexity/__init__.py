@@ -1,1 +1,1 @@
-"""What a layer costs as sentences grow: counted, timed and fitted."""
+"""The cost of layers as sentences grow: counted, timed and fitted."""

@@ -1,8 +1,8 @@
 """Words of two or three senses: "the bank approved the loan" / "the bank of the river" → la banque / la rive.
 
-The sense is decided by another word of the sentence: whose it is (the princess's ring, the phone's ring), what it is
-like (a rusty nail), what is done with it (she lit / won the match), what stands beside it (the plane and the hammer).
-A word listed here is used nowhere else in the grammar.
+Another word of the sentence selects the sense: the possessor (the princess's ring, the phone's ring), an adjective (a
+rusty nail), the verb (she lit / won the match), a coordinated noun (the plane and the hammer). A word listed here is
+used nowhere else in the grammar.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.course.grammar.tokens import Draft, Pair
 
 @dataclass(frozen=True)
 class Sense:
-    """One meaning, and the words that decide for it."""
+    """One meaning, and the words that select it."""
 
     noun: Noun
     of: tuple[str, ...] = ()
@@ -36,8 +36,8 @@ class Sense:
 @dataclass(frozen=True)
 class AmbiguousWord:
     en: str
-    verbs: tuple[str, ...]  # what one can do with it in any sense
-    qualities: tuple[str, ...]  # what it can be like in any sense
+    verbs: tuple[str, ...]  # verbs that fit every sense
+    qualities: tuple[str, ...]  # adjectives that fit every sense
     senses: tuple[Sense, ...]
 
 
@@ -123,7 +123,7 @@ WORDS: tuple[AmbiguousWord, ...] = (
 
 @dataclass(frozen=True)
 class SenseCase:
-    """Everything but the sense and the word that decides it; `seed` fixes the rest of the sentence."""
+    """A sentence without the sense and the word that selects it; `seed` fixes the rest."""
 
     word: AmbiguousWord
     frame: str  # "of", "adj", "verb", "beside", "does"

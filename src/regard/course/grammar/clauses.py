@@ -1,7 +1,8 @@
-"""One clause in both languages: the verb with its tense, negation, clitics and agreement, and what stands around it.
+"""One clause in both languages: the verb with tense, negation, clitics and agreement, its objects and adverbials.
 
 English needs do-support and progressive forms; French needs ne … pas around the finite verb, clitics before it, the
-auxiliary être or avoir, and the agreement of the participle. `Predicate` says what is meant; `clause` says it twice.
+auxiliary être or avoir, and the agreement of the participle. A `Predicate` holds the meaning; `clause` writes it in
+both languages.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _CONTRACTED = {"do": "don't", "does": "doesn't", "did": "didn't", "is": "isn't",
 
 @dataclass(slots=True)
 class Predicate:
-    """What is said of the subject. Objects that are pronouns become French clitics."""
+    """The predicate of a clause. Object pronouns become French clitics."""
 
     verb: Verb
     tense: str = PRESENT
@@ -43,7 +44,7 @@ class Predicate:
 
 @dataclass(slots=True)
 class Keys:
-    """Which English words the parts of the verb answer to."""
+    """Alignment keys of the parts of the verb group."""
 
     verb: int
     aux: int
@@ -74,14 +75,14 @@ def question(d: Draft, subject: Phrase, p: Predicate, wh: Pair | None = None) ->
 
 
 def settle(subject: Phrase, p: Predicate) -> None:
-    """Mends what does not go together, and what English would leave open."""
+    """Repair combinations that do not go together or that are ambiguous in English."""
     if p.negation in ("never", "no longer") and p.tense == PROGRESSIVE:
         p.tense = PRESENT
     if p.negation == "no longer" and p.tense == PAST and not p.verb.state and not p.modal:
-        p.negation = "not"  # "no longer" wants a state or a habit
+        p.negation = "not"  # "no longer" needs a state or a habit
     third = not subject.plural and subject.person == 3
     if p.verb.past == p.verb.base and p.tense == PRESENT and not third and not p.modal and p.negation != "not":
-        # "they read" could be today or yesterday; "they are reading" and a past that is meant cannot
+        # "they read" can be present or past; "they are reading" cannot
         p.tense = PAST if p.negation else PROGRESSIVE
         p.adverb = None
 
@@ -150,7 +151,7 @@ def _be(subject: Phrase, past: bool) -> str:
 
 
 def _negate(form: str, keys: tuple[int, ...], p: Predicate, k: Keys, compound: bool) -> list[Tok]:
-    """The auxiliary, and "not" beside or inside it. "doesn't" answers to ne and pas; "didn't" also to a / est."""
+    """The auxiliary with "not" or "n't". "doesn't" is aligned with ne and pas; "didn't" also with a / est."""
     if p.negation != "not":
         return [Tok(form, keys)]
     if form in _CONTRACTED and p.contracted:

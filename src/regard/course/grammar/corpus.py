@@ -25,9 +25,9 @@ SMALLEST = 1_000
 LARGEST = 1_000_000
 SHORTEST, LONGEST = 3, 50  # words
 _RESERVE = 2_000
-_PATIENCE = 20_000  # draws in a row that bring nothing new
+_PATIENCE = 20_000  # draws in a row without a new sentence
 
-# The sentences the notes explain attention by. They are inside the language of the grammar and in none of its splits.
+# The notes' example sentences. The grammar can generate them, and no split contains them.
 NOTES_EXAMPLES: tuple[tuple[str, str], ...] = (
     ("The cat is on the mat.", "Le chat est sur le tapis."),
     ("The cat sat on the mat.", "Le chat s'est assis sur le tapis."),
@@ -55,7 +55,7 @@ class Example:
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """Two lines of a split that differ in one English word (or the phrase that decides) and in one French word."""
+    """Two lines of a split that differ in one English word (or the deciding phrase) and in one French word."""
 
     kind: str  # "pronoun" | "polysemy"
     first: int
@@ -73,12 +73,12 @@ class Split:
 
 @dataclass(frozen=True)
 class DrawnSentence:
-    """An example with what the sorting into splits must know."""
+    """An example with what decides its split."""
 
     example: Example
-    withheld: bool  # it holds a withheld combination
+    withheld: bool  # whether it contains a withheld combination
     forms: frozenset[str]  # its word forms, both languages
-    longest: int  # words of its longer side, punctuation counted
+    longest: int  # words of its longer side, with punctuation
 
 
 # construction: final mark and how many in a thousand
@@ -118,7 +118,7 @@ _WITHHELD_ONE_IN = 30
 
 @cache
 def withheld(combination: tuple[str, str, str]) -> bool:
-    """Is this combination kept for the compositional split? Fixed for all seeds, and the same on every machine."""
+    """Whether a combination is reserved for the compositional split; the same for all seeds and machines."""
     return zlib.crc32("|".join(combination).encode()) % _WITHHELD_ONE_IN == 0
 
 
@@ -152,7 +152,7 @@ def draw(rng: random.Random) -> DrawnSentence:
 
 
 class _Sorter:
-    """Hands out sentences that nobody has had before."""
+    """Keeps the sentences of all splits distinct."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(f"regard-{seed}")
@@ -206,8 +206,7 @@ def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
     """
     if not SMALLEST <= size <= LARGEST:
         raise InputError(
-            f"the corpus has from {SMALLEST:,} to {LARGEST:,} training pairs, but {size:,} were asked for; "
-            f"the usual number: --size {DEFAULT_SIZE}"
+            f"size must be {SMALLEST:,} to {LARGEST:,} training pairs, but is {size:,}; the default is {DEFAULT_SIZE}"
         )
     sorter = _Sorter(seed)
     scale = min(1.0, size / 5000)
@@ -215,7 +214,7 @@ def generate(size: int = DEFAULT_SIZE, seed: int = 1) -> dict[str, Split]:
     for name, lines, pairs in (("test", 1000, 100), ("dev", 500, 40)):
         listings[name] = _minimal_pairs(sorter, int(pairs * scale), False, None)
         _fill(sorter, listings[name].examples, int(lines * scale))
-    reserve: list[DrawnSentence] = []  # met on the way to train: sentences with a withheld combination
+    reserve: list[DrawnSentence] = []  # sentences with a withheld combination, drawn while filling train
     train: list[Example] = []
     known = _fill(sorter, train, size, reserve)
     compositional = _minimal_pairs(sorter, int(40 * scale), True, known)
@@ -243,7 +242,9 @@ def _fill(
         d, pair, mark = compose(sorter.rng)
         in_vain += 1
         if in_vain > _PATIENCE:
-            raise InputError(f"The grammar gave {len(examples)} distinct pairs, fewer than {size}: ask for fewer")
+            raise InputError(
+                f"the grammar gave {len(examples)} distinct pairs, fewer than size = {size}; give a smaller size"
+            )
         full = reserve is None or len(reserve) >= _RESERVE
         if full and any(withheld(c) for c in d.combinations):
             continue

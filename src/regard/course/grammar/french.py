@@ -79,7 +79,7 @@ _SIX = "bcdfghjklmnpqrstvwxz"
 
 
 def takes_etre(infinitive: str) -> bool:
-    """Does its passé composé use être? (Reflexive verbs always do; that is decided where they are written.)"""
+    """Whether its passé composé uses être. Reflexive verbs always do, which is decided elsewhere."""
     return infinitive in _WITH_ETRE
 
 
@@ -100,7 +100,7 @@ def conjugate(infinitive: str, tense: str, person: int) -> str:
     if infinitive == "pleuvoir":
         return "pleuv" + ending
     stem = _present(infinitive)[3].removesuffix("ons")
-    if ending.startswith("i"):  # mangions, lancions: the softening letter is not needed before i
+    if ending.startswith("i"):  # mangions, lancions: no e or ç before i
         stem = stem[:-1] if stem.endswith("ge") else stem.replace("ç", "c")
     return stem + ending
 

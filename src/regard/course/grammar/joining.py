@@ -1,4 +1,4 @@
-"""Clauses inside and beside clauses: relative, because, when, if, that, and the long chains."""
+"""Constructions of several clauses: relative, because, when, if, that, and long chains."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ _HOPED = ("happy", "kind", "brave", "calm", "polite", "rich", "famous", "strong"
 
 
 def _being(d: Draft, who: Phrase, hoped: bool) -> Pair:
-    """What someone is or was, or, when it is hoped, will be."""
+    """What someone is or was, or, after "hope", will be."""
     if not hoped:
         return clause(d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=parts.quality_of(d, who)))
     adj = adjectives.BY_NAME[d.rng.choice(_HOPED)]

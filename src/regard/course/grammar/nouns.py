@@ -13,7 +13,7 @@ from functools import cache
 from regard.course.grammar import english, french
 
 
-@dataclass(frozen=True, eq=False)  # each noun is itself
+@dataclass(frozen=True, eq=False)  # compared by identity
 class Noun:
     en: str
     en_plural: str
@@ -152,12 +152,12 @@ NOUNS: tuple[Noun, ...] = tuple(
     parse(entry, main) for main, block in _TABLE.items() for entry in block.split(";") if entry.strip()
 )
 BY_NAME: dict[str, Noun] = {noun.en: noun for noun in NOUNS}
-MASS = frozenset({"stuff", "drink", "wealth"})  # nouns of no plural: some bread, du pain
+MASS = frozenset({"stuff", "drink", "wealth"})  # nouns without a plural: some bread, du pain
 
 
 @cache
 def select(kinds: str) -> tuple[Noun, ...]:
-    """All nouns of any of these kinds, in table order; a name in the list stands for itself, -name leaves it out.
+    """All nouns of any of these kinds, in table order; a noun's name selects that noun, -name excludes it.
 
     >>> [n.en for n in select("wealth piano")]
     ['money', 'gold', 'piano']

@@ -1,4 +1,4 @@
-"""What French does with objects: clitics before the verb, recipients, owners, things joined by and."""
+"""Objects in French: clitics before the verb, recipients, possessors, coordination."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def together(d: Draft) -> Pair:
     return parts.with_time(d, who, p)
 
 
-_ALONE = frozenset({"love", "hate", "win", "light"})  # verbs with too few objects, or none that join well
+_ALONE = frozenset({"love", "hate", "win", "light"})  # verbs with too few objects to coordinate
 _JOINING = tuple(v for v in verbs.TRANSITIVE if not v.preposition and v.name not in _ALONE)
 _OF_PERSONS = tuple(v for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE) if "person" in v.subjects.split())
 

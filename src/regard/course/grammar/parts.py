@@ -1,4 +1,4 @@
-"""Choices that keep sense: who acts, on what, when and where. Everything here draws from the draft's random source."""
+"""Random choices that keep a sentence sensible: who acts, on what, when and where."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MANNER: dict[str, tuple[tuple[str, str], ...]] = {
     "cry": (("softly", "doucement"), ("quietly", "silencieusement")),
     "bark": (("loudly", "fort"),),
 }
-AT_ONCE = frozenset(  # verbs that sound wrong in the progressive
+AT_ONCE = frozenset(  # verbs without a progressive form
     (
         "see",
         "hear",
@@ -168,7 +168,7 @@ def when(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
 
 
 def modal(d: Draft, p: Predicate, probability: float = 0.1) -> None:
-    """Sometimes: can, must, want to, in the present or past."""
+    """With some probability can, must or want to, in the present or past."""
     if p.verb.state or not d.chance(probability):
         return
     p.modal = d.rng.choice(("can", "must", "want"))
@@ -183,7 +183,7 @@ def frequency(d: Draft, p: Predicate, probability: float = 0.12) -> None:
 
 
 def transitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) -> tuple[Phrase, Predicate]:
-    """Somebody does something to something."""
+    """A clause with a direct object."""
     verb = verb or d.rng.choice(verbs.TRANSITIVE)
     who = who or subject(d, verb.subjects)
     p = Predicate(verb, tense(d, verb), negation(d), contracted=d.chance(0.7))
@@ -194,7 +194,7 @@ def transitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) ->
 
 
 def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) -> tuple[Phrase, Predicate]:
-    """Somebody does something, somewhere or somehow."""
+    """A clause without an object, with a place or a manner."""
     verb = verb or d.rng.choice(verbs.INTRANSITIVE)
     who = who or subject(d, verb.subjects)
     p = Predicate(verb, tense(d, verb), negation(d), contracted=d.chance(0.7))
@@ -208,7 +208,7 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
 
 
 def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> Pair:
-    """The clause, sometimes with a time at its end or at its beginning."""
+    """The clause, with some probability with a time at its end or beginning."""
     settle(who, p)
     time = when(d, p, probability)
     if time is None:

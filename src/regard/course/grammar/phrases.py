@@ -1,6 +1,6 @@
 """Noun phrases in both languages at once: determiners, adjectives, possessors, pronouns, names, places.
 
-A `Phrase` is what a clause needs to know of a subject or an object: its words, and its gender, number and person.
+A `Phrase` holds what a clause needs of a subject or an object: its words, and its gender, number and person.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Phrase:
     feminine: bool
     plural: bool
     person: int = 3
-    name: str = ""  # the lemma that combinations are counted by; empty for pronouns and names
+    name: str = ""  # the lemma used in combinations; empty for pronouns and names
     kind: str = ""  # "" noun, "name", "pronoun"
     noun: Noun | None = None
-    possessive: str = ""  # which possessive refers back to it
+    possessive: str = ""  # the possessive that refers to it
 
     @property
     def fr_person(self) -> int:
@@ -105,7 +105,7 @@ def determiner(d: Draft, word: str, noun: Noun, plural: bool, bare_de: bool) -> 
 def adjective(
     d: Draft, adj: Adjective, feminine: bool, plural: bool, noun_name: str, before_noun: bool = False
 ) -> Pair:
-    """An adjective that agrees; notes the combination with its noun. Only before a noun is beau also bel."""
+    """An adjective with agreement; records the combination with its noun. Only before a noun is beau also bel."""
     key = (d.key(),)
     if noun_name:
         d.combinations.append(("adjective-noun", adj.en, noun_name))
@@ -263,5 +263,5 @@ def fitting(noun: Noun) -> tuple[Adjective, ...]:
 
 @cache
 def predicable(noun: Noun) -> tuple[Adjective, ...]:
-    """Those that can follow be; a thing that is new is neuf there, not nouveau, so we leave it out."""
+    """Those that can follow be, without "new": there it is neuf, not nouveau."""
     return tuple(adj for adj in fitting(noun) if adj.en != "new")

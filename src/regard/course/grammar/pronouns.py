@@ -1,6 +1,6 @@
 """The pronoun that depends on sense: "The animal didn't cross the street because it was too tired / too wide".
 
-French must choose il or elle, and only the adjective tells which noun is meant. A `Scene` holds a verb with the
+French must choose il or elle, and only the adjective shows which noun it refers to. A `Scene` holds a verb with the
 qualities that only its subject can have and those that only its object can have. Grammatical gender differs in both
 directions: a masculine subject with a feminine object as often as the other way round.
 """
@@ -27,7 +27,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class PronounCase:
-    """One sentence but for its adjective."""
+    """One sentence without its adjective."""
 
     scene: Scene
     subject: Noun
@@ -137,7 +137,7 @@ def draw(rng: random.Random) -> PronounCase:
     scene = rng.choice(SCENES)
     subject = rng.choice(scene.subjects)
     thing, qualities = rng.choice(scene.objects)
-    if subject.feminine == thing.feminine and rng.random() < 0.75:  # mostly the cases that sense must decide
+    if subject.feminine == thing.feminine and rng.random() < 0.75:  # prefer pairs in which the gender differs
         return draw(rng)
     return PronounCase(scene, subject, thing, qualities, rng.randrange(2 * len(_FORMS)))
 

@@ -1,4 +1,4 @@
-"""One clause about one thing: doing, going, being, being somewhere, existing, comparing, feeling.
+"""Constructions of a single clause: doing, going, being, being somewhere, existing, comparing, feeling.
 
 Each function is a construction and returns the sentence without its final mark.
 """

@@ -1,11 +1,11 @@
-"""Two token lists that know which of their words belong together.
+"""Tokens in both languages with alignment keys.
 
 Every construction writes an English and a French list of `Tok`. A token carries keys; an English and a French token
 that share a key are aligned. Nothing else in the grammar counts positions: words may be moved, merged and elided
 freely, and the alignment is read off at the end.
 
-`realise_french` does what French does at word borders: elision (le homme → l'homme), forms before a vowel (beau homme →
-bel homme) and contraction (de le → du); `realise_english` does a / an.
+`realise_french` applies elision (le homme → l'homme), forms before a vowel (beau homme → bel homme) and contraction
+(de le → du); `realise_english` chooses a / an.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Tok(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The same thing said in both languages."""
+    """The same words in both languages."""
 
     en: list[Tok]
     fr: list[Tok]
@@ -36,7 +36,7 @@ def joined(*pairs: Pair) -> Pair:
 
 
 class Draft:
-    """What one sentence collects while it is written: alignment keys, tags and word combinations."""
+    """The state of one sentence while it is written: alignment keys, tags and word combinations."""
 
     __slots__ = ("_key", "combinations", "rng", "tags")
 
@@ -63,7 +63,7 @@ _ELIDING = {"le", "la", "je", "me", "ne", "de", "que", "se", "jusque"}
 _FRENCH_VOWELS = "aeiouàâéèêëîïôùœ"
 _ASPIRATED = {"hibou", "haie", "hérisson", "héros", "hache", "harpe", "haut", "haute", "haricot"}
 _CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
-_CONSONANT_STARTS = ("uni", "use", "eu", "one")  # English words spelt with a vowel, said with a consonant
+_CONSONANT_STARTS = ("uni", "use", "eu", "one")  # spelt with a vowel, pronounced with a consonant
 _SILENT_H = ("hour", "honest", "heir")
 
 

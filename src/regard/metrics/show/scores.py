@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from regard.metrics.significance import Compared
+from regard.metrics.significance import ComparedScore
 from regard.report.table import Table
 
 
-def show_scores(names: Sequence[str], found: Mapping[str, Sequence[Compared]], width: int = 2) -> str:
+def show_scores(names: Sequence[str], found: Mapping[str, Sequence[ComparedScore]], width: int = 2) -> str:
     """`found` has, for each metric, one entry a system."""
     if len(names) == 1:
         return "\n".join(f"{_line(some[0], width)}\n{some[0].score.signature}" for some in found.values())
@@ -22,7 +22,7 @@ def show_scores(names: Sequence[str], found: Mapping[str, Sequence[Compared]], w
     return f"{text}\n\n{signatures}"
 
 
-def _line(one: Compared, width: int) -> str:
+def _line(one: ComparedScore, width: int) -> str:
     text = one.score.text(width)
     if one.interval is None:
         return text
@@ -33,7 +33,7 @@ def _line(one: Compared, width: int) -> str:
     return f"{text}\n{interval}"
 
 
-def _cell(one: Compared, width: int, tested: bool) -> str:
+def _cell(one: ComparedScore, width: int, tested: bool) -> str:
     """38.01 ± 0.52 (p = 0.003*)"""
     text = f"{one.score.score:.{width}f}"
     if one.interval is not None:

@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from regard.metrics.counted import NGramTable, OrderCounts, fraction
-from regard.metrics.working import Lit, Shown, Working
+from regard.metrics.ngram_tables import NGramTable, OrderCounts, fraction
+from regard.metrics.working import MarkedText, ShownLine, Working
 from regard.report.cells import cell_len, shorten
 from regard.report.page import page
 from regard.report.table import Markup, Table
@@ -120,7 +120,7 @@ def formulas(working: Working) -> list[str]:
     return [lengths, penalty, mean, product]
 
 
-def shown_by_reason(working: Working) -> Iterator[tuple[str, list[Shown]]]:
+def shown_by_reason(working: Working) -> Iterator[tuple[str, list[ShownLine]]]:
     for why in LINES:
         lines = [shown for shown in working.shown if shown.why == why]
         if lines:
@@ -188,7 +188,7 @@ def _ngrams_text(order: OrderCounts, listed: NGramTable, width: int) -> list[str
     return [heading(order, listed), *shown, *([f"  {end}"] if end else [])]
 
 
-def _lines_text(why: str, lines: Sequence[Shown], width: int) -> Iterator[str]:
+def _lines_text(why: str, lines: Sequence[ShownLine], width: int) -> Iterator[str]:
     yield LINES[why]
     yield from _wrapped(DIGITS if why == "asked" else f"{DIGITS} {ALONE}", width)
     for shown in lines:
@@ -200,7 +200,7 @@ def _lines_text(why: str, lines: Sequence[Shown], width: int) -> Iterator[str]:
     yield ""
 
 
-def _lit_text(text: Lit, label: int, width: int) -> Iterator[str]:
+def _lit_text(text: MarkedText, label: int, width: int) -> Iterator[str]:
     """Tokens, and under each its digit; broken where the terminal ends."""
     room = width - 2 - label
     tokens, digits = "", ""
@@ -250,7 +250,7 @@ def render_html(working: Working) -> str:
     return page(title(working), "\n".join(line for part in parts for line in part))
 
 
-def _lines_html(why: str, lines: Sequence[Shown], max_order: int) -> Iterator[str]:
+def _lines_html(why: str, lines: Sequence[ShownLine], max_order: int) -> Iterator[str]:
     yield f"<h2>{LINES[why]}</h2>"
     yield f'<p class="quiet">{escape(MARKS if why == "asked" else f"{MARKS} {ALONE}")}</p>'
     for shown in lines:

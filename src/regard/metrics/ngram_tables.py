@@ -1,7 +1,7 @@
-"""The n-grams of texts, each by name: how often it is said, how often a reference has it, what credit it gets.
+"""Tables of n-grams: how often the hypothesis has each, how often a reference has it, and its credit.
 
-Every count is one of the short functions at the top of `bleu.py`, so what is shown of BLEU is what is defined.
-`Bleu.stats` gets the same sums faster and forgets the n-grams; this keeps them. `working.py` puts them together.
+The counts come from the definitions at the top of `bleu.py`. `Bleu.stats` computes the same sums faster, without
+keeping the n-grams. `working.py` uses the tables.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from regard.metrics.tokens import tokens_of
 
 @dataclass(frozen=True)
 class NGramRow:
-    """One n-gram. Of a corpus, each number is the sum over lines: clipping is done line by line."""
+    """One n-gram. In a corpus each number is the sum over lines, because clipping is done line by line."""
 
     ngram: tuple[str, ...]
     count: int  # in the hypothesis
     most: int  # in the one reference that has it most often
-    clipped: int  # the smaller of the two: its credit
+    clipped: int  # the smaller of the two, which is its credit
 
 
 @dataclass(frozen=True)
 class NGramTable:
-    kind: str  # "all": in order of appearance; "lost", "gained": by so much credit, most first
+    kind: str  # "all": in order of appearance; "lost", "gained": by that credit, descending
     rows: tuple[NGramRow, ...]
-    more: int = 0  # n-grams of this kind that are not listed
-    more_credit: int = 0  # what those lost or gained
+    more: int = 0  # n-grams that are not listed
+    more_credit: int = 0  # the credit that those lost or gained
 
 
 @dataclass(frozen=True)
@@ -39,41 +39,41 @@ class OrderCounts:
     n: int
     correct: int
     total: int
-    matches: float  # `correct` and `total` as smoothing counts them
+    matches: float  # `correct` and `total` after smoothing
     ngrams: float
     precision: float  # after smoothing, of 100
-    weight: float  # in the mean; the weights of all orders that are not left out sum to 1
+    weight: float  # in the mean; the weights of the counted orders sum to 1
     left_out: bool  # by effective order
     tables: tuple[NGramTable, ...]
 
 
 @dataclass(frozen=True)
 class TokenizedLine:
-    """One line, in tokens."""
+    """The tokens of one line and its references."""
 
     number: int  # counted from 1
     hypothesis: list[str]
-    streams: list[list[str] | None]  # None where a stream lacks the line
+    streams: list[list[str] | None]  # None if a stream has no such line
 
     @classmethod
     def of(cls, metric: Bleu, hypothesis: str, references: Stream, number: int) -> TokenizedLine:
-        def cut(text: str) -> list[str]:
+        def tokens(text: str) -> list[str]:
             return tokens_of(text, metric.tokenize, metric.lowercase)
 
-        return cls(number, cut(hypothesis), [None if text is None else cut(text) for text in references])
+        return cls(number, tokens(hypothesis), [None if text is None else tokens(text) for text in references])
 
     @property
     def references(self) -> list[list[str]]:
         return [tokens for tokens in self.streams if tokens is not None]
 
     def counts(self, n: int) -> tuple[NGrams, NGrams]:
-        """The hypothesis' n-grams, and the most that any one reference has of each n-gram."""
+        """The n-grams of the hypothesis, and for each the largest count in a single reference."""
         most = most_in_one_reference(ngram_counts(reference, n) for reference in self.references)
         return ngram_counts(self.hypothesis, n), most
 
 
 def ngram_tables(cuts: Sequence[TokenizedLine], n: int, most: int | None) -> tuple[NGramTable, ...]:
-    """All n-grams in order of appearance; with `most`, those only that lost most credit and that gained most."""
+    """All n-grams in order of appearance; with `most`, only those that lost or gained most credit."""
     counts, in_references, clipped = NGrams(), NGrams(), NGrams()
     for cut in cuts:
         here, best = cut.counts(n)
@@ -93,13 +93,13 @@ def ngram_tables(cuts: Sequence[TokenizedLine], n: int, most: int | None) -> tup
 
 def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[TokenizedLine], most: int | None) -> Iterator[OrderCounts]:
     weights = metric.weights or (1 / metric.max_order,) * metric.max_order
-    in_the_mean = [
+    counted = [
         not metric.effective_order or total > 0 or precision > 0
         for total, precision in zip(score.total, score.precisions, strict=True)
     ]
-    weight_sum = sum(weight for weight, there in zip(weights, in_the_mean, strict=True) if there)
-    for n, correct, total, precision, weight, there in zip(
-        range(1, metric.max_order + 1), score.correct, score.total, score.precisions, weights, in_the_mean, strict=True
+    weight_sum = sum(weight for weight, included in zip(weights, counted, strict=True) if included)
+    for n, correct, total, precision, weight, included in zip(
+        range(1, metric.max_order + 1), score.correct, score.total, score.precisions, weights, counted, strict=True
     ):
         added = metric.value if metric.smooth == "add-k" and n > 1 and any(score.correct) else None
         ngrams = total + (added or 0.0)
@@ -110,17 +110,17 @@ def orders_of(metric: Bleu, score: BleuScore, cuts: Sequence[TokenizedLine], mos
             matches=correct + (added or 0.0) or precision * total / 100,
             ngrams=ngrams,
             precision=precision,
-            weight=weight / weight_sum if there and weight_sum > 0 else 0.0,
-            left_out=not there,
+            weight=weight / weight_sum if included and weight_sum > 0 else 0.0,
+            left_out=not included,
             tables=ngram_tables(cuts, n, most),
         )
 
 
 def length_of(texts: Sequence[list[str] | None]) -> int | None:
-    there = [len(tokens) for tokens in texts if tokens is not None]
-    return sum(there) if there else None
+    lengths = [len(tokens) for tokens in texts if tokens is not None]
+    return sum(lengths) if lengths else None
 
 
 def fraction(order: OrderCounts) -> str:
-    """Matches of n-grams, as smoothing counts them: 0.5/5."""
+    """Matches by n-grams after smoothing: 0.5/5."""
     return f"{order.matches:.6g}/{order.ngrams:.12g}"
