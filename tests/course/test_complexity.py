@@ -34,9 +34,10 @@ from regard.course.complexity.measure import (
     path_length,
     sequential_operations,
 )
-from regard.course.complexity.report import as_json, as_markdown, as_page, as_text, chart, remarks
+from regard.course.complexity.report import as_markdown, as_page, as_text, chart, complexity_output, remarks
 from regard.course.complexity.timing import count, memory_kept, rising, sweep
 from regard.layers.attention import attend
+from regard.report.deliver import contents
 from regard.report.svg import svg
 
 CPU = torch.device("cpu")
@@ -234,7 +235,7 @@ def test_text_names_every_layer_and_fits_the_terminal(report: ComplexityReport) 
 
 
 def test_json_holds_every_point(report: ComplexityReport) -> None:
-    data = json.loads(as_json(report))
+    data = json.loads(contents(complexity_output(report), ".json"))
     assert [row["layer"] for row in data["rows"]] == list(COST_CLAIMS)
     for row in data["rows"]:
         for axis, sizes in (("over_n", [16, 32, 64]), ("over_d", [8, 16, 32])):

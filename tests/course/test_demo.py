@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,11 +21,18 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("demo") / "home"
-    with pytest.MonkeyPatch.context() as patch:
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
         patch.setattr(demo, "PAIRS", 1000)
         patch.setattr(demo, "ALIGNED", 5)
         demo.run_demo(home, steps=40)
+    (home / "printed.txt").write_text(printed.getvalue(), encoding="utf-8")
     return home
+
+
+def test_the_time_is_said_first(home: Path) -> None:
+    assert re.match(r"About \d+ minutes? on this machine", (home / "printed.txt").read_text(encoding="utf-8"))
+    assert demo.expected_minutes(6000, 0.05) > demo.expected_minutes(3000, 0.05) > demo.expected_minutes(3000, 0.04)
 
 
 def test_every_figure_is_kept(home: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
 from collections.abc import Callable
@@ -107,27 +106,21 @@ def complexity(
     """
     if window % 2 == 0:
         raise InputError(f"--window must be an odd number, but is {window}")
-    from regard.report.deliver import REPORTS, Output, check_out, deliver, show
+    from regard.report.deliver import REPORTS, check_out, contents, deliver, show
 
     for path in out or ():
         check_out(path, REPORTS)
     from regard.course.complexity.measure import MeasurementPlan, measure
-    from regard.course.complexity.report import as_json as to_json
-    from regard.course.complexity.report import as_markdown, as_page, as_text
+    from regard.course.complexity.report import complexity_output
     from regard.device import pick_device
 
     chosen = pick_device(device)
     plan = MeasurementPlan(lengths=lengths, widths=widths, kernel=kernel, window=window).on(chosen)
     report = with_threads(threads, lambda: measure(plan.quick() if quick else plan, chosen, progress()))
-    output = Output(
-        text=lambda: as_text(report),
-        data=lambda: dataclasses.asdict(report),
-        markdown=lambda: as_markdown(report),
-        page=lambda: as_page(report),
-    )
+    output = complexity_output(report)
     for path in out or ():
         deliver(output, path)
-    show(to_json(report) if as_json else as_text(report))
+    show(contents(output, ".json" if as_json else ".txt").decode())
 
 
 def progress() -> Callable[[str], None]:

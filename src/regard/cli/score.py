@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import click
 import typer
 from typer.core import TyperCommand
 
@@ -16,6 +16,12 @@ from regard.metrics.table import METRICS
 
 MOST_DIGITS = 15  # of a double
 MOST_RESAMPLES = 1_000_000
+
+
+class MetricName(StrEnum):
+    """The names of the table of metrics."""
+
+    vars().update({name.upper(): name for name in METRICS})
 
 
 class ScoreCommand(TyperCommand):
@@ -50,8 +56,8 @@ def bleu(
         ),
     ],
     metrics: Annotated[
-        list[str] | None,
-        typer.Option("-m", "--metrics", click_type=click.Choice(list(METRICS)), help="One or more.  [default: bleu]"),
+        list[MetricName] | None,
+        typer.Option("-m", "--metrics", help="One or more.  [default: bleu]"),
     ] = None,
     tokenize: Annotated[
         str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")

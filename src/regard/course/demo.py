@@ -42,7 +42,7 @@ from regard.translator import Translator
 STEPS = 3000  # four minutes on two quiet cores
 TIMED = 5  # updates in each measurement before the demo
 OVERHEAD = 1.1  # time of a training step, with data and evaluation, by that of a bare update
-REST = 800  # updates that take as long as everything but training
+REST = 600  # updates that take as long as everything but training
 PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes
 ALIGNED = 100  # sentences on which the attention view is chosen, and as many to measure it on
 

@@ -11,7 +11,6 @@ from regard.course.complexity.timing import Sweep
 from regard.report.chart import Spot, plot, powers
 from regard.report.deliver import Output
 from regard.report.drawing import Drawing
-from regard.report.json import dumps
 from regard.report.page import page, picture, said
 from regard.report.table import Table
 
@@ -170,10 +169,6 @@ def as_markdown(report: ComplexityReport) -> str:
     parts += [f"## {title}\n\n{table.markdown()}" for title, table in tables(report).items()]
     parts += [explanation(report), "\n".join(f"- {remark}" for remark in remarks())]
     return "\n\n".join(parts) + "\n"
-
-
-def as_json(report: ComplexityReport) -> str:
-    return dumps(asdict(report))
 
 
 def as_page(report: ComplexityReport) -> str:
