@@ -27,7 +27,8 @@ def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
     if isinstance(command, RecipeCommand) and text.startswith("unknown key") and not flags:
         return f"{text} (regard train --help lists all keys)"
     missing = [flag for flag in dict.fromkeys(flags) if not re.search(rf"{flag}(?![\w-])", text)]
-    return f"{text} ({', '.join(missing)})" if missing else text
+    count = ", which counts from 1" if "counted from 0" in text else ""
+    return f"{text} ({', '.join(missing)}{count})" if missing else text
 
 
 def command_words(app: Any, words: Sequence[str]) -> list[str]:

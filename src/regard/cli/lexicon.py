@@ -42,8 +42,8 @@ def lexicon(
     in the box cannot be changed: its lexicon is shown.
 
     \b
-      regard lexicon
-      regard lexicon --model runs/mine --src corpus/train.en --tgt corpus/train.fr
+      regard lexicon --model runs/mine --src corpus/dev.en --tgt corpus/dev.fr
+      regard lexicon --model runs/mine --src corpus/train.en --tgt corpus/train.fr --entries 3
     """
     from rich.console import Console
 
