@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -92,3 +93,33 @@ def test_completion_knows_recipe_keys() -> None:
     words = "regard train --learning"
     done = regard(_REGARD_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD="2")
     assert "--learning-rate" in done.stdout.decode()
+
+
+LIBRARY_FLAGS = 71  # string literals outside `cli` that name a flag; the number may only fall
+
+
+def literals_that_name_a_flag() -> list[str]:
+    """String literals of the package outside `cli`, docstrings apart, with a flag such as --steps in them."""
+    package, found = ROOT / "src" / "regard", []
+    flags = {flag.name for flag in load_script(ROOT / "tools" / "flags.py").flag_table()}
+    for path in sorted(package.rglob("*.py")):
+        if "cli" in path.relative_to(package).parts:
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {
+            id(node.body[0].value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                words = re.findall(r"(?<![\w(-])--[a-z][a-z-]*(?![\w:-])", node.value)  # not a variable of CSS
+                found += [f"{path.relative_to(package)}:{node.lineno} {word}" for word in words if word in flags]
+    return found
+
+
+def test_the_library_names_no_flags() -> None:
+    found = literals_that_name_a_flag()
+    assert len(found) <= LIBRARY_FLAGS, "\n".join(found)

@@ -211,7 +211,7 @@ def test_a_checkpoint_of_two_goes_on_in_two_exactly_and_in_three(home: Path) -> 
 
 def test_a_stop_asked_of_one_stops_all(ran: tuple[Path, str]) -> None:
     home, said = ran
-    assert said.count("interrupted after step 4, saved; to go on: regard resume") == 1
+    assert said.count("interrupted after step 4, saved; to continue: regard resume") == 1
     assert f"resuming {home / 'stopped'} after step 4" in said
 
 
