@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import os
 import subprocess
 import sys
 import tokenize
@@ -147,33 +148,15 @@ def duplicated_blocks(sources: list[Path]) -> list[tuple[str, str, int]]:
     return sorted(blocks, key=lambda block: -block[2])
 
 
-def clashing_flags(cli: Path) -> dict[str, set[str]]:
-    """Flags that several commands declare with different kinds of value: flag → the kinds."""
-    kinds: dict[str, set[str]] = defaultdict(set)
-    for path in sorted(cli.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-            for argument in (*function.args.args, *function.args.kwonlyargs):
-                option = declared_option(argument.annotation)
-                if option is not None:
-                    kind, names = option
-                    for name in names or [f"--{argument.arg.replace('_', '-')}"]:
-                        kinds[name].add(kind)
-    return {name: some for name, some in sorted(kinds.items()) if len(some) > 1}
-
-
-def declared_option(annotation: ast.expr | None) -> tuple[str, list[str]] | None:
-    """(metavar or type, names) of `Annotated[type, typer.Option(…)]`; None for anything else."""
-    if not (isinstance(annotation, ast.Subscript) and ast.unparse(annotation.value) == "Annotated"):
-        return None
-    kind, call = annotation.slice.elts[:2] if isinstance(annotation.slice, ast.Tuple) else (None, None)
-    if not (isinstance(call, ast.Call) and ast.unparse(call.func).endswith("Option")) or kind is None:
-        return None
-    words = {keyword.arg: keyword.value for keyword in call.keywords}
-    names = [a.value for a in call.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-    names = [part for name in names for part in name.split("/") if part.startswith("--")]
-    metavar = ast.literal_eval(words["metavar"]) if isinstance(words.get("metavar"), ast.Constant) else ""
-    return str(metavar) or ast.unparse(kind).replace(" | None", ""), names
+def clashing_flags(root: Path) -> list[str]:
+    """What `tools/flags.py` of that tree says."""
+    script = root / "tools" / "flags.py"
+    if not script.exists():
+        return []
+    environment = {**os.environ, "PYTHONPATH": str(root / "src")}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    return lines[max(i for i, line in enumerate(lines) if line.endswith("flags clash")) + 1 :]
 
 
 def upward_imports(root: Path) -> int | None:
@@ -202,7 +185,6 @@ def measure(root: Path) -> tuple[dict[str, int], dict[str, list[str]]]:
     many = [
         (p, f) for p, f in everything if parameters(f) > MANY_PARAMETERS and "cli" not in p.relative_to(package).parts
     ]
-    flags = clashing_flags(package / "cli")
     listed = {
         "import cycles": [" ↔ ".join(group) for group in import_cycles(sources, package)],
         "duplicated blocks of six lines or more": [f"{a} = {b} ({n} lines)" for a, b, n in duplicated_blocks(sources)],
@@ -211,7 +193,7 @@ def measure(root: Path) -> tuple[dict[str, int], dict[str, list[str]]]:
             f"{p}:{f.lineno} {f.name}" for p, f in many
         ],
         "class names that occur twice": [name for name, count in sorted(classes.items()) if count > 1],
-        "flags that clash": [f"{name}: {', '.join(sorted(kinds))}" for name, kinds in flags.items()],
+        "flags that clash": clashing_flags(root),
     }
     figures = {
         "files in src": len(sources),
