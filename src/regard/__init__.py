@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 def load(path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, device: str = "auto") -> Translator:

@@ -34,7 +34,10 @@ class Translator(TextTranslator):
         `.grid()`, `.sheet()`, `.arcs(word)`. `nbest` chooses a hypothesis of the search, 0 the best."""
         from regard.explain.front import explain
 
-        return explain(self, _one_text(text, "explain"), target, beam=beam, nbest=nbest)
+        for given in (text, target):
+            if not isinstance(given, str) and (given is text or target is not None):
+                raise InputError(f"explain takes one sentence and, if it is given, its target, but not {given!r}")
+        return explain(self, text, target, beam=beam, nbest=nbest)
 
     @overload
     def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...  # type: ignore[overload-overlap]
@@ -65,9 +68,3 @@ class Translator(TextTranslator):
             ids = [tuple(ids) for ids in self.tokenizer.encode_target(others)]
         aligned = [align_words(self.bundle, *pair) for pair in zip(lines, ids, strict=True)]
         return aligned[0] if isinstance(sources, str) else aligned
-
-
-def _one_text(text: str, method: str) -> str:
-    if not isinstance(text, str):
-        raise InputError(f"{method} takes one sentence, a string, but was given a value of type {type(text).__name__}")
-    return text

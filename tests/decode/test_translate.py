@@ -14,6 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import regard
 from regard.batch import budgeted
 from regard.decode.sampling import Sampling
 from regard.decode.source_parts import cut_points, source_parts
@@ -143,6 +144,15 @@ def test_what_is_not_text_is_refused_in_one_line(translator: Translator, given: 
         assert "\n" not in str(problem.value)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"beam": "4"}, {"beam": 2.5}, {"length_penalty": "a"}, {"nbest": 1.5}, {"sampling": {"seed": 1}}, {"steer": "a"}],
+)
+def test_options_of_the_wrong_type_are_refused(translator: Translator, options: Any) -> None:
+    with pytest.raises(RegardError, match=next(iter(options))):
+        translator.translate("The cat sleeps.", **options)
+
+
 @pytest.mark.parametrize("mend", [False, True])
 @pytest.mark.parametrize("text", ["The cat\nsleeps.", "The cat sleeps.\r\n😀\n", "\n😀 The cat sleeps.", "\n"])
 def test_a_text_is_one_line(translator: Translator, text: str, mend: bool) -> None:
@@ -242,6 +252,9 @@ def test_what_a_notebook_shows(translator: Translator) -> None:
     assert repr(translator).endswith(" parameters, cpu)")
     found = translator.translate("The cat sleeps.")
     assert repr(found).startswith("Translation('The cat sleeps.' → 'Le chat dort.', score=-0.")
+    assert f"{found:>15}|" == "  Le chat dort.|"
+    assert repr(translator.explain("The cat sleeps.")) == "Explanation('The cat sleeps.' → 'Le chat dort.')"
+    assert repr(regard.chrf(["a b"], ["a b"])).startswith("ChrfScore(chrF2 = 100.00, nrefs:1|")
     assert repr(found.candidates[0]).startswith("Candidate('Le chat dort.', score=-0.")
     assert len(repr(replace(found, source="x" * 10_000))) < 300
     assert repr(translator.score("The cat sleeps.", "Le chat dort.")).startswith(

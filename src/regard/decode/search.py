@@ -30,6 +30,10 @@ class SearchOptions:
     sampling: Sampling | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.nbest, int):
+            raise InputError(f"nbest must be a whole number, but is {self.nbest!r}")
+        if not isinstance(self.sampling, Sampling | None):
+            raise InputError(f"sampling must be a regard.Sampling(temperature=…), but is {self.sampling!r}")
         if self.sampling is not None:
             if not 1 <= self.nbest <= MOST_BEAMS:
                 raise InputError(f"the number of samples, nbest, must be from 1 to {MOST_BEAMS}, but is {self.nbest}")

@@ -45,8 +45,8 @@ def blend(log_probs: Tensor, proposal: Tensor, weight: float) -> Tensor:
 
 
 def check_weight(name: str, weight: float) -> None:
-    if not 0 <= weight < 1:
-        raise InputError(f"{name} must be from 0 (off) to below 1, but is {weight:g}; try 0.2")
+    if not isinstance(weight, int | float) or not 0 <= weight < 1:
+        raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")
 
 
 # ------------------------------------------------------------------------------------------------ the lexicon

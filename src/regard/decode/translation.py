@@ -42,6 +42,9 @@ class Translation:
     def __str__(self) -> str:
         return self.text
 
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
     def __repr__(self) -> str:
         return f"Translation({shortened(self.source)!r} → {shortened(self.text)!r}, score={self.score:.4f})"
 

@@ -19,6 +19,7 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import find_bundle
 from regard.bundle.search_config import DecodeConfig
+from regard.config import build
 from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, ensemble_alignment_heads
 from regard.decode.hypothesis import Hypothesis, check_log_probs
 from regard.decode.likelihood import Likelihood, forced_log_probs
@@ -83,7 +84,10 @@ class TextTranslator:
         """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
         how to search."""
         paths = box.boxed() if paths is None else paths
-        folders = [find_bundle(Path(p)) for p in ([paths] if isinstance(paths, str | PathLike) else paths)]
+        several = [paths] if isinstance(paths, str | PathLike) else paths
+        if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
+            raise InputError(f"a model is named by a folder, or an ensemble by a list of folders, but not by {paths!r}")
+        folders = [find_bundle(Path(path)) for path in several]
         if not folders:
             raise InputError("a translator needs a model, but no folder is given")
         bundles = [Bundle.load(folder, pick_device(device)) for folder in folders]
@@ -162,11 +166,9 @@ class TextTranslator:
         translate at a time with one translator; results are the same as one after another.
         """
         lines = checked_texts(texts, "translate")
-        config = DecodeConfig(
-            self.config.beam if beam is None else beam,
-            self.config.length_penalty if length_penalty is None else length_penalty,
-            self.config.mend if mend is None else mend,
-        )
+        given = {"beam": beam, "length_penalty": length_penalty, "mend": mend}
+        own = {name: getattr(self.config, name) for name, value in given.items() if value is None}
+        config = build(DecodeConfig, given | own, "decode")
         options = SearchOptions(config.beam, config.length_penalty, nbest, sampling)
         if unknown != "keep":
             self._check_unknown(unknown, tag)

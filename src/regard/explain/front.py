@@ -32,7 +32,7 @@ TITLES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """One translated sentence and its attention."""
 
@@ -41,6 +41,9 @@ class Explanation:
     trust: Trust | None  # in that view; None where it was never measured
     text: str  # the sentence as it was given; the model may have read it otherwise (`trace.source`)
     translation: str  # as `translate` gives it
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.text!r} → {self.translation!r})"
 
     def chosen(
         self, kind: Kind = "cross", layer: int | None = None, head: int | None = None, row: RowMeaning | None = None

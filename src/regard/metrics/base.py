@@ -39,7 +39,7 @@ class Stats:
         return sums
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Score:
     name: str
     score: float  # 0 to 100, but TER may be higher
@@ -51,6 +51,9 @@ class Score:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self}, {self.signature})"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -129,7 +129,7 @@ def line_stats(
 # ------------------------------------------------------------------------------------------------ the metric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BleuScore(Score):
     """Score and precisions are 0–100; counts are before smoothing."""
 

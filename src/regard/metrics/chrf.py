@@ -108,7 +108,7 @@ def f_score(counts: Sequence[int], beta: float = 2, eps_smoothing: bool = False)
 # ------------------------------------------------------------------------------------------------ the metric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ChrfScore(Score):
     """Score, precisions and recalls are 0–100; one precision and one recall for each order, 0 where nothing counts."""
 

@@ -32,7 +32,7 @@ def rate(edits: float, ref_len: float) -> float:
     return 100.0 if edits > 0 else 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TerScore(Score):
     edits: int
     ref_len: float  # words of the references; of a line with several references, their average
