@@ -23,7 +23,7 @@ from torch import Tensor
 
 from regard.errors import BundleError, RunError
 from regard.files import sync_folder, write_atomically
-from regard.models.base import Model, unique_tensors
+from regard.models.base import unique_tensors
 from regard.training.average import Average
 from regard.training.distributed import ALONE, World, is_sharded, shard_like
 from regard.training.shards import describe_shards, read_about, read_shards, write_shards
@@ -69,10 +69,10 @@ class Checkpoint:
         """All of them, whole."""
         return self.stored if isinstance(self.stored, dict) else read_shards(self.stored, lambda name: None)
 
-    def restore(self, model: Model, optimizer: torch.optim.Optimizer, average: Average, rank: int = 0) -> bool:
-        """Copy the state into a run. Returns whether the random state of this rank was in it: with more processes than
-        before it is not."""
-        parameters = unique_tensors(model)
+    def restore(self, optimizer: torch.optim.Optimizer, average: Average, rank: int = 0) -> bool:
+        """Put back weights, moments, means and random state. False if the random state of this rank is not in the
+        checkpoint, as with more processes than before."""
+        parameters = unique_tensors(average.model)
         if isinstance(self.stored, Path):
             found = read_shards(self.stored, lambda name: parameters.get(_owner(name)))
         else:
@@ -103,12 +103,12 @@ def save_checkpoint(
     progress: Progress,
     recipe: str,
     data: str,
-    model: Model,
     optimizer: torch.optim.Optimizer,
     average: Average,
     world: World = ALONE,
 ) -> None:
-    """To be called by all processes of a run together."""
+    """To be called by all processes of a run together. The weights are those of the model that `average` is of."""
+    model = average.model
     names = unique_tensors(model)
     tensors = {f"model:{n}": t for n, t in names.items()}
     for name, parameter in names.items():

@@ -92,7 +92,7 @@ def restore(
     bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, my_device(config))
     material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
     job = assemble(recipe, folder, bundle, material, progress, world)
-    if not checkpoint.restore(bundle.model, job.update.optimizer, job.average, world.rank):
+    if not checkpoint.restore(job.update.optimizer, job.average, world.rank):
         seed_apart(config.seed, world, progress.step)
     return job
 

@@ -230,7 +230,6 @@ def save(job: Job, log: RunLog, bleu: BleuScore | None) -> None:
         job.progress,
         job.recipe,
         job.material.fingerprint,
-        job.bundle.model,
         job.update.optimizer,
         job.average,
         job.world,
