@@ -30,7 +30,7 @@ class Part:
 
 
 @dataclass
-class Job:
+class ScoringJob:
     """What was given, and what has been counted so far."""
 
     systems: dict[str, list[str]]  # name → lines
@@ -58,7 +58,7 @@ def metrics(names: Sequence[str], options: Mapping[str, Any]) -> list[Metric]:
     return [make_metric(name, options) for name in dict.fromkeys(names)]
 
 
-def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], digits: int) -> Job:
+def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequence[Any], digits: int) -> ScoringJob:
     systems: dict[str, list[str]] = {}
     for path in hypotheses:
         if str(path) in systems:
@@ -76,7 +76,7 @@ def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequen
                     "each line needs its reference"
                 )
         streams += found
-    return Job(systems, streams, metrics, digits)
+    return ScoringJob(systems, streams, metrics, digits)
 
 
 def read_references(path: Path) -> list[Stream]:
@@ -89,7 +89,7 @@ def read_references(path: Path) -> list[Stream]:
     return [[row[i] if i < len(row) else None for row in rows] for i in range(columns)]
 
 
-def lines_beside(path: Path, flag: str, job: Job) -> list[str]:
+def lines_beside(path: Path, flag: str, job: ScoringJob) -> list[str]:
     """A file that goes with the translations line by line."""
     lines = list(read_lines(path))
     system, others = next(iter(job.systems.items()))
@@ -98,7 +98,7 @@ def lines_beside(path: Path, flag: str, job: Job) -> list[str]:
     return lines
 
 
-def warn(job: Job) -> None:
+def warn(job: ScoringJob) -> None:
     """What a score may suffer from, said on standard error."""
     for system, lines in job.systems.items():
         bleu = [m for m in job.metrics if isinstance(m, Bleu)]
@@ -119,7 +119,7 @@ def warn(job: Job) -> None:
                 )
 
 
-def whole(job: Job, confidence: bool, paired: str | None, resamples: int | None, seed: int) -> Part:
+def whole(job: ScoringJob, confidence: bool, paired: str | None, resamples: int | None, seed: int) -> Part:
     """Every system by every metric, with intervals or a paired test if asked for."""
     from regard.metrics.show.scores import show_scores
     from regard.metrics.significance import TESTS, ComparedScore, bootstrap
@@ -148,7 +148,7 @@ def whole(job: Job, confidence: bool, paired: str | None, resamples: int | None,
     return Part("scores", text, data)
 
 
-def each_line(job: Job) -> Part:
+def each_line(job: ScoringJob) -> Part:
     """One score a line; several metrics or systems stand side by side, with a first line that names them."""
     columns = {
         " ".join([*([system] if len(job.systems) > 1 else []), metric.name]): metric.scores(
@@ -162,7 +162,7 @@ def each_line(job: Job) -> Part:
     return Part("lines", "\n".join(head + rows), columns)
 
 
-def explain(job: Job, line: int | None) -> Part:
+def explain(job: ScoringJob, line: int | None) -> Part:
     from regard.metrics.show.working import render_html, render_text
     from regard.metrics.working import explain_bleu
 
@@ -174,7 +174,7 @@ def explain(job: Job, line: int | None) -> Part:
 
 
 def buckets(
-    job: Job, by: str, *, src: Path | None, tags: Path | None, counts: Path | None, edges: tuple[int, ...] | None
+    job: ScoringJob, by: str, *, src: Path | None, tags: Path | None, counts: Path | None, edges: tuple[int, ...] | None
 ) -> Part:
     from regard.metrics.buckets import bucket_scores, by_length, by_tags
     from regard.metrics.show.buckets import bucket_html, bucket_text
@@ -204,7 +204,7 @@ def buckets(
     )
 
 
-def frequency(job: Job, counts: Path | None, edges: tuple[int, ...] | None) -> Part:
+def frequency(job: ScoringJob, counts: Path | None, edges: tuple[int, ...] | None) -> Part:
     from regard.metrics.buckets import word_frequency
     from regard.metrics.show.buckets import frequency_html, frequency_text
 
@@ -221,7 +221,7 @@ def frequency(job: Job, counts: Path | None, edges: tuple[int, ...] | None) -> P
     return Part("buckets", frequency_text(table, job.digits), table.to_dict(), frequency_html(table, job.digits))
 
 
-def differences(job: Job, most: int, src: Path | None) -> Part:
+def differences(job: ScoringJob, most: int, src: Path | None) -> Part:
     from regard.metrics.differences import differences as differing
     from regard.metrics.show.buckets import differences_html, differences_text
 

@@ -1,4 +1,4 @@
-"""What a model looked at while translating, how to show it, and how far to trust it.
+"""The attention of a model while it translates, how to show it, and how reliable it is.
 
 >>> import regard, regard.explain
 >>> found = regard.explain.explain(regard.load(), "The black cat sleeps.")      # doctest: +SKIP
@@ -21,7 +21,7 @@ __all__ = ["explain"]
 def explain(
     model: TextTranslator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
 ) -> Explanation:
-    """Translate a sentence, or force the given translation, and keep what was looked at (`front.py`)."""
+    """Translate a sentence, or force the given translation, and keep all attention (`front.py`)."""
     from regard.explain.front import explain as start
 
     return start(model, text, target, beam=beam, nbest=nbest)

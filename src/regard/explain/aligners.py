@@ -1,4 +1,4 @@
-"""What attention's links are worth, beside links that need no model: one table for `regard align`.
+"""The error rates of attention's links and of links that need no model: the table of `regard align`.
 
     attention   the view chosen, and the best of either row meaning; weighted by value norms; the mean of all maps
     baselines   the diagonal, chance, the same model untrained, IBM model 1, the HMM aligner in one and both directions

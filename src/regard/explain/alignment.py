@@ -1,9 +1,9 @@
-"""How far attention can be trusted: its links beside those a person drew (Och and Ney, 2003).
+"""How well attention aligns: its links against those that people annotated (Och and Ney, 2003).
 
     AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)      A links found, S sure, P possible (S among them)
 
-A link is (source word, target word), counted from 0. The way is map → links → statistics of each sentence →
-their sum → AER. A view chosen by its AER on some sentences must be reported on others.
+A link is (source word, target word), counted from 0. The steps are map → links → statistics of each sentence → their
+sum → AER. A view chosen by its AER on some sentences must be reported on others.
 
 This file reads no file and trains no aligner. AER is a fraction, 0 is perfect; print it with `:.1%`.
 """
@@ -31,7 +31,7 @@ _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 
 def hard_links(attention: WordAttention) -> set[Link]:
-    """Each target word with the source word it looked at most; none where the row is empty, zero or NaN."""
+    """Each target word with the source word of the largest weight; none where the row is empty, zero or NaN."""
     found = set()
     for target, row in enumerate(attention.weights):
         if row.size and np.isfinite(row).all() and row.max() > 0:
@@ -40,7 +40,7 @@ def hard_links(attention: WordAttention) -> set[Link]:
 
 
 def diagonal(source_words: int, target_words: int) -> set[Link]:
-    """The baseline that looks at nothing but position.
+    """The baseline that uses positions alone.
 
     >>> sorted(diagonal(2, 4))
     [(0, 0), (0, 1), (1, 2), (1, 3)]
@@ -134,7 +134,7 @@ def aer(links: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links]
 
 @dataclass(frozen=True)
 class ViewChoice:
-    """The best view on the sentences it was chosen on. That flatters `aer`: report `view_aer` on others."""
+    """The best view on the sentences it was chosen on. There `aer` is too low: report `view_aer` on others."""
 
     view: View
     aer: float

@@ -1,9 +1,9 @@
-"""One word and what it has to do with the others, head by head: what it looks at, and what looks at it.
+"""One word and the others, head by head: which words it attends to, and which attend to it.
 
-    H heads   R words that look (down a map)   C words that are looked at (across)
+    H heads   R queries (down a map)   C keys (across)
 
-In self-attention both sides are the same sentence, so one word has both: its row (looks at) and its column (is looked
-at by). In cross-attention a target word has a row and a source word has a column.
+In self-attention both sides are the same sentence, so a word has a row (what it attends to) and a column (what attends
+to it). In cross-attention a target word has a row and a source word has a column.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Arcs:
     heads: tuple[View, ...]
     looks_at: NDArray[np.float64] | None  # (H, others): its row in each head; None for a source word
     looked_at_by: NDArray[np.float64] | None  # (H, others): its column; None for a target word
-    hidden: NDArray[np.float64] | None  # (H,) of its row: what went to no word
+    hidden: NDArray[np.float64] | None  # (H,) of its row: the weight of what is not a word
     kind: Kind
     title: str
     caption: str

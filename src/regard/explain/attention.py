@@ -4,14 +4,14 @@
 
     words = Rᵀ · A · C      A (T, S) attention, C (S, V) and R (T, W) which subword is part of which word
 
-C shares a source subword's weight among its words, so mass is kept: what a row gives to words and to EOS sums
-to 1. R averages the rows of a target word's subwords. EOS is no word: its column is dropped, its mass stated. A tag
-before the source is none either: what went to it is counted with EOS (`beyond_tag`).
+C shares a source subword's weight among its words, so the weights of a row to words and to EOS still sum to 1. R
+averages the rows of a target word's subwords. EOS is not a word: its column is dropped and its weight is returned
+separately, together with that of a tag before the source (`beyond_tag`).
 
-A row can be read in two ways, and the choice can matter as much as the layer. Decoder position t has read
-token t−1 and predicts token t: as *predicting* it explains the token to come, as *having-read* the last one read.
+A row has two possible meanings, and the choice can matter as much as the layer. The input of decoder position t is
+token t−1 and its output is token t: *predicting* assigns the row to token t, *having-read* to token t−1.
 
-This file says nothing on whether attention is right; `alignment.py` measures that.
+Whether attention is a good alignment is measured in `alignment.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROW_MEANINGS: tuple[RowMeaning, ...] = ("predicting", "having-read")
 
 @dataclass(frozen=True)
 class View:
-    """Which of a model's maps is looked at. Layers and heads count from 0 here and from 1 in print."""
+    """Which of a model's maps is shown. Layers and heads count from 0 here and from 1 in what is printed."""
 
     layer: int
     head: int | None = None  # None: the mean of all heads
@@ -48,7 +48,7 @@ class View:
 
 @dataclass(frozen=True)
 class WordAttention:
-    """How much each target word looked at each source word."""
+    """How much each target word attends to each source word."""
 
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
@@ -87,7 +87,7 @@ def word_attention(
     (('cats',), ('chat',), [[0.9]], [0.1])
     """
     return _merge(
-        weights, _Words.of(source_text, source_spans, words), _Words.of(target_text, target_spans, words), row
+        weights, _WordShares.of(source_text, source_spans, words), _WordShares.of(target_text, target_spans, words), row
     )
 
 
@@ -103,7 +103,7 @@ def views_of(
 
     `cross` holds one array (H, T, S) a layer, without padding; T must cover the target's EOS.
     """
-    source, target = _Words.of(source_text, source_spans, words), _Words.of(target_text, target_spans, words)
+    source, target = _WordShares.of(source_text, source_spans, words), _WordShares.of(target_text, target_spans, words)
     views = {}
     for layer, heads in enumerate(cross):
         for head in (None, *range(len(heads))):
@@ -114,17 +114,17 @@ def views_of(
 
 
 @dataclass(frozen=True)
-class _Words:
+class _WordShares:
     words: tuple[str, ...]
     shares: NDArray[np.float64]  # (subwords, words)
 
     @classmethod
-    def of(cls, text: str, subwords: Sequence[Span], words: WordsOf) -> _Words:
+    def of(cls, text: str, subwords: Sequence[Span], words: WordsOf) -> _WordShares:
         spans = words(text)
         return cls(tuple(text[start:end] for start, end in spans), subword_shares(subwords, spans))
 
 
-def _merge(weights: Tensor | NDArray[Any], source: _Words, target: _Words, row: RowMeaning) -> WordAttention:
+def _merge(weights: Tensor | NDArray[Any], source: _WordShares, target: _WordShares, row: RowMeaning) -> WordAttention:
     attention = _rows(_to_numpy(weights), len(source.shares), len(target.shares), row)  # (subwords of target, S)
     with np.errstate(invalid="ignore"):  # rows with NaN stay NaN; the renderer refuses them
         to_words = attention[:, :-1] @ source.shares  # (subwords of target, V)

@@ -1,4 +1,4 @@
-"""One labelled map, ready for any renderer: rows down, columns across, and a line that says how far to trust it.
+"""One labelled map for any renderer: rows down, columns across, and a caption that says how reliable it is.
 
     R rows (down)   C columns (across)   S source subwords, EOS last   T decoder positions, EOS last
 
@@ -39,7 +39,7 @@ class Grid:
     values: NDArray[np.float64]  # (R, C) in 0 … 1
     hidden: NDArray[np.float64]  # (R,) mass not shown (EOS, padding)
     title: str
-    caption: str  # the honesty line: layer, head, row meaning, AER or "not evaluated", hidden mass
+    caption: str  # layer, head, row meaning, AER or "not evaluated", hidden mass
     problems: tuple[str | None, ...]  # per row: why it must not be drawn
     hidden_name: str = "EOS"  # what the hidden mass went to; "" where nothing is hidden
 
@@ -64,7 +64,7 @@ def make_grid(
     caption: str,
     hidden_name: str = "EOS",
 ) -> Grid:
-    """A map of attention: each row is looked at, and one that cannot be true is marked."""
+    """A map of attention: each row is checked, and one that is not a distribution is marked."""
     problems = tuple(row_problem(row, float(mass)) for row, mass in zip(values, hidden, strict=True))
     return Grid(tuple(rows), tuple(columns), values, hidden, title, caption, problems, hidden_name)
 

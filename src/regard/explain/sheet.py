@@ -1,8 +1,9 @@
-"""All maps of one kind of attention, layer by layer and head by head, each with what it is like in three numbers.
+"""All maps of one kind of attention, layer by layer and head by head, each with three numbers.
 
-    entropy of a row = − Σ p log₂ p      over what it looks at, EOS as one place; 0 is one place, log₂ n is anywhere
+    entropy of a row = − Σ p log₂ p      over its words and EOS; 0: all weight on one of n, log₂ n: uniform
 
-The mean over rows is said, in bits. EOS mass is what went to no word. AER is said where it was measured, else nothing.
+Entropy is the mean over rows, in bits. Hidden mass is the weight of what is not a word. AER is given where it was
+measured.
 """
 
 from __future__ import annotations

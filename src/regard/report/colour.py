@@ -1,7 +1,8 @@
-"""Colours: a weight in 0 … 1 on one scale (viridis, even in lightness), and names for what is told apart.
+"""Colours: a weight in 0 … 1 on one scale (viridis, even in lightness), and distinct colours for series.
 
-The scale is quantised to hundredths: what is printed as the same number has the same colour. Scale and names can be
-seen on light and on dark paper; letters cannot, so each of their colours has a twin for dark paper (`DARK`).
+The scale is quantised to hundredths: what is printed as the same number has the same colour. The scale and the colours
+of names are visible on light and on dark pages; those of letters are not, so each has a counterpart for dark pages
+(`DARK`).
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def on_scale(weight: float) -> RGB:
 
 
 def ink_on(weight: float) -> str:
-    """Letters that can be read on the scale's colour, with a contrast of 4.5 or more: white below, black above.
+    """The colour of letters on the scale's colour, with a contrast of 4.5 or more: white below, black above.
 
     >>> ink_on(0.1), ink_on(0.9)
     ('#ffffff', '#000000')
@@ -77,7 +78,7 @@ def ink_on(weight: float) -> str:
 
 
 def dark_rules(drawn: str | None = None) -> str:
-    """CSS that turns colours to their twins for dark paper: all, or those of a picture's text.
+    """CSS that replaces colours for dark pages: all, or those that a picture uses.
 
     >>> dark_rules('<text fill="#1b1b1b">')
     '[fill="#1b1b1b"]{fill:#e6edf3}'
@@ -97,7 +98,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def apart(number: int) -> str:
-    """A colour for the n-th thing; after eight they come again."""
+    """The colour of the n-th series; after eight they repeat."""
     return APART[number % len(APART)]
 
 

@@ -1,8 +1,8 @@
-"""A drawing as SVG, written directly: text stays text, shaped by whoever shows it, in any script.
+"""A drawing as SVG: text stays text, shaped by the viewer, in any script.
 
 The same drawing gives the same bytes: decimals are fixed, and there is no time, no id and no script. Everything that
-comes from outside is escaped. Text from right to left says so (`direction`), and `unicode-bidi` keeps it to itself.
-Where the viewer asks for dark pages, paper and letters change their colours, and nothing else does.
+comes from outside is escaped. Text from right to left has `direction` and `unicode-bidi`. In dark mode the background
+and letters change their colours, and nothing else does.
 """
 
 from __future__ import annotations

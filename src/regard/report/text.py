@@ -1,9 +1,9 @@
-"""How wide text is, how it is cut, and which way it runs, without a font: who views a picture has fonts of their own.
+"""How wide text is, how it is cut, and which way it runs, without a font: viewers of a picture use their own fonts.
 
     em   the size of the letters; a width of 0.6 is 0.6 times that
 
-Widths are by class of character and rather too large than too small (they were held against DejaVu Sans, one of the
-widest, in a browser), so that what is laid out by them does not overlap where fonts are narrower.
+Widths are by class of character and rather too large than too small (compared with DejaVu Sans, one of the widest, in
+a browser), so that labels do not overlap in any usual font.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SLENDER = ("LATIN", "DIGIT", "HEBREW")
 
 
 def printable(text: str) -> str:
-    """Control characters, lone surrogates and what turns text around are made visible: nothing acts, all is shown.
+    """Control characters, lone surrogates and direction marks are replaced by a visible sign.
 
     >>> printable("a\\x1b[2J\\u202eb")
     'a�[2J�b'
@@ -51,7 +51,7 @@ def letters_of(word: str) -> list[str]:
 
 
 def _extends(character: str) -> bool:
-    tone = "\U0001f3fb" <= character <= "\U0001f3ff"  # the skin of the emoji before it
+    tone = "\U0001f3fb" <= character <= "\U0001f3ff"  # skin tone of the emoji before it
     return tone or character in "\u200c\u200d" or unicodedata.category(character).startswith("M")
 
 

@@ -1,1 +1,1 @@
-"""Explanations as something to look at."""
+"""Explanations in every form: terminal, page, picture and data."""

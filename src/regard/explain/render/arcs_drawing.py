@@ -1,6 +1,6 @@
 """Arcs laid out: the sentence stands as a column of words, so that words of any script and length have their line.
 
-In self-attention arcs to the right go to what the word looks at, arcs on the left come from what looks at it. In
+In self-attention arcs on the right go to what the word attends to, arcs on the left come from what attends to it. In
 cross-attention the two sentences are two columns. Each head has a colour; a square beside a word is as strong as the
 weight, and an arc as broad. Weights under 0.05 have a square and no arc.
 """

@@ -2,7 +2,7 @@
 
 Column labels lie flat where they fit side by side, are turned by 45° where they do not, and stand upright where columns
 are narrow. The pitch of a column is never less than what its label needs, so labels cannot overlap; long words are cut
-and said in full on hovering. Where the columns are mainly written from right to left, the map runs from right to left.
+and shown in full on hovering. Where the columns are mainly written from right to left, the map runs from right to left.
 Thin lines lead from a word to its cells. A weight that would look like zero has no cell.
 """
 

@@ -1,4 +1,4 @@
-"""Maps on an HTML page: each is a table that one can walk in with the arrow keys.
+"""Maps on an HTML page: each is a table whose cells the arrow keys reach.
 
 A map is a real table (`role="grid"`): headers are headers, numbers can be copied into a spreadsheet, the browser shapes
 every script. Pictures are inline SVG. The page itself is `report/page.py`.

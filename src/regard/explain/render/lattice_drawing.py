@@ -1,12 +1,12 @@
 """A beam search laid out: steps from left to right, at each the continuations that were weighed, best first.
 
     ┌──────┐      ┌──────┐      framed: went on, or is in the n-best list      blue: the way to the best one
-    │ ▁le  │──────│ ▁chat│      faint, without a frame: given up; why is said on hovering over it
+    │ ▁le  │──────│ ▁chat│      faint, without a frame: dropped; the reason is shown on hovering
     │ −0.3 │      │ −0.5 │      the number is log P of everything up to there
     └──────┘      └──────┘
 
 Lines run only in the gaps between columns, and columns are as wide as their widest label, so nothing overlaps. A search
-too big to be read is refused: JSON and DOT hold any.
+too large to be read is an error: JSON and DOT hold any size.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def lattice_drawing(lattice: Lattice) -> Drawing:
     items: list[Item] = []
     for step, (x, wide) in enumerate(columns, start=1):
         items.append(Label(x + wide / 2, 8, str(step), "middle", SMALL, FAINT))
-    order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(look(lattice.nodes[n])))
+    order = sorted(range(len(lattice.nodes)), key=lambda n: ("gone", "kept", "best").index(_style(lattice.nodes[n])))
     wide_of = {step: wide for step, (_, wide) in enumerate(columns, start=1)}
     for number in order:
         items.append(_line(lattice, corners, wide_of, number))
@@ -70,7 +70,7 @@ def placed(lattice: Lattice) -> tuple[list[Point], list[tuple[float, float]], fl
     return corners, columns, x - GAP
 
 
-def look(node: Node) -> str:
+def _style(node: Node) -> str:
     if node.leads_to == 1:
         return "best"
     return "kept" if node.fate in ("kept", "finished", "cut off") else "gone"
@@ -100,12 +100,12 @@ def _line(lattice: Lattice, corners: list[Point], wide: dict[int, float], number
         "best": (apart(0), 2.6, 1.0),
         "kept": ("#6f6f6f", 1.0, 1.0),
         "gone": ("#9a9a9a", 0.8, 0.4),
-    }[look(node)]
+    }[_style(node)]
     return Curve((start, (middle, start[1]), (middle, end[1]), end), stroke, thick, opacity)
 
 
 def _box(node: Node, x: float, y: float, wide: float) -> list[Item]:
-    kind = look(node)
+    kind = _style(node)
     frame, filling, letters = LOOKS[kind]
     note = (
         f"{node.piece} · log P {node.log_prob:.3f} · so far {node.total:.3f} · score if complete {node.score:.3f} · "

@@ -1,10 +1,9 @@
-"""A beam search in lines: at each step what was weighed, best first, and what became of it."""
+"""A beam search in lines: at each step its candidates, best first, and what the search did with each."""
 
 from __future__ import annotations
 
-from rich.cells import cell_len, set_cell_size
-
 from regard.explain.lattice import START, Lattice
+from regard.report.cells import pad, shorten
 from regard.report.text import printable
 
 MARKS = {"kept": "│", "finished": "■", "cut off": "■"}  # all others are given up
@@ -36,7 +35,4 @@ def _label(piece: str, cells: int) -> str:
     >>> _label("▁chat", 8), _label("▁internationalisation", 8)
     ('▁chat   ', '▁inter… ')
     """
-    shown = printable(piece)
-    if cell_len(shown) > cells - 1:
-        shown = set_cell_size(shown, cells - 2) + "…"
-    return set_cell_size(shown, cells)
+    return pad(shorten(piece, cells - 1), cells)

@@ -1,10 +1,10 @@
-"""A map as two lines of words, what is looked at above and who looks below, with ribbons between them.
+"""A map as two lines of words, keys above and queries below, with ribbons between them.
 
     I   never  drink  cold  coffee        a ribbon is as broad, and as strong in colour, as the weight;
     │ ╲  │ ╲╱   ╳                         one under 0.1 is not drawn
     Je  ne  bois  jamais  de café froid   each line runs the way it is written
 
-For sentences of some fifteen words, where one glance shows what changes its place; the longer ones want a heat map.
+For sentences of up to fifteen words, where it shows what changes its position; longer ones need a heat map.
 Letters are as large as the page allows, and both lines are stretched to the same width, so no two words touch.
 """
 

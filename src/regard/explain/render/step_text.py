@@ -1,14 +1,14 @@
-"""One look in numbers, in lines: vectors shortened to their first four numbers and their length, scores as a table."""
+"""The numbers of one head for one query as text: vectors cut to four numbers and their length, scores as a table."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
 import numpy as np
-from rich.cells import cell_len, set_cell_size
 
 from regard.explain.step import StepNumbers
 from regard.explain.terms import Array, Term
+from regard.report.cells import pad, shorten
 from regard.report.text import printable
 
 SHOWN = 4  # numbers of a vector
@@ -71,7 +71,4 @@ def _number(value: float) -> str:
 
 
 def _label(piece: str) -> str:
-    shown = printable(piece)
-    if cell_len(shown) > LABEL - 1:
-        shown = set_cell_size(shown, LABEL - 2) + "…"
-    return set_cell_size(shown, LABEL)
+    return pad(shorten(piece, LABEL - 1), LABEL)

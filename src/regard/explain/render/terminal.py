@@ -3,10 +3,8 @@
     chat ← cat   0.93 ███████▌                black cat
     noir ← black 0.88 ███████            chat   ·    9      (colours where the terminal has them)
 
-Under every map stands its caption, which says what it is and how far to trust it. A row with a problem is not drawn;
-its place says why. Widths are in terminal cells, so wide scripts and emoji line up.
-
-This file computes no attention and judges none.
+Under every map is its caption: what it is and how reliable. A row with a problem is not drawn; its line says why.
+Widths are in terminal cells, so wide scripts and emoji line up.
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rich.cells import cell_len, set_cell_size
 from rich.color import Color
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.style import Style
 from rich.text import Text
 
 from regard.explain.grid import Grid
+from regard.report.cells import cell_len, pad, shorten
 from regard.report.colour import on_scale
 from regard.report.text import letters_of
 
@@ -39,7 +37,7 @@ def render(grid: Grid, *, heat: bool = True) -> RenderableType:
 
 @dataclass(frozen=True)
 class Arrows:
-    """Each row, the column it looked at most, and how much."""
+    """Each row, the column of its largest weight, and that weight."""
 
     grid: Grid
 
@@ -61,7 +59,7 @@ class Arrows:
             line.append(" ← ").append_text(_line(sources[best], right)).append(f" {row[best]:.2f}")
             if bars:
                 line.append(" " + _bar(float(row[best])), style="cyan")
-            if hidden > row[best]:  # it looked at no word as much as at what is not shown: the end of the sentence
+            if hidden > row[best]:  # the largest weight is on what is not shown: the end of the sentence
                 line.append(f" ({self.grid.hidden_name} {hidden:.2f})", style="yellow")
             yield line
 
@@ -100,7 +98,7 @@ class HeatMap:
         if not sources or not targets or label + sum(upright) > options.max_width:
             yield Arrows(self.grid)
         elif label + sum(flat) <= options.max_width:
-            header = "".join(set_cell_size(text.plain, size) for text, size in zip(sources, flat, strict=True))
+            header = "".join(pad(text.plain, size) for text, size in zip(sources, flat, strict=True))
             yield Text(" " * label + header, no_wrap=True, overflow="crop")
             yield from self._body(targets, label, flat, _has_colours(console))
         else:
@@ -124,7 +122,7 @@ class HeatMap:
 
 
 def _has_colours(console: Console) -> bool:
-    """Enough of them for a scale, and somebody to see them."""
+    """A terminal with enough colours for a scale."""
     return console.is_terminal and not console.no_color and console.color_system in ("256", "truecolor")
 
 
@@ -135,16 +133,12 @@ def _stacked(letters: list[list[str]], label: int, cells: list[int]) -> Iterator
         line = " " * label
         for word, size in zip(letters, cells, strict=True):
             at = level - (height - len(word))
-            line += set_cell_size(word[at] if at >= 0 else "", size)
+            line += pad(word[at] if at >= 0 else "", size)
         yield Text(line, no_wrap=True, overflow="crop")
 
 
 def _label(word: str, most: int = LABEL_CELLS) -> Text:
-    """A word as it may be printed: what moves the cursor or joins cells is made visible; cut to `most` cells."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in word)
-    if cell_len(shown) > most:
-        shown = set_cell_size(shown, most - 1).rstrip() + "…"
-    return Text(shown)
+    return Text(shorten(word, most))
 
 
 def _cell(weight: float, size: int, colours: bool) -> Text:

@@ -1,1 +1,1 @@
-"""Scores, their working and their comparison, as a person reads them: in a terminal or as an HTML page."""
+"""Scores, their working and their comparison, as text for a terminal and as HTML."""

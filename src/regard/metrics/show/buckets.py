@@ -1,4 +1,4 @@
-"""Buckets and differences for a reader: as plain text for the terminal, and as one HTML page.
+"""Buckets and differences as plain text for the terminal and as one HTML page.
 
 Text is at most 100 cells wide, so that wide scripts line up too; systems that do not fit beside each other follow in
 a second block. What was left out is "…". All numbers come from `buckets.py` and `differences.py`.

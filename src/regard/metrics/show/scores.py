@@ -1,4 +1,4 @@
-"""Scores as one reads them: a line and its signature for one system, a table for several."""
+"""Scores as text: a line and its signature for one system, a table for several."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The working of a BLEU score, shown: as plain text for a terminal, or as a page.
+"""The working of a BLEU score as plain text for a terminal or as a page.
 
     The cat is on mat          a digit under a token: the longest n-gram that was credited there
       3   3  3  3   1          (on a page: a mark, darker for longer n-grams)
 
-Both say the same in the same words. Widths are in terminal cells, so wide scripts line up. This file counts and scores
-nothing (`metrics/working.py` does).
+Both forms have the same content. Widths are in terminal cells, so wide scripts line up. Counting and scoring is in
+`metrics/working.py`.
 """
 
 from __future__ import annotations
