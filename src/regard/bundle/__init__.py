@@ -1,1 +1,1 @@
-"""A model as a folder: its files, its card, its weights in fewer bytes, and the models that come with the package."""
+"""A model as a folder: its files, checksums, card and stored weights, and the models that come with the package."""

@@ -1,8 +1,8 @@
 """The models in the box: small translators that come with the package, each a bundle in `boxed/SOURCE-TARGET/`. One may
-use the files of another (`bundle.py`, `beside`), so that one set of weights translates both ways.
+use the files of another (`folder.py`), so that one set of weights translates both ways.
 
-What takes a model uses the first of them where none is named, and any of them by its name where there is no folder of
-that name. What they are and where they come from is in their cards (`regard info`). They are read and never written.
+Commands use the default one where no model is named, and any of them by its name where there is no folder of that name.
+Their cards describe them (`regard info`). They are read and never written.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The model card: what someone should know of a model before trusting it.
+"""The model card: what someone should know of a model before using it.
 
-Training writes what it knows by itself: recipe, steps, cost, versions, scores. What a person must say is the section
-`about`, read from a TOML file and checked here:
+Training writes recipe, steps, cost, versions and scores. The section `about` is written by a person, in a TOML file
+that is checked here:
 
     title = "English to French, short everyday sentences"
     languages = ["English", "French"]
@@ -34,8 +34,8 @@ from regard.config import accept, build, describe, key, keys_of, require
 from regard.errors import InputError, RecipeError
 
 MAX_LENGTH = 256  # tokens, where a card does not say
-SCORES = ("dev_bleu", "test_bleu", "tests")  # what holds for the weights as they are, and for no others
-MEASURED = (*SCORES, "attention_view")  # what holds for the sources as they are: with a tag before them it may not
+SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
+MEASURED = (*SCORES, "attention_view")  # a tag before every source may change these
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Data:
 
     name: str = key("", "what it is called")
     licence: str = key("", "the terms it may be used under")
-    attribution: str = key("", "who made it, as the licence wants it said")
+    attribution: str = key("", "who made it, as the licence wants it stated")
     url: str = key("", "where it is found")
 
 

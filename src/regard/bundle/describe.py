@@ -1,0 +1,45 @@
+"""What is known of a bundle, for `regard info`: its files, its sizes, and its card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from regard.bundle.bundle import Bundle
+from regard.bundle.card import card_rows, read_card
+from regard.bundle.folder import PARTS, beside, find_bundle, part, updates
+
+TOKENS = 10  # of a short sentence, EOS counted
+
+
+def describe_json(model: Path) -> dict[str, Any]:
+    """The card, and what only the folder says."""
+    folder = find_bundle(model)
+    bundle, other = Bundle.load(folder), beside(folder)
+    known = {"architecture": bundle.architecture, "beside": other and other.name, "tag": bundle.tag}
+    return {name: value for name, value in known.items() if value} | bundle.card
+
+
+def describe_rows(model: Path) -> dict[str, list[str]]:
+    """Lines under headings."""
+    folder = find_bundle(model)
+    bundle, other = Bundle.load(folder), beside(folder)
+    sizes = read_card(bundle.card).recipe.get("model", {})
+    files = {path for path in folder.iterdir() if path.is_file()} | {part(folder, name) for name in PARTS}
+    total = sum(path.stat().st_size for path in files)
+    how = [f"as {other.name}"] if other else []
+    how += ["with updates of its own"] if updates(folder) else []
+    how += [f"with the tag {bundle.tag}"] if bundle.tag else []
+    rows = card_rows(bundle.card)
+    first = {name: rows.pop(name) for name in ("title", "languages") if name in rows}
+    return {
+        **first,
+        "folder": [str(folder)],
+        **({"translates": [", ".join(how)]} if how else {}),
+        "architecture": [bundle.architecture],
+        "sizes": [", ".join(f"{name} {value}" for name, value in sizes.items() if isinstance(value, int))],
+        "parameters": [f"{bundle.model.parameter_count():,}, stored as {bundle.weights}, {total / 1e6:.1f} MB in all"],
+        "vocabulary": [f"{bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces"],
+        "per sentence": [f"{bundle.model.flops(TOKENS, TOKENS):.2g} FLOPs, of {TOKENS} tokens into {TOKENS}, greedily"],
+        **rows,
+    }
