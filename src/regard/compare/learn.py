@@ -1,11 +1,11 @@
-"""What must be learnt before an entrant can translate, each thing in a process of its own: its memory is its own.
+"""What entrants learn before they translate, each in a process of its own so that its memory can be measured.
 
-    a run, as by `regard train`   goes on from its checkpoint if it was interrupted
+    a run, as by `regard train`   resumes from its checkpoint if it was interrupted
     a word-based translator       alignments by EM, then counts
     a lexicon                     alignments by EM, in the tokens of the models; one for all models of the comparison
 
-What was learnt lies in a folder. When it is complete, what it cost lies beside it in `learnt.json`, and it is never
-learnt again. Nothing is translated here.
+The result is stored in a folder. When it is complete, its cost is stored there as `learnt.json`, and it is not learnt
+again. Nothing is translated here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WORDS = "words.json.gz"
 
 @dataclass(frozen=True)
 class LearningCost:
-    """What learning took; None where there is no such figure."""
+    """The cost of learning; None where a figure does not exist."""
 
     seconds: float
     peak_bytes: int | None = None
@@ -49,7 +49,7 @@ class LearningCost:
     steps: int | None = None
     target_tokens: int | None = None
     parameters: int | None = None
-    aligning: float = 0.0  # seconds more, for a lexicon
+    aligning: float = 0.0  # additional seconds, for a lexicon
 
     @property
     def tokens_per_second(self) -> float | None:
@@ -89,11 +89,11 @@ def _learnt(folder: Path, learn: Callable[[], LearningCost]) -> LearningCost:
 
 
 def _train(training: TrainingRun) -> LearningCost:
-    """Train, or go on, until the budget is spent. Whatever else ends the run stops the comparison."""
+    """Train or resume until the budget is spent. Any other end of the run stops the comparison."""
     folder, recipe = training.folder, training.recipe
     try:
         if not has_checkpoint(folder):
-            shutil.rmtree(folder, ignore_errors=True)  # stopped before its first checkpoint: nothing is lost
+            shutil.rmtree(folder, ignore_errors=True)  # it has no checkpoint, so nothing is lost
             write_atomically(recipe_file(folder), lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
             in_new_process(_begin, recipe, folder)
         elif not _is_done(training):
@@ -131,7 +131,7 @@ def _go_on(folder: Path) -> None:
 
 
 def recipe_file(folder: Path) -> Path:
-    """Beside the folder, which belongs to what is learnt."""
+    """Beside the folder, which holds only what is learnt."""
     return folder.with_name(folder.name + ".toml")
 
 

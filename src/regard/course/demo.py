@@ -1,7 +1,6 @@
-"""The whole way on the embedded corpus: write it, train on it, measure, translate, and look inside.
+"""`make demo`: write the embedded corpus, train on it, measure, translate, and show the attention.
 
-This is what `make demo` runs. It uses nothing that a user's own two files could not use too: the same recipe, the same
-training, the same search, the same BLEU.
+It uses only what a user's own two files can use too: the same recipe, training, search and BLEU.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ STEPS = 3000  # four minutes on two quiet cores
 TIMED = 5  # updates in each measurement before the demo
 OVERHEAD = 1.1  # time of a training step, with data and evaluation, by that of a bare update
 REST = 600  # updates that take as long as everything but training
-PAIRS = 40_000  # of the embedded corpus; enough for a small model to learn the grammar, few enough for minutes
-ALIGNED = 100  # sentences on which the attention view is chosen, and as many to measure it on
+PAIRS = 40_000  # enough for a small model to learn the grammar in minutes
+ALIGNED = 100  # sentences to choose the attention view on, and as many to measure it on
 
 
 def demo_recipe(corpus: Path, steps: int) -> Recipe:
-    """Small batches and many updates: on two cores a small batch costs no more per token, and teaches more."""
+    """Small batches and many updates: on two cores a small batch costs no more per token, and the model learns more."""
     return Recipe(
         data=DataConfig(
             src=str(corpus / "train.en"),
@@ -161,14 +160,16 @@ def score_split(split: Split, found: Sequence[Translation]) -> BleuScore:
 
 
 def right_pairs(pairs: Sequence[MinimalPair], found: Sequence[Translation]) -> list[MinimalPair]:
-    """The minimal pairs of which both sentences have their own word and not the other's."""
+    """The minimal pairs in which both translations have their own word and not the other's."""
 
-    def says(line: int, wanted: str, unwanted: str) -> bool:
+    def is_right(line: int, wanted: str, unwanted: str) -> bool:
         words = [word.lower() for word in split_words(found[line].text)]
         return wanted in words and unwanted not in words
 
     return [
-        p for p in pairs if says(p.first, p.first_word, p.second_word) and says(p.second, p.second_word, p.first_word)
+        p
+        for p in pairs
+        if is_right(p.first, p.first_word, p.second_word) and is_right(p.second, p.second_word, p.first_word)
     ]
 
 

@@ -161,11 +161,11 @@ def write(case: SenseCase, sense: Sense, context: str) -> tuple[Draft, Pair]:
     if case.as_subject:
         d.tags.add("agreement")
         adj = adjectives.BY_NAME[context if case.frame == "adj" else quality]
-        said = phrases.adjective(d, adj, what.feminine, what.plural, case.word.en)
+        complement = phrases.adjective(d, adj, what.feminine, what.plural, case.word.en)
         if degree and case.frame == "of" and adj.en not in parts.NO_DEGREE:
             very = d.words("very", "très")
-            said = Pair(very.en + said.en, very.fr + said.fr)
-        return d, clause(d, what, Predicate(verbs.BE, PAST if tense == FUTURE else tense, complement=said))
+            complement = Pair(very.en + complement.en, very.fr + complement.fr)
+        return d, clause(d, what, Predicate(verbs.BE, PAST if tense == FUTURE else tense, complement=complement))
     who = _person(d, person, pick)
     verb = verbs.BY_NAME[verb_name]
     p = Predicate(verb, tense, obj=what)

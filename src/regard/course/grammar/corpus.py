@@ -167,7 +167,7 @@ class _Sorter:
 
 
 def _minimal_pairs(sorter: _Sorter, count: int, wanted: bool, known: frozenset[str] | None) -> _Listing:
-    """`count` pairs of each kind; `wanted` says whether both sentences must hold a withheld combination, or neither."""
+    """`count` pairs of each kind; `wanted`: both sentences must contain a withheld combination, else neither may."""
     listing = _Listing([], [])
     for kind, make in (("pronoun", pronouns.minimal_pair), ("polysemy", ambiguous.minimal_pair)):
         made = 0

@@ -11,7 +11,7 @@ from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
     """A noun with a relative clause: the man who reads, the letter that Marie wrote, the book that is on the table.
 
-    `tense` is that of the clause around it: in the past, what is said by the way is past too.
+    `tense` is that of the clause around it: in a past clause the relative clause is past too.
     """
     d.tags.add("relative")
     many = d.chance(0.2) and not noun.is_a(nouns.MASS) and "one" not in noun.kinds
@@ -95,10 +95,10 @@ def because(d: Draft) -> Pair:
         _REASONS[verb_name] if not negated else _AWAKE if verb_name in ("sleep", "rest") else _REASONS_NOT
     )
     back = phrases.referring(d, who)
-    said = phrases.adjective(d, adjectives.BY_NAME[adj], back.feminine, back.agrees_plural, who.name)
+    complement = phrases.adjective(d, adjectives.BY_NAME[adj], back.feminine, back.agrees_plural, who.name)
     if adj not in parts.NO_DEGREE and d.chance(0.6):
-        said = joined(d.words(*(parts.DEGREES[0] if negated else parts.DEGREES[1])), said)
-    state = Predicate(verbs.BE, tense, complement=said)
+        complement = joined(d.words(*(parts.DEGREES[0] if negated else parts.DEGREES[1])), complement)
+    state = Predicate(verbs.BE, tense, complement=complement)
     if d.chance(0.3):
         return joined(clause(d, who, state), d.words(",", ","), d.words("so", "donc"), clause(d, back, p))
     return joined(clause(d, who, p), d.words("because", "parce que"), clause(d, back, state))
@@ -224,8 +224,8 @@ def _being(d: Draft, who: Phrase, hoped: bool) -> Pair:
     if not hoped:
         return clause(d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=parts.quality_of(d, who)))
     adj = adjectives.BY_NAME[d.rng.choice(_HOPED)]
-    said = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
-    return clause(d, who, Predicate(verbs.BE, FUTURE, complement=said))
+    complement = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
+    return clause(d, who, Predicate(verbs.BE, FUTURE, complement=complement))
 
 
 def chaining(d: Draft) -> Pair:

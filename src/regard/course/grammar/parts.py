@@ -226,16 +226,16 @@ _OF_PEOPLE = tuple(a for a in adjectives.ADJECTIVES if "person" in a.kinds.split
 
 
 def quality_of(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
-    """An adjective that can be said of the subject, agreeing: too tired, very old."""
+    """An adjective that fits the subject, with agreement: too tired, very old."""
     d.tags.add("agreement")
     if who.noun is not None and who.kind != "pronoun":
         adj = d.rng.choice(phrases.predicable(who.noun))
     else:
         adj = d.rng.choice(_OF_PEOPLE)
-    said = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
+    complement = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
     if adj.en in NO_DEGREE or not d.chance(degree):
-        return said
-    return joined(d.words(*d.rng.choice(DEGREES)), said)
+        return complement
+    return joined(d.words(*d.rng.choice(DEGREES)), complement)
 
 
 _receiver_cache: dict[str, list[Verb]] = {}

@@ -156,9 +156,11 @@ def write(d: Draft, case: PronounCase, quality: str, of_subject: bool) -> Pair:
     main = clause(d, who, p)
     meant = who if of_subject else what
     back = phrases.referring(d, meant)
-    said = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
+    complement = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
     too, because = d.words("too", "trop"), d.words("because", "parce que")
-    reason = clause(d, back, Predicate(verbs.BE, reason_tense, complement=Pair(too.en + said.en, too.fr + said.fr)))
+    reason = clause(
+        d, back, Predicate(verbs.BE, reason_tense, complement=Pair(too.en + complement.en, too.fr + complement.fr))
+    )
     return Pair(main.en + because.en + reason.en, main.fr + because.fr + reason.fr)
 
 
@@ -178,9 +180,9 @@ def so_that(d: Draft, case: PronounCase) -> Pair:
     quality = d.rng.choice(case.scene.of_subject if of_subject else case.of_object)
     who, what = phrases.noun_phrase(d, case.subject), phrases.noun_phrase(d, case.object)
     meant = who if of_subject else what
-    said = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
+    complement = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
     so, that = (d.key(),), (d.key(),)
-    complement = Pair([Tok("so", so), *said.en], [Tok("si", so), *said.fr])
+    complement = Pair([Tok("so", so), *complement.en], [Tok("si", so), *complement.fr])
     state = clause(d, meant, Predicate(verbs.BE, PAST, complement=complement))
     actor: Phrase = phrases.referring(d, who) if of_subject else who
     acted_on = what if of_subject else phrases.referring_object(d, what)

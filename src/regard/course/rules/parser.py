@@ -187,9 +187,9 @@ class Parser:
         adverb = self.d.words(*s.adverb) if s.adverb else None
         p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
         if verb is BE:
-            for (said, quality, means), rest in self._being(who, words):
+            for (complement, quality, means), rest in self._being(who, words):
                 if sensible(who, p, quality):
-                    yield replace(p, verb=means, complement=said), rest
+                    yield replace(p, verb=means, complement=complement), rest
         elif verb in verbs.THINKING:
             for inner, rest in self.clause(words[1:]) if words[:1] == ("that",) else ():
                 yield replace(p, complement=joined(self.d.words("that", "que"), inner.pair)), rest
@@ -246,9 +246,9 @@ class Parser:
     def _agreeing(self, who: Phrase, adjective: str) -> Pair:
         return phrases.adjective(self.d, ADJECTIVES[adjective], who.feminine, who.agrees_plural, who.name)
 
-    def _compared(self, said: Pair, than: str, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
+    def _compared(self, complement: Pair, than: str, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
         for other, rest in self.core(words):
-            yield (joined(said, self.d.words(than, "que"), Pair(other.en, other.fr)), "", BE), rest
+            yield (joined(complement, self.d.words(than, "que"), Pair(other.en, other.fr)), "", BE), rest
 
     def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Parses[list[Pair]]:
         """Any number of places, manners and times."""
