@@ -91,18 +91,21 @@ TRAIN = {
     f"--src cut.en.gz --tgt a.fr {SMALL}": ["cut.en.gz is damaged"],
     f"--src plain.en.gz --tgt a.fr {SMALL}": ["plain.en.gz is damaged or not gz"],
     f"--src taken --tgt a.fr {SMALL}": ["taken is a folder"],
-    f"--src a.en {SMALL}": ["--src a.en was given without --tgt"],
-    SMALL: ["no training data", "--src FILE --tgt FILE"],
+    f"--src a.en {SMALL}": ["data.src is a.en, but data.tgt is not given", "(--src, --tgt)"],
+    SMALL: ["no training data", "(--src, --tgt, --pairs)"],
     f"--pairs three.tsv {SMALL}": ["three.tsv, line 1 has 2 tabs"],
     f"--pairs keys.jsonl {SMALL}": ['has no key "src"', "--src-key"],
     f"--pairs broken.jsonl {SMALL}": ["broken.jsonl, line 2 is not JSON"],
     f"--pairs a.en {SMALL}": ["a.en must end in .tsv or .jsonl"],
-    f"--pairs three.tsv --src a.en {SMALL}": ["--pairs and --src/--tgt were both given"],
+    f"--pairs three.tsv --src a.en {SMALL}": [
+        "data.pairs and data.src/data.tgt were both given",
+        "(--pairs, --src, --tgt)",
+    ],
     f"{GOOD} --dev-src nix.en --dev-tgt a.fr": ["nix.en does not exist"],
     f"{GOOD} --test-src nix.en --test-tgt a.fr": ["nix.en does not exist"],  # not after hours of training
     f"{GOOD} --test-src a.en --test-tgt five.fr": ["a.en has 32 lines", "five.fr has 5"],
     f"{GOOD} --dev-size 32": ["dev_size is 32", "holds only 32 pairs"],
-    f"{GOOD} --max-length 1": ["nothing is left", "raise --max-length"],
+    f"{GOOD} --max-length 1": ["nothing is left", "raise data.max_length (--max-length)"],
     "typo.toml": ['unknown key "stpes" in train', 'did you mean "steps"?'],
     "type.toml": ["train.steps must be a whole number, but is 'many'"],
     "size.toml": ["model.heads must divide model.width", "64 / 7", "try heads = 4"],
@@ -422,7 +425,7 @@ def test_no_room_for_translations_keeps_the_old_ones(room: Path) -> None:
 def test_no_room_for_encoded_data_or_for_the_run(room: Path) -> None:
     before = files(room)
     done = cramped(200, *f"train {GOOD}".split(), REGARD_CACHE=str(room / "cache"))
-    one_line(done.returncode, done.stderr.decode(), "cannot write encoded data", "--cache DIR")
+    one_line(done.returncode, done.stderr.decode(), "cannot write encoded data", "(--cache)")
     assert list((room / "cache").iterdir()) == []
     (room / "cache").rmdir()
     assert files(room) == before

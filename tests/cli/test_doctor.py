@@ -77,7 +77,7 @@ def test_advice_that_is_serious_is_an_exit_code_too(
         ("a.toml b.toml", "doctor takes one recipe, but got 2 words"),
         ("nothing.toml", "no recipe at nothing.toml"),
         ("--stepz 3", 'unknown key "stepz"; did you mean "steps"'),
-        ("--steps 3", "no training data: give --src FILE --tgt FILE"),
+        ("--steps 3", "no training data: give data.src and data.tgt"),
         ("--src nowhere.en --tgt nowhere.fr", "nowhere.en does not exist"),
     ],
 )

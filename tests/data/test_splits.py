@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from regard.data.corpus import CorpusConfig, DataConfig, PairFiles, read_pairs
-from regard.data.splits import Corpus, find_splits, hold_out
+from regard.data.splits import TrainingCorpus, find_splits, hold_out
 from regard.errors import InputError, RecipeError
 
 
@@ -26,11 +26,11 @@ def one(tmp_path: Path, name: str, content: bytes) -> PairFiles:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "no training data: give --src FILE --tgt FILE, or --pairs FILE"),
-        ({"src": "a.en"}, r"--src a\.en was given without --tgt; add --tgt FILE"),
-        ({"tgt": "a.fr"}, r"--tgt a\.fr was given without --src"),
-        ({"src": "a", "tgt": "b", "pairs": "c.tsv"}, "--pairs and --src/--tgt were both given"),
-        ({"src": "a", "tgt": "b", "dev_src": "c"}, "--dev-src c was given without --dev-tgt"),
+        ({}, "no training data: give data.src and data.tgt, or data.pairs"),
+        ({"src": "a.en"}, r"data.src is a\.en, but data.tgt is not given; add it"),
+        ({"tgt": "a.fr"}, r"data.tgt is a\.fr, but data.src is not given"),
+        ({"src": "a", "tgt": "b", "pairs": "c.tsv"}, "data.pairs and data.src/data.tgt were both given"),
+        ({"src": "a", "tgt": "b", "dev_src": "c"}, "data.dev_src is c, but data.dev_tgt is not given"),
         ({"src": "a", "tgt": "b", "test_src": "c", "test_pairs": "d"}, "--test-pairs and --test-src/--test-tgt"),
     ],
 )
@@ -50,7 +50,7 @@ def test_splits(tmp_path: Path) -> None:
     assert sorted([*held.training_pairs(), *read_pairs(held.dev)]) == sorted(read_pairs(files))
     named = find_splits(DataConfig(src=src, tgt=tgt, dev_src=src, dev_tgt=tgt, test_pairs="t.tsv"))
     assert named.dev == files
-    assert named.train == (Corpus(files),)
+    assert named.train == (TrainingCorpus(files),)
     assert named.test == PairFiles((Path("t.tsv"),))
     assert find_splits(DataConfig(src=src, tgt=tgt, dev_size=0)).dev is None
 
@@ -83,14 +83,14 @@ def test_several_corpora(tmp_path: Path) -> None:
     table = CorpusConfig(pairs=str(tmp_path / "b.tsv"), weight=2.5, tag="<bt>")
     config = DataConfig(src=src, tgt=tgt, corpus=(table,), dev_size=0)
     splits = find_splits(config)
-    assert splits.train == (Corpus(files), Corpus(PairFiles((tmp_path / "b.tsv",)), 2.5, "<bt>"))
+    assert splits.train == (TrainingCorpus(files), TrainingCorpus(PairFiles((tmp_path / "b.tsv",)), 2.5, "<bt>"))
     assert list(splits.training_pairs()) == [("1", "a"), ("2", "b"), ("3", "c")]
     only = find_splits(DataConfig(corpus=(table,), dev_size=0))
     assert list(only.training_pairs()) == [("3", "c")]
     prints = {splits.fingerprint(), only.fingerprint(), *(corpus.files.fingerprint() for corpus in splits.train)}
     assert len(prints) == 4
     assert find_splits(DataConfig(src=src, tgt=tgt, dev_size=0)).fingerprint() == files.fingerprint()
-    with pytest.raises(InputError, match=r"there are 2 corpora, and no telling which.*--dev-size 0"):
+    with pytest.raises(InputError, match=r"there are 2 corpora, so no dev set can be held out.*data.dev_size to 0"):
         find_splits(DataConfig(src=src, tgt=tgt, corpus=(table,)))
     with pytest.raises(InputError, match=r"a \[\[data.corpus\]\] names no files"):
         find_splits(DataConfig(corpus=(CorpusConfig(),)))

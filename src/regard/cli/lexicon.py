@@ -73,7 +73,7 @@ def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
     """The files that were named, or the ones that the model's card names, without its held-out pairs."""
     from regard.config import build
     from regard.data.corpus import DataConfig, PairFiles
-    from regard.data.splits import Corpus, Splits, find_splits
+    from regard.data.splits import Splits, TrainingCorpus, find_splits
 
     if (src is None) != (tgt is None):
         given, lacking = ("--src", "--tgt") if src else ("--tgt", "--src")
@@ -81,7 +81,7 @@ def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
             f"{given} {src or tgt} was given without {lacking}; add {lacking} FILE, line by line its match"
         )
     if src is not None and tgt is not None:
-        return Splits((Corpus(PairFiles((src, tgt))),), None, None)
+        return Splits((TrainingCorpus(PairFiles((src, tgt))),), None, None)
     config = build(DataConfig, bundle.card.get("recipe", {}).get("data", {}), "data")
     tables = [(config.src, config.tgt, config.pairs), *((c.src, c.tgt, c.pairs) for c in config.corpus)]
     named = [name for names in tables for name in names if name]

@@ -1,9 +1,8 @@
 """Which pairs go together: batches of like lengths within a token budget, planned from lengths alone.
 
-A plan is a pure function of (lengths, budget, seed, epoch, rank, world): nothing is remembered, so a position in it
-is two numbers. No batch ever exceeds the budget, every pair comes once an epoch over all ranks, and all ranks get
-equally many batches. A large corpus is planned segment by segment (`order.py`). Which tokens the pairs hold is
-`encode.py`'s affair.
+A plan is a pure function of (lengths, budget, seed, epoch, rank, world), so a position in it is two numbers. No batch
+exceeds the budget, every pair comes once an epoch over all ranks, and all ranks get the same number of batches. A large
+corpus is planned segment by segment (`order.py`). The tokens are in `encode.py`.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def plan_epoch(
 
 
 def plan_in_order(src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> list[Ints]:
-    """Every pair once, longest first, for scoring: no chance, no ranks."""
+    """Every pair once, longest first, for scoring: not random, not divided among ranks."""
     _check(src_lengths, tgt_lengths, batch_tokens)
     order = np.lexsort((src_lengths, tgt_lengths))[::-1]
     return _cut(order, src_lengths, tgt_lengths, batch_tokens)
@@ -78,17 +77,17 @@ def _check_longest(longest: int, batch_tokens: int) -> None:
 
 
 def _by_length(src_lengths: Ints, tgt_lengths: Ints, rng: np.random.Generator) -> Ints:
-    """An order in which neighbours are alike: through bands of like target lengths, to and fro by source length.
-
-    Where the bands begin and the order among equals are chance, so that every epoch makes other batches.
+    """An order in which neighbours have similar lengths: bands of similar target lengths, within each band by source
+    length, rising in one band and falling in the next. The band borders and the order among equals are random, so that
+    every epoch has different batches.
     """
     band = np.floor(np.log(tgt_lengths) / np.log(BAND) + rng.random()).astype(np.int64)
-    to_and_fro = np.where(band % 2, src_lengths, -src_lengths)
-    return np.lexsort((rng.permutation(len(band)), tgt_lengths, to_and_fro, band))
+    alternating = np.where(band % 2, src_lengths, -src_lengths)
+    return np.lexsort((rng.permutation(len(band)), tgt_lengths, alternating, band))
 
 
 def _cut(order: Ints, src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> list[Ints]:
-    """Take pairs in order for as long as both rectangles fit the budget."""
+    """Take pairs in order as long as both padded sides fit the budget."""
     widest = np.maximum(src_lengths, tgt_lengths)[order]
     batches, at = [], 0
     while at < len(order):
@@ -117,10 +116,10 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
 
 
 class Batches:
-    """Training batches without end, epoch after epoch. The position is (epoch, index): a segment of an epoch has at
-    most SEGMENT batches, so index = SEGMENT × segment + batch names the batch to come.
+    """An endless stream of training batches, epoch after epoch. The position is (epoch, index): a segment of an epoch has at
+    most SEGMENT batches, so index = SEGMENT × segment + batch is the next batch.
 
-    `corpus` may be a function of the epoch, for one that is not the same in all (BPE-dropout, transforms, a mixture).
+    `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture).
     """
 
     def __init__(
@@ -151,15 +150,15 @@ class Batches:
 
     @property
     def per_epoch(self) -> int:
-        """Batches of this rank in the present epoch; about, where it has several segments."""
+        """Batches of this rank in the current epoch; an estimate if it has several segments."""
         return round(len(self._plan) * len(self.corpus) / len(self._pairs))
 
     def state(self) -> dict[str, int]:
-        """Where to go on: give it to a new `Batches` over the same corpus, and the next batch is the same."""
+        """The position: a new `Batches` over the same corpus with it yields the same next batch."""
         return {"epoch": self.epoch, "index": self.index}
 
     def largest(self) -> FlatBatch:
-        """The batch of this segment with the most positions, padding included; the place in the epoch stays."""
+        """The batch of this segment with the most positions, padding included; the position does not change."""
         src, tgt = self.corpus.lengths_of(self._pairs)
         rows = max(self._plan, key=lambda rows: len(rows) * int(src[rows].max() + tgt[rows].max()))
         return self.corpus.gather(self._pairs[rows])

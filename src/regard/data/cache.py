@@ -1,7 +1,7 @@
-"""Where work on text is kept for the next run: encoded corpora (`encode.py`) and learnt vocabularies.
+"""The cache of encoded corpora (`encode.py`) and learnt vocabularies.
 
-A vocabulary is a pure function of the text and of what is asked for, so the one learnt before is as good as a new one.
-What cannot be read is learnt again; where nothing can be written, nothing is kept.
+A vocabulary is a pure function of the text and the settings, so a cached one equals a new one. One that cannot be read
+is learnt again; if nothing can be written, nothing is cached.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from regard.text.tokenizer import FORMAT, TextConfig, Tokenizer
 
 
 def cache_folder(config: DataConfig) -> Path:
-    """Where encoded data goes: the recipe's word, else the environment's, else the user's cache."""
+    """data.cache of the recipe, else $REGARD_CACHE, else the user's cache folder."""
     given = config.cache or os.environ.get("REGARD_CACHE")
     if given:
         return Path(given).expanduser()

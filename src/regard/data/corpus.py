@@ -1,9 +1,9 @@
-"""Sentence pairs out of files: two text files, a TSV or a JSONL, each also as .gz or .xz, read as a stream.
+"""Sentence pairs from files: two text files, a TSV or a JSONL, each also as .gz or .xz, read as a stream.
 
 A name may be a pattern for many files, the shards of a corpus (train.*.tsv.gz), read one after another. A line ends
-at "\\n" and nowhere else: U+2028, NUL and their like are text. Every fault of a file is an InputError that says where
-it is and what to do. Nothing is filtered, cut into tokens or kept in memory here; see `encode.py`. Which files are
-for training and which for watching it is `splits.py`'s affair.
+at "\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an InputError that says
+where it is and what to do. Nothing is filtered, tokenized or kept in memory here; see `encode.py`. `splits.py` says which
+files are for training and which for evaluation.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class DataConfig:
     corpus: tuple[CorpusConfig, ...] = key(
         (), "further corpora, in a recipe: [[data.corpus]] with src and tgt or pairs, weight, tag (docs/data.md)"
     )
-    dev_src: str | None = key(None, "source sentences to watch training with")
+    dev_src: str | None = key(None, "source sentences to evaluate on during training")
     dev_tgt: str | None = key(None, "their translations")
     dev_pairs: str | None = key(None, "instead of dev_src and dev_tgt: one .tsv or .jsonl file")
     test_src: str | None = key(None, "source sentences to score the finished model on")
@@ -128,7 +128,7 @@ class PairFiles:
         return list(zip(*sides, strict=True))
 
     def fingerprint(self) -> str:
-        """Of the contents, wherever the files lie."""
+        """Of the contents, whatever the paths."""
         digest = hashlib.blake2b(digest_size=16)
         for path in (path for shard in self.shards() for path in shard):
             _opened(path, raw=True).close()
@@ -141,7 +141,7 @@ class PairFiles:
 
 @cache
 def _digest(path: Path, size: int, changed: int) -> str:
-    """Of a file's contents, read once in a process for as long as size and time of change stay."""
+    """Of a file's contents; a process reads it again only if its size or modification time has changed."""
     with _opened(path, raw=True) as file:
         return hashlib.file_digest(file, hashlib.blake2b).hexdigest()  # type: ignore[arg-type]
 
@@ -161,7 +161,7 @@ def source_hash(text: str) -> int:
 
 
 def read_pairs(files: PairFiles) -> Iterator[Pair]:
-    """The pairs, one after another. Training reads them more than once, so a pipe will not do."""
+    """The pairs, one after another. Training reads them more than once, so a pipe is refused."""
     shards = files.shards()
     for path in chain.from_iterable(shards):
         if path.exists() and not path.is_file() and not path.is_dir():
@@ -232,12 +232,14 @@ def _field(row: Any, name: str, option: str, where: str) -> str:
             known = (
                 nearest(name, found) if isinstance(found, dict) and found else "it must be an object with both texts"
             )
-            raise InputError(f'{where} has no key "{name}"; {known} (set it with --{option.replace("_", "-")})')
+            raise InputError(f'{where} has no key "{name}"; {known} (data.{option})')
         found = found[part]
     if not isinstance(found, str):
         raise InputError(f'{where}: "{name}" must be text, but is {json.dumps(found)[:60]}')
     if not found.isascii() and LONE_SURROGATE.search(found):
-        raise InputError(f'{where}: "{name}" holds half a surrogate pair, which is no character; mend or drop the line')
+        raise InputError(
+            f'{where}: "{name}" holds half a surrogate pair, which is no character; correct or drop the line'
+        )
     return found
 
 
@@ -247,7 +249,7 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """The same before anything is taken off or decoded."""
+    """The lines as bytes, with their line ends."""
     empty = True
     with _opened(path) as file:
         try:
@@ -265,7 +267,7 @@ def read_raw_lines(path: Path) -> Iterator[bytes]:
 
 
 def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of an open stream, which an error calls by `name`."""
+    """The lines of an open stream; `name` is what errors call it."""
     for number, raw in enumerate(stream, start=1):
         line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_bom else raw
         try:
@@ -280,7 +282,7 @@ def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False) -> 
 
 
 def _opened(path: Path, raw: bool = False) -> IO[bytes]:
-    """The file for reading bytes, once it is sure that it is there and, unless `raw`, that it is text."""
+    """The file, opened for reading bytes, after checking that it exists and, unless `raw`, that it is text."""
     if not path.exists():
         raise InputError(f"{path} does not exist; {_suggestion(path)}")
     if path.is_dir():

@@ -1,8 +1,8 @@
 """A corpus as ids on disk: filtered, encoded once, kept by fingerprint, and memory-mapped.
 
-Memory does not grow with the corpus, but for eight bytes a pair to find duplicates by. An entry of the cache is
-written under a temporary name and renamed when it is whole, so that two processes may build it at once; one that was
-damaged since is built again. Reading files is `corpus.py`'s affair, making batches `batching.py`'s.
+Memory does not grow with the corpus, except for eight bytes a pair that find duplicates. An entry of the cache is
+written under a temporary name and renamed when it is complete, so that two processes may build it at once; a damaged
+entry is built again. `corpus.py` reads the files, `batching.py` makes batches.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class EncodedCorpus:
     """Sentence pairs as memory-mapped ids. Pair i was pair `kept[i]` of what was read."""
 
     def __init__(self, folder: Path) -> None:
-        """Open an entry; ValueError or OSError if it is not whole."""
+        """Open an entry; ValueError or OSError if it is incomplete or damaged."""
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         if meta["format"] != FORMAT or set(meta["sizes"]) != set(FILES):
             raise ValueError(f"{folder} is of another format")
@@ -72,7 +72,7 @@ class EncodedCorpus:
         return np.diff(self.src_offsets) + 1, np.diff(self.tgt_offsets) + 1
 
     def lengths_of(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The same of some pairs, without looking at the others."""
+        """The same of some pairs; the others are not read."""
         src, tgt = ((o[rows + 1] - o[rows] + 1) for o in (self.src_offsets, self.tgt_offsets))
         return src, tgt
 
@@ -94,7 +94,7 @@ class EncodedCorpus:
 
 
 def gather_pairs(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_offsets: Ints, rows: Ints) -> FlatBatch:
-    """Some rows of ids as a batch, with BOS and EOS where they belong."""
+    """Some rows of ids as a batch, with BOS and EOS."""
     import torch
 
     from regard.batch import BOS, EOS, FlatBatch
@@ -109,7 +109,7 @@ def gather_pairs(src: NDArray[Any], src_offsets: Ints, tgt: NDArray[Any], tgt_of
 
 
 def gather_ids(ids: NDArray[Any], offsets: Ints, rows: Ints, last: int | None = None) -> tuple[Ints, Ints]:
-    """(flat ids, with `last` after each row if it is given; offsets), without a loop over anything."""
+    """(flat ids, with `last` after each row if it is given; offsets), without a Python loop."""
     starts, lengths = offsets[rows], offsets[rows + 1] - offsets[rows] + (last is not None)
     out = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     from_ = np.arange(out[-1]) + np.repeat(starts - out[:-1], lengths)
@@ -132,11 +132,11 @@ def encode_corpus(
     seed: int = 0,
     tag: str | None = None,
 ) -> EncodedCorpus:
-    """The corpus as ids, from the cache or encoded now; `progress` hears how many pairs have been read. A tag stands
-    before every source.
+    """The corpus as ids, from the cache or encoded now; `progress` is called with the number of pairs read so far. A tag
+    is put before every source.
 
-    With `epoch`, BPE-dropout and transforms are applied, otherwise in every (seed, epoch); the cache keeps the last two
-    epochs.
+    With `epoch`, BPE-dropout and transforms are applied, differently for each (seed, epoch); the cache keeps the last
+    two epochs.
     """
     chance = (tokenizer.config.bpe_dropout, *config.transforms) if epoch is not None else ()
     changes = any(chance)
@@ -157,7 +157,7 @@ def encode_corpus(
     try:
         return EncodedCorpus(entry)
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # not there, or not whole: build it
+        pass  # missing or damaged: build it
     rngs = (lambda number: random.Random(f"{seed} {epoch} {number}")) if changes else None
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -173,7 +173,7 @@ def encode_corpus(
         what = "no space left" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or error
         raise InputError(
             f"cannot write encoded data to {root} ({what}); "
-            "make room there, or name another folder with --cache DIR or REGARD_CACHE=DIR"
+            "make room there, or choose another folder: data.cache, or the environment variable REGARD_CACHE"
         ) from None
     if changes and epoch is not None:
         shutil.rmtree(root / f"{name}-{epoch - 2}", ignore_errors=True)
@@ -181,13 +181,13 @@ def encode_corpus(
 
 
 def _publish(work: Path, entry: Path) -> EncodedCorpus:
-    """Give a finished folder its name; if another process was first, its work is as good as ours."""
+    """Give a finished folder its name. If another process was first, its entry is used."""
     try:
         work.rename(entry)
     except OSError:
         try:
             return EncodedCorpus(entry)
-        except (OSError, ValueError, KeyError, TypeError):  # a damaged one stands there: out of the way
+        except (OSError, ValueError, KeyError, TypeError):  # a damaged entry is there: move it away
             damaged = _aside(entry)
             entry.rename(damaged)
             shutil.rmtree(damaged, ignore_errors=True)
@@ -196,7 +196,7 @@ def _publish(work: Path, entry: Path) -> EncodedCorpus:
 
 
 def _aside(entry: Path) -> Path:
-    """A name of its own beside an entry, for work in progress."""
+    """A unique temporary name beside an entry."""
     return entry.with_name(f".{entry.name}-{uuid.uuid4().hex}.tmp")
 
 
@@ -216,7 +216,7 @@ def _write(
     rngs: Callable[[int], random.Random] | None,
     start: list[int],
 ) -> None:
-    """Stream the pairs through the filters into the five files and their description."""
+    """Stream the pairs through the filters into the five files and meta.json."""
     dtype = "uint16" if max(tokenizer.source_size, tokenizer.target_size) <= 2**16 else "uint32"
     filters, totals, longest = Filters(config, tokenizer.longest_piece), [0, 0], 0
     report = filters.report
@@ -245,7 +245,7 @@ def _write(
             if progress:
                 progress(report.read)
     if not report.kept:
-        raise InputError(f"nothing is left of {files}: {report.summary()}; check its text, or raise --max-length")
+        raise InputError(f"nothing is left of {files}: {report.summary()}; check its text, or raise data.max_length")
     meta = {
         "format": FORMAT,
         "dtype": dtype,
@@ -258,8 +258,8 @@ def _write(
 
 
 def _joined(kept: list[Coded], config: DataConfig, rng: random.Random, tag: int) -> list[Coded]:
-    """Some neighbours as one example; of their `tag` first ids the second leaves out its own. The ids of two texts, end
-    to end, are those of the texts with a space between."""
+    """Some neighbouring pairs as one example. The first `tag` ids of the second source, its tag, are left out. The ids
+    of two texts, concatenated, are those of the two texts with a space between."""
     lengths = [(len(src), len(tgt)) for _, src, tgt in kept]
     examples: list[Coded] = []
     for first, *second in joined(lengths, config.join_pairs, config.max_length, rng):
@@ -271,7 +271,7 @@ def _joined(kept: list[Coded], config: DataConfig, rng: random.Random, tag: int)
 
 
 def _chunks(pairs: Iterator[Pair]) -> Iterator[list[tuple[int, str, str]]]:
-    """(number, source, target) a few thousand at a time, fewer where lines are huge."""
+    """(number, source, target) some thousands at a time, fewer where lines are very long."""
     chunk, characters = [], 0
     for number, (src, tgt) in enumerate(pairs):
         chunk.append((number, src, tgt))
@@ -284,7 +284,7 @@ def _chunks(pairs: Iterator[Pair]) -> Iterator[list[tuple[int, str, str]]]:
 
 
 def _append(ids: IO[bytes], offsets: IO[bytes], rows: list[list[int]], total: int, dtype: str) -> int:
-    """Write rows of ids and where each ends; the new total is returned."""
+    """Write rows of ids and the offset of each end; returns the new total."""
     ends = total + np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
     ids.write(np.fromiter(chain.from_iterable(rows), dtype=dtype).tobytes())
     offsets.write(ends.astype(np.int64).tobytes())

@@ -1,6 +1,6 @@
-"""Which pairs are worth learning from, and an account of the others.
+"""Filters that drop pairs, and a count of what each dropped.
 
-Texts are judged before they are encoded (empty, met before, hopelessly long), ids after (too long, too unequal). Every
+Texts are filtered before they are encoded (empty, duplicate, far too long), ids after (too long, too unequal). Every
 pair that is dropped is counted under one name. Nothing is repaired.
 """
 
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from regard.data.corpus import DataConfig
 
-SHORT = 10  # tokens; the ratio of two short sides says nothing
-COMPOSED = 4  # characters that NFC may make one of
+SHORT = 10  # tokens; the ratio of two short sides is not informative
+COMPOSED = 4  # characters that NFC may compose to one
 
 Numbered = tuple[int, str, str]  # pair number, source, target
 
 
 @dataclass
 class FilterReport:
-    """What was read and what became of it."""
+    """Counts of what was read, kept and dropped."""
 
     read: int = 0
     kept: int = 0
@@ -60,7 +60,7 @@ class Filters:
         self._reach = COMPOSED * config.max_length * longest_piece if longest_piece else None
 
     def texts(self, chunk: Sequence[Numbered]) -> list[Numbered]:
-        """What is worth encoding. A line of a megabyte costs nothing: its length alone says that it is too long."""
+        """The pairs to encode. A line of a megabyte is dropped by its length, before it is encoded."""
         filled = [row for row in chunk if row[1].strip() and row[2].strip()]
         new = self.seen.add([f"{src}\t{tgt}" for _, src, tgt in filled])
         self.report.read += len(chunk)
@@ -76,7 +76,7 @@ class Filters:
         return short
 
     def tokens(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[int]:
-        """The places of those that pass."""
+        """The indices of the pairs that pass."""
         passed = []
         for i, (src, tgt) in enumerate(zip(sources, targets, strict=True)):
             longer, shorter = max(len(src), len(tgt)), min(len(src), len(tgt))
@@ -92,7 +92,7 @@ class Filters:
 
 @dataclass
 class Seen:
-    """The texts met so far, as 64-bit hashes in a few sorted arrays, each twice as long as the next or more."""
+    """The texts so far, as 64-bit hashes in a few sorted arrays, each at least twice as long as the next."""
 
     runs: list[NDArray[np.uint64]] = field(default_factory=list)
 
@@ -110,6 +110,6 @@ class Seen:
             self.runs.append(hashes[fresh])
         while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
             merged = np.concatenate(self.runs[-2:])
-            merged.sort()  # in place: nothing is held a third time
+            merged.sort()  # in place, without a third copy
             self.runs[-2:] = [merged]
         return new

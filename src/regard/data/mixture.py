@@ -1,9 +1,9 @@
 """Several encoded corpora as one, each visited as often as its weight says.
 
-An epoch visits a corpus of n pairs weight × n times. Visits are numbered through all epochs: visit v is place v mod n
-of the corpus's pass v div n, and every pass has an order of its own. So with weight 2 an epoch has every pair twice,
-with weight 0.5 two epochs have every pair once, and which pairs an epoch has is a pure function of its number. Batches
-take a mixture as they take a corpus.
+An epoch visits a corpus of n pairs weight × n times. Visits are numbered through all epochs: visit v is position v mod n
+of pass v div n over the corpus, and every pass has its own order. So with weight 2 an epoch has every pair twice,
+with weight 0.5 two epochs have every pair once, and the pairs of an epoch are a pure function of its number. Batches
+take a mixture in place of a corpus.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Mixture:
             sources.append(gather_ids(corpus.src, corpus.src_offsets, pairs))
             targets.append(gather_ids(corpus.tgt, corpus.tgt_offsets, pairs))
             places.append(here)
-        order = np.argsort(np.concatenate(places))  # row i stands at order[i] of what was laid end to end
+        order = np.argsort(np.concatenate(places))  # row i is at order[i] of the concatenated parts
         return gather_pairs(*_end_to_end(sources), *_end_to_end(targets), order)
 
     def _found(self, rows: Ints) -> list[tuple[EncodedCorpus, Ints, Ints]]:
@@ -94,7 +94,7 @@ class Mixture:
 
 
 def _end_to_end(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
-    """(ids, offsets) of several as one."""
+    """Several (ids, offsets) concatenated."""
     before = np.cumsum([0] + [int(offsets[-1]) for _, offsets in parts[:-1]])
     shifted = [offsets[:-1] + start for (_, offsets), start in zip(parts, before, strict=True)]
     ids = np.concatenate([ids for ids, _ in parts])

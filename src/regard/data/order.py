@@ -1,9 +1,9 @@
 """The random order of an epoch, for corpora of any size: a pure function that never holds the whole of it.
 
 Up to SEGMENT pairs are shuffled as one. A larger corpus is cut into blocks of neighbours; the blocks are shuffled, and
-so many of them as make a segment are shuffled, sorted and laid into batches together. So time to the first batch and
-memory are those of a segment, and the files are read in stretches, not pair by pair. What is made of an order is
-`batching.py`'s and `rows.py`'s affair, how often a corpus is visited `mixture.py`'s.
+as many of them as make a segment are shuffled, sorted and put into batches together. So time to the first batch and
+memory depend on the size of a segment, and files are read in blocks, not pair by pair. `batching.py` and `rows.py` make
+batches of the order; `mixture.py` says how often a corpus is visited.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 SEGMENT = 2**18  # pairs
 BLOCK = 1024  # most pairs of a block
-BLOCKS = 1024  # a smaller corpus has so many blocks, or pairs alone
+BLOCKS = 1024  # a smaller corpus has this many blocks, or blocks of one pair
 
 
 def segment_bounds(pairs: int) -> list[int]:
@@ -37,7 +37,7 @@ def segment_pairs(pairs: int, seed: int, epoch: int, number: int) -> Ints:
 
 
 def in_blocks(places: Ints, pairs: int, seed: Sequence[int]) -> Ints:
-    """Which pair stands at each place when blocks of neighbours are shuffled; what fills no block stays at the end."""
+    """The pair at each position when blocks of neighbours are shuffled; an incomplete last block stays at the end."""
     size = max(1, min(BLOCK, pairs // BLOCKS))
     blocks = np.random.default_rng(seed).permutation(pairs // size)
     block, inside = np.divmod(places, size)

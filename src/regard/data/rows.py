@@ -1,16 +1,16 @@
-"""Pairs that share rows: batches of one size and next to no padding, which is what a GPU wants.
+"""Pairs that share rows: batches of one size with almost no padding, for GPUs.
 
     width positions of a row, on either side   rows of a batch
 
-A batch takes pairs in the epoch's random order, as many as fit, and lays them into its rows: the longest first, each
-into the row where it leaves the least room (best fit, decreasing). Nothing is sorted by length, so batches are random
-samples of the corpus, and rows are filled to 98 or 99 percent on the longer side all the same. A position in the epoch
-is the number of pairs before it, and everything is a pure function of (lengths, seed, epoch, position, width). The
-width is what the longest sentence needs; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so
-that a graph recorded for one shape serves them all.
+A batch takes pairs in the epoch's random order, as many as fit, and places them in its rows: the longest first, each in
+the row where it leaves the least space (best-fit decreasing). Nothing is sorted by length, so batches are random samples
+of the corpus; rows are still filled to 98 or 99 percent on the longer side. A position in the epoch is the number of
+pairs before it, and everything is a pure function of (lengths, seed, epoch, position, width). The width is that of the
+longest sentence, rounded up; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so that a CUDA
+graph recorded for one shape can be used for all batches.
 
-With several processes a batch has rows for all of them, and each takes its share. What the pairs hold is `encode.py`'s
-affair, and batches of like lengths, for models that cannot keep sentences of a row apart, are `batching.py`'s.
+With several processes a batch has rows for all of them, and each takes its part. The tokens are in `encode.py`; batches
+of similar lengths, for models that cannot keep the sentences of a row apart, are in `batching.py`.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from regard.batch import FlatBatch
 
 Ints = NDArray[np.int64]
-WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels like round ones
+WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels are fastest at these
 
 
 @dataclass(frozen=True)
 class Laid:
-    """Pairs laid into rows: pair i of those given stands in row `row[i]`, from `src_start[i]` and `tgt_start[i]` on."""
+    """Pairs placed in rows: pair i is in row `row[i]`, from `src_start[i]` and `tgt_start[i]` on."""
 
     rows: int
     row: Ints
@@ -45,7 +45,7 @@ class Laid:
 
 
 def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: int) -> Laid:
-    """Best fit by the target's room among rows with room for the source.
+    """Best fit by the target's space among rows with enough space for the source.
 
     >>> laid = lay_in_rows([5, 3, 2], [4, 4, 2], width=8)
     >>> laid.rows, laid.row.tolist(), laid.tgt_start.tolist()
@@ -67,8 +67,8 @@ def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: i
 
 
 class _Shelves:
-    """Rows with room left, by the target's room. A bit of `open` is set for each room that some row has, so that the
-    next one is found at once: a batch of short sentences asks thousands of times."""
+    """Rows with space left, by the target's space. A bit of `open` is set for each amount of space that some row has, so
+    that the next one is found quickly: a batch of short sentences needs thousands of searches."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -77,7 +77,7 @@ class _Shelves:
         self.open = 0
 
     def tightest(self, src: int, tgt: int) -> tuple[int, int]:
-        """(target room, row) of the tightest open row that takes a pair, which is open no more; a new one if none."""
+        """(target space, row) of the tightest open row that fits a pair, which is then closed; a new row if none fits."""
         left = self.open >> tgt << tgt  # rooms of tgt and more
         while left:
             room = (left & -left).bit_length() - 1
@@ -98,8 +98,8 @@ class _Shelves:
 
 
 def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, Laid]:
-    """How many of the first pairs fit into a batch, and where they stand in it."""
-    room = int(0.99 * rows * width)  # fuller than that is rare, and to find out costs another laying
+    """How many of the first pairs fit in a batch, and their positions in it."""
+    room = int(0.99 * rows * width)  # fuller is rare, and finding out costs another pass
     longest = np.maximum(np.cumsum(src_lengths), np.cumsum(tgt_lengths))
     count = max(1, int(np.searchsorted(longest, room, side="right")))
     while True:
@@ -111,7 +111,7 @@ def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> t
 
 
 class RowBatches:
-    """Training batches without end, like `batching.Batches`; the position is (epoch, pairs taken of it)."""
+    """An endless stream of training batches, like `batching.Batches`; the position is (epoch, pairs used of it)."""
 
     def __init__(
         self,
@@ -152,14 +152,14 @@ class RowBatches:
 
     @property
     def per_epoch(self) -> int:
-        """Batches of an epoch, about: how well they are filled shows when they are."""
+        """Batches of an epoch, an estimate: how well they are filled is known only when they are made."""
         return max(1, round(self.corpus.tokens / (0.98 * self.rows * self.width * self._world)))
 
     def state(self) -> dict[str, int]:
         return {"epoch": self.epoch, "index": self.index, "width": self.width}
 
     def largest(self) -> FlatBatch:
-        """All are of one size: the first of this segment; the place in the epoch stays."""
+        """All are of one size: the first of this segment. The position does not change."""
         return self._from(0)[1]
 
     def __iter__(self) -> Iterator[FlatBatch]:

@@ -1,10 +1,9 @@
-"""Changes to training text that make a model sturdier, drawn anew for each epoch: another case, typos and missing words
+"""Random changes to training text that make a model more robust, different in each epoch: case, typos and dropped words
 in the source, two neighbouring pairs as one example.
 
-Case changes on both sides alike, so that a model learns to keep it. Noise is for the source alone (Belinkov and Bisk
-2018): the target stays what it should be. Joined pairs (Kondo et al. 2021) teach sentences longer than any in the
-corpus. All chance comes from the generator that is given, so an epoch is the same however often it is made. It costs a
-new encoding of the corpus for each epoch, as BPE-dropout does; with every chance at 0 nothing here is called.
+Case changes on both sides, so that a model learns to keep it. Noise is for the source alone (Belinkov and Bisk 2018). Joined pairs (Kondo et al. 2021) teach sentences longer than any in the
+corpus. All randomness comes from the given generator, so that an epoch can be made again. Each epoch needs a new
+encoding of the corpus, as with BPE-dropout; with every probability at 0 nothing here is called.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def change_pair(src: str, tgt: str, config: DataConfig, rng: random.Random) -> t
 
 
 def without_words(text: str, chance: float, rng: random.Random) -> str:
-    """Words left out, each with this chance; one at least stays."""
+    """Each word is dropped with this probability; at least one stays."""
     words = text.split()
     kept = [word for word in words if rng.random() >= chance]
     return " ".join(kept or words[:1]) if len(kept) < len(words) else text

@@ -15,7 +15,7 @@ from regard.data.corpus import DataConfig, PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.mixture import Mixture
 from regard.data.rows import RowBatches
-from regard.data.splits import Corpus, Splits
+from regard.data.splits import Splits, TrainingCorpus
 from regard.recipe.train import TrainConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.training.checkpoint import Progress
@@ -90,7 +90,7 @@ def read_material(
 def make_batches(
     data: DataConfig,
     config: TrainConfig,
-    train: Sequence[Corpus],
+    train: Sequence[TrainingCorpus],
     tokenizer: Tokenizer,
     progress: Progress,
     console: Console,
