@@ -95,7 +95,7 @@ FAULTS: dict[str, tuple[Callable[[Path], PairFiles], str]] = {
     "deep JSON": (lambda p: one(p, "a.jsonl", b"[" * 200_000), r"line 1 is not JSON"),
     "no key": (
         lambda p: one(p, "a.jsonl", b'{"scr": "a", "tgt": "b"}'),
-        r'no key "src"; did you mean "scr"\?.*--src-key',
+        r'no key "src"; did you mean "scr"\?.*data.src_key',
     ),
     "no object": (lambda p: one(p, "a.jsonl", b"[1]"), r'line 1 has no key "src"; it must be an object'),
     "not text": (lambda p: one(p, "a.jsonl", b'{"src": 5, "tgt": "b"}'), r'"src" must be text, but is 5'),

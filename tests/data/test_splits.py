@@ -31,7 +31,10 @@ def one(tmp_path: Path, name: str, content: bytes) -> PairFiles:
         ({"tgt": "a.fr"}, r"data.tgt is a\.fr, but data.src is not given"),
         ({"src": "a", "tgt": "b", "pairs": "c.tsv"}, "data.pairs and data.src/data.tgt were both given"),
         ({"src": "a", "tgt": "b", "dev_src": "c"}, "data.dev_src is c, but data.dev_tgt is not given"),
-        ({"src": "a", "tgt": "b", "test_src": "c", "test_pairs": "d"}, "--test-pairs and --test-src/--test-tgt"),
+        (
+            {"src": "a", "tgt": "b", "test_src": "c", "test_pairs": "d"},
+            "data.test_pairs and data.test_src/data.test_tgt",
+        ),
     ],
 )
 def test_what_a_recipe_must_name(given: dict[str, Any], message: str) -> None:
@@ -68,7 +71,7 @@ def test_held_out_sources_are_not_trained_on(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_held_out(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="too few different ones to hold out a dev set; give --dev-src"):
+    with pytest.raises(InputError, match=r"too few different ones to hold out a dev set; give data.dev_src"):
         hold_out(one(tmp_path, "same.tsv", b"a\tb\n" * 50), 10)
     with pytest.raises(InputError, match=r"dev_size is 50, but .* holds only 50 pairs"):
         hold_out(one(tmp_path, "same.tsv", b"a\tb\n" * 50), 50)

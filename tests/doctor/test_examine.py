@@ -104,7 +104,7 @@ def test_unequal_numbers_of_lines(tmp_path: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
     found = examine(data, SAMPLE)
     assert found.stops
-    assert f"train.en has {SIZE:,} lines but train.fr has {SIZE - 1:,}" in named(found, "unequal").said
+    assert f"train.en has {SIZE:,} lines but train.fr has {SIZE - 1:,}" in named(found, "unequal").message
 
 
 def test_a_line_that_is_missing_shifts_all_that_follow(tmp_path: Path) -> None:
@@ -229,11 +229,11 @@ def test_leaks(tmp_path: Path) -> None:
     leak = named(found, "leak", "test")
     assert leak.count == 30
     assert leak.serious
-    assert f"30 of {size:,} pairs" in leak.said
-    assert "; 20 of them letter by letter" in leak.said
+    assert f"30 of {size:,} pairs" in leak.message
+    assert "; 20 of them letter by letter" in leak.message
     assert leak.places[0].where == "test.en:1 = train.en:1"
     side = named(found, "leak of a side", "test")
-    assert "5 further sources" in side.said
+    assert "5 further sources" in side.message
     assert named(found, "shared", "test").count == 7
 
 

@@ -15,7 +15,7 @@ import pytest
 from damage import clean
 from regard.data.corpus import DataConfig
 from regard.doctor.advice import advise
-from regard.doctor.machine import Device, look_at_machine
+from regard.doctor.machine import Device, read_machine
 from regard.doctor.predict import CorpusSummary, predict
 from regard.doctor.rehearse import Rehearsal, spread
 from regard.recipe.recipe import Recipe
@@ -45,7 +45,7 @@ SEEN = Rehearsal(
     disk=2**20,
 )
 CORPUS = CorpusSummary(50_000, 500_000, Time(40, 40), True, {"empty": 0}, 0.1, 5000, {})
-MACHINE = replace(look_at_machine(DataConfig()), memory_free=2**33, disk_free=2**40, devices=(), load=0.0, cores=2)
+MACHINE = replace(read_machine(DataConfig()), memory_free=2**33, disk_free=2**40, devices=(), load=0.0, cores=2)
 
 
 def recipe(**train: object) -> Recipe:
@@ -81,7 +81,7 @@ def test_encoding_is_counted_where_it_is_still_to_be_done() -> None:
 def said(*, corpus: CorpusSummary = CORPUS, seen: Rehearsal = SEEN, machine: object = MACHINE, **train: object) -> str:
     given = recipe(**train)
     return "\n".join(
-        f"{'!' * advice.serious}{advice.said}"
+        f"{'!' * advice.serious}{advice.message}"
         for advice in advise(given, corpus, predict(given, corpus, seen), machine)  # type: ignore[arg-type]
     )
 
@@ -97,17 +97,17 @@ def test_a_sound_recipe_needs_no_advice() -> None:
         ({"machine": replace(MACHINE, disk_free=2**10)}, "!disk: a run writes 1 MiB"),
         ({"seen": replace(SEEN, parts=4)}, "memory: the largest batch must be learnt from in 4 parts"),
         ({"corpus": replace(CORPUS, dropped={"too long": 20_000})}, "!filters: 20,000 of 70,000 pairs are dropped"),
-        ({"corpus": replace(CORPUS, rare=0.8, often=1244)}, "try --vocab-size 1500"),
+        ({"corpus": replace(CORPUS, rare=0.8, often=1244)}, "try text.vocab_size 1500"),
         ({"corpus": replace(CORPUS, unknown={"dev": 0.05})}, "vocabulary: 5.0% of the source's pieces are bytes"),
         ({"seen": replace(SEEN, parameters=10**8)}, "model: 100,000,000 parameters for 500,000 target tokens"),
         ({"steps": 20, "warmup": 2}, "steps: 20 updates see only 40% of the data"),
         ({"steps": 20_000}, "steps: 20,000 updates go through the data 400 times"),
-        ({"warmup": 1000}, "!rate: the warm-up of 1,000 updates does not end within 1,000; try --warmup 100"),
-        ({"schedule": "wsd"}, "rate: decay is 2,000 of 1,000 updates; try --decay 200"),
-        ({"eval_every": 10}, "time: evaluations take 67% of it; try --eval-every 20"),
+        ({"warmup": 1000}, "!rate: the warm-up of 1,000 updates does not end within 1,000; try train.warmup 100"),
+        ({"schedule": "wsd"}, "rate: decay is 2,000 of 1,000 updates; try train.decay 200"),
+        ({"eval_every": 10}, "time: evaluations take 67% of it; try train.eval_every 20"),
         ({"seen": replace(SEEN, target_tokens=100)}, "batches: an update has 100 target tokens"),
         ({"seen": replace(SEEN, filled=0.5)}, "batches: only 50% of positions hold a token"),
-        ({"machine": replace(MACHINE, devices=(Device("cuda:0 X", 1, 2),))}, "but cuda:0 X is here; --device auto"),
+        ({"machine": replace(MACHINE, devices=(Device("cuda:0 X", 1, 2),))}, "but cuda:0 X is here; train.device auto"),
         ({"machine": replace(MACHINE, load=9.0)}, "machine: 9.0 processes want its 2 cores"),
     ],
 )

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from damage import SIZE, clean
 from regard.data.corpus import CorpusConfig, DataConfig
-from regard.doctor.prepare import look_at, prepared, with_fewer
+from regard.doctor.prepare import prepared, summarise, with_fewer
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import TextConfig
 
@@ -26,14 +26,14 @@ def recipe(tmp_path: Path) -> Recipe:
 
 
 def test_what_is_there_is_counted(recipe: Recipe) -> None:
-    found = look_at(recipe, 1.0, QUIET)
+    found = summarise(recipe, 1.0, QUIET)
     assert (found.pairs, found.dropped["empty"], found.prepared) == (SIZE - 30, 30, True)
     assert found.unknown["dev"] < 0.01
     assert 0 <= found.rare < 1
 
 
 def test_a_stand_in_is_like_the_whole(recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = look_at(recipe, 1.0, QUIET)
+    whole = summarise(recipe, 1.0, QUIET)
     monkeypatch.setattr("regard.doctor.prepare.AT_ONCE", 1000)
     monkeypatch.setattr("regard.doctor.prepare.STAND_IN", 1400)
     with prepared(recipe, SIZE, QUIET) as ready:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.doctor.reading import Chunk
+from regard.doctor.read_files import Chunk
 from regard.doctor.sample import BLOCK, Sample
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from regard.cli.flags import SECTION_KEY
 from regard.cli.options import Json, number
 from regard.cli.process import ExitCode
 from regard.cli.words import given
@@ -42,7 +43,7 @@ def doctor(
     import json
 
     from regard.doctor.checkup import SAMPLE, check_up
-    from regard.doctor.machine import look_at_machine
+    from regard.doctor.machine import read_machine
     from regard.doctor.report import Report, as_text
     from regard.recipe.read import read_recipe
 
@@ -50,6 +51,16 @@ def doctor(
     if recipe_file or words.settings:
         report = check_up(recipe, SAMPLE if sample_pairs is None else sample_pairs, not no_predict)
     else:
-        report = Report(look_at_machine(recipe.data))
-    typer.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) if as_json else as_text(report))
+        report = Report(read_machine(recipe.data))
+    shown = json.dumps(report.to_dict(), indent=2, ensure_ascii=False) if as_json else as_text(report, keys_as_flags)
+    typer.echo(shown)
     raise typer.Exit(ExitCode.DOUBTFUL if report.serious else ExitCode.DONE)
+
+
+def keys_as_flags(text: str) -> str:
+    """Advice as it is typed: recipe keys as flags.
+
+    >>> keys_as_flags("try train.warmup 20")
+    'try --warmup 20'
+    """
+    return SECTION_KEY.sub(lambda found: f"--{found[1].replace('_', '-')}", text)

@@ -116,8 +116,8 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
 
 
 class Batches:
-    """An endless stream of training batches, epoch after epoch. The position is (epoch, index): a segment of an epoch has at
-    most SEGMENT batches, so index = SEGMENT × segment + batch is the next batch.
+    """An endless stream of training batches, epoch after epoch. The position is (epoch, index): a segment of an epoch
+    has at most SEGMENT batches, so index = SEGMENT × segment + batch is the next batch.
 
     `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture).
     """

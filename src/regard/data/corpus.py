@@ -1,9 +1,9 @@
 """Sentence pairs from files: two text files, a TSV or a JSONL, each also as .gz or .xz, read as a stream.
 
-A name may be a pattern for many files, the shards of a corpus (train.*.tsv.gz), read one after another. A line ends
-at "\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an InputError that says
-where it is and what to do. Nothing is filtered, tokenized or kept in memory here; see `encode.py`. `splits.py` says which
-files are for training and which for evaluation.
+A name may be a pattern for many files, the shards of a corpus (train.*.tsv.gz), read one after another. A line ends at
+"\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an InputError that says
+where it is and what to do. Nothing is filtered, tokenized or kept in memory here; see `encode.py`. `splits.py` says
+which files are for training and which for evaluation.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ def encode_corpus(
     seed: int = 0,
     tag: str | None = None,
 ) -> EncodedCorpus:
-    """The corpus as ids, from the cache or encoded now; `progress` is called with the number of pairs read so far. A tag
-    is put before every source.
+    """The corpus as ids, from the cache or encoded now; `progress` is called with the number of pairs read so far. A
+    tag is put before every source.
 
     With `epoch`, BPE-dropout and transforms are applied, differently for each (seed, epoch); the cache keeps the last
     two epochs.

@@ -1,7 +1,7 @@
 """Several encoded corpora as one, each visited as often as its weight says.
 
-An epoch visits a corpus of n pairs weight × n times. Visits are numbered through all epochs: visit v is position v mod n
-of pass v div n over the corpus, and every pass has its own order. So with weight 2 an epoch has every pair twice,
+An epoch visits a corpus of n pairs weight × n times. Visits are numbered through all epochs: visit v is position v mod
+n of pass v div n over the corpus, and every pass has its own order. So with weight 2 an epoch has every pair twice,
 with weight 0.5 two epochs have every pair once, and the pairs of an epoch are a pure function of its number. Batches
 take a mixture in place of a corpus.
 """

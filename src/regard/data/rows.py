@@ -3,11 +3,11 @@
     width positions of a row, on either side   rows of a batch
 
 A batch takes pairs in the epoch's random order, as many as fit, and places them in its rows: the longest first, each in
-the row where it leaves the least space (best-fit decreasing). Nothing is sorted by length, so batches are random samples
-of the corpus; rows are still filled to 98 or 99 percent on the longer side. A position in the epoch is the number of
-pairs before it, and everything is a pure function of (lengths, seed, epoch, position, width). The width is that of the
-longest sentence, rounded up; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so that a CUDA
-graph recorded for one shape can be used for all batches.
+the row where it leaves the least space (best-fit decreasing). Nothing is sorted by length, so batches are random
+samples of the corpus; rows are still filled to 98 or 99 percent on the longer side. A position in the epoch is the
+number of pairs before it, and everything is a pure function of (lengths, seed, epoch, position, width). The width is
+that of the longest sentence, rounded up; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so
+that a CUDA graph recorded for one shape can be used for all batches.
 
 With several processes a batch has rows for all of them, and each takes its part. The tokens are in `encode.py`; batches
 of similar lengths, for models that cannot keep the sentences of a row apart, are in `batching.py`.
@@ -67,8 +67,8 @@ def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: i
 
 
 class _Shelves:
-    """Rows with space left, by the target's space. A bit of `open` is set for each amount of space that some row has, so
-    that the next one is found quickly: a batch of short sentences needs thousands of searches."""
+    """Rows with space left, by the target's space. A bit of `open` is set for each amount of space that some row has,
+    so that the next one is found quickly: a batch of short sentences needs thousands of searches."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -77,7 +77,8 @@ class _Shelves:
         self.open = 0
 
     def tightest(self, src: int, tgt: int) -> tuple[int, int]:
-        """(target space, row) of the tightest open row that fits a pair, which is then closed; a new row if none fits."""
+        """(target space, row) of the tightest open row that fits a pair, which is then closed; a new row if none
+        fits."""
         left = self.open >> tgt << tgt  # rooms of tgt and more
         while left:
             room = (left & -left).bit_length() - 1

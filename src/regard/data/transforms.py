@@ -1,9 +1,10 @@
 """Random changes to training text that make a model more robust, different in each epoch: case, typos and dropped words
 in the source, two neighbouring pairs as one example.
 
-Case changes on both sides, so that a model learns to keep it. Noise is for the source alone (Belinkov and Bisk 2018). Joined pairs (Kondo et al. 2021) teach sentences longer than any in the
-corpus. All randomness comes from the given generator, so that an epoch can be made again. Each epoch needs a new
-encoding of the corpus, as with BPE-dropout; with every probability at 0 nothing here is called.
+Case changes on both sides, so that a model learns to keep it. Noise is for the source alone (Belinkov and Bisk 2018).
+Joined pairs (Kondo et al. 2021) teach sentences longer than any in the corpus. All randomness comes from the given
+generator, so that an epoch can be made again. Each epoch needs a new encoding of the corpus, as with BPE-dropout; with
+every probability at 0 nothing here is called.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What to change about a recipe, from what is foreseen of its run. Each line says why and what to type.
+"""Advice on a recipe, from the prediction of its run. Each line says why and which key to change.
 
-The thresholds are rules of thumb, not laws; what is serious would spoil or end the run.
+The thresholds are rules of thumb. Serious: the run would fail or give a bad model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RARE = 0.5  # share of the vocabulary that is seldom met
 @dataclass(frozen=True)
 class Advice:
     serious: bool
-    said: str
+    message: str
 
 
 def advise(recipe: Recipe, corpus: CorpusSummary, found: Prediction, machine: Machine) -> list[Advice]:
@@ -47,10 +47,12 @@ def about_memory(found: Prediction, machine: Machine) -> Iterator[Advice]:
     free = machine.memory_free if seen.device == "cpu" else (machine.devices[0].free if machine.devices else None)
     if found.peak_bytes is not None and free and found.peak_bytes > HEADROOM * free:
         need = f"memory: the run needs {gib(found.peak_bytes)}, and {gib(free)} are free"
-        way = "halve --batch-tokens and double --accumulate for the same update, or use a smaller --preset"
+        way = "halve train.batch_tokens and double train.accumulate for the same update, or use a smaller model.preset"
         yield Advice(True, f"{need}; {way}")
     if seen.parts > 1:
-        line = f"memory: the largest batch must be learnt from in {seen.parts} parts; fewer --batch-tokens are faster"
+        line = (
+            f"memory: the largest batch must be learnt from in {seen.parts} parts; fewer train.batch_tokens are faster"
+        )
         yield Advice(False, line)
     if machine.disk_free is not None and found.disk > HEADROOM * machine.disk_free:
         line = f"disk: a run writes {gib(found.disk)}, and {gib(machine.disk_free)} are free at the cache; make room"
@@ -62,15 +64,15 @@ def about_data(recipe: Recipe, corpus: CorpusSummary) -> Iterator[Advice]:
     read = corpus.pairs + lost
     if lost > DROPPED * read:
         why = ", ".join(f"{count:,} {name}" for name, count in corpus.dropped.items() if count)
-        keys = f"--max-length {recipe.data.max_length} and --max-ratio {recipe.data.max_ratio:g} decide"
+        keys = f"data.max_length {recipe.data.max_length} and data.max_ratio {recipe.data.max_ratio:g} decide"
         yield Advice(lost > MOST_DROPPED * read, f"filters: {lost:,} of {read:,} pairs are dropped ({why}); {keys}")
     if corpus.rare > RARE:
         size = max(500, round(corpus.often + len(BYTES), -2))
         line = f"vocabulary: {corpus.rare:.0%} of its pieces occur under 100 times, too seldom to be learnt well"
-        yield Advice(False, f"{line}; try --vocab-size {size}")
+        yield Advice(False, f"{line}; try text.vocab_size {size}")
     for part, share in corpus.unknown.items():
         if share > DROPPED:
-            words = "words are not in the vocabulary; more data, a larger --vocab-size, or --unit bpe help"
+            words = "words are not in the vocabulary; more data, a larger text.vocab_size, or text.unit bpe help"
             what = words if recipe.text.unit == "word" else "pieces are bytes of characters that are new or rare"
             yield Advice(share > MOST_DROPPED, f"vocabulary: {share:.1%} of the source's {what} (in {part})")
 
@@ -79,17 +81,17 @@ def about_size(recipe: Recipe, corpus: CorpusSummary, found: Prediction) -> Iter
     config, steps, weights = recipe.train, found.steps, found.rehearsal.parameters
     if weights > WEIGHTS_PER_TOKEN * corpus.target_tokens and config.start_from is None:
         line = f"model: {weights:,} parameters for {corpus.target_tokens:,} target tokens will learn them by heart"
-        yield Advice(False, f"{line}; a smaller --preset, more --dropout, or --patience 5 help")
+        yield Advice(False, f"{line}; a smaller model.preset, more model.dropout, or train.patience 5 help")
     if found.epochs < 1:
-        yield Advice(False, f"steps: {steps:,} updates see only {found.epochs:.0%} of the data; raise --steps")
+        yield Advice(False, f"steps: {steps:,} updates see only {found.epochs:.0%} of the data; raise train.steps")
     if found.epochs > MANY_EPOCHS:
-        line = f"steps: {steps:,} updates go through the data {found.epochs:,.0f} times; --patience 5 stops in time"
+        line = f"steps: {steps:,} updates go through the data {found.epochs:,.0f} times; train.patience 5 stops in time"
         yield Advice(False, line)
     if config.warmup >= steps and config.schedule != "constant":
         line = f"rate: the warm-up of {config.warmup:,} updates does not end within {steps:,}"
-        yield Advice(True, f"{line}; try --warmup {max(1, steps // 10)}")
+        yield Advice(True, f"{line}; try train.warmup {max(1, steps // 10)}")
     if config.schedule == "wsd" and config.decay >= steps:
-        line = f"rate: decay is {config.decay:,} of {steps:,} updates; try --decay {max(1, steps // 5)}"
+        line = f"rate: decay is {config.decay:,} of {steps:,} updates; try train.decay {max(1, steps // 5)}"
         yield Advice(False, line)
 
 
@@ -97,16 +99,16 @@ def about_time(recipe: Recipe, found: Prediction, machine: Machine) -> Iterator[
     seen, config = found.rehearsal, recipe.train
     evaluating = found.parts.get("evaluations", Time()).wall / found.total.wall
     if evaluating > EVALUATING and found.evaluations > 2:
-        line = f"time: evaluations take {evaluating:.0%} of it; try --eval-every {2 * eval_interval(config)}"
+        line = f"time: evaluations take {evaluating:.0%} of it; try train.eval_every {2 * eval_interval(config)}"
         yield Advice(False, line)
     if seen.target_tokens < FEW_TOKENS:
-        line = f"batches: an update has {seen.target_tokens:,.0f} target tokens; more --batch-tokens make it steadier"
-        yield Advice(False, line)
+        line = f"batches: an update has {seen.target_tokens:,.0f} target tokens"
+        yield Advice(False, f"{line}; more train.batch_tokens make it steadier")
     if seen.filled < FEW_FILLED:
-        line = f"batches: only {seen.filled:.0%} of positions hold a token; more --batch-tokens fill them better"
+        line = f"batches: only {seen.filled:.0%} of positions hold a token; more train.batch_tokens fill them better"
         yield Advice(False, line)
     if seen.device == "cpu" and machine.devices:
-        yield Advice(False, f"device: the run is for the CPU, but {machine.devices[0].name} is here; --device auto")
+        yield Advice(False, f"device: the run is for the CPU, but {machine.devices[0].name} is here; train.device auto")
     if seen.device == "cpu" and machine.load is not None and machine.load > machine.cores:
         line = f"machine: {machine.load:.1f} processes want its {machine.cores} cores, and took them from the rehearsal"
         yield Advice(False, line)

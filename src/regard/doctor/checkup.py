@@ -1,4 +1,4 @@
-"""`regard doctor` from end to end: the machine, the data, the run in small, and what to change."""
+"""The whole examination: the machine, the data, a rehearsal of the run, and advice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.status import Status
 
 from regard.doctor.advice import Advice, advise
 from regard.doctor.examine import examine
-from regard.doctor.machine import look_at_machine
+from regard.doctor.machine import read_machine
 from regard.doctor.predict import predict
 from regard.doctor.prepare import prepared
 from regard.doctor.rehearse import rehearse
@@ -19,21 +19,21 @@ from regard.recipe.recipe import Recipe
 
 SAMPLE = 20_000  # pairs that languages and alignment are judged on
 KILLED = (
-    "the system killed the rehearsal, which it does where memory runs out; use --batch-tokens with half as many, a "
-    "smaller --preset, or shorter sentences (--max-length)"
+    "the system killed the rehearsal, as it does when memory runs out; halve train.batch_tokens, use a smaller "
+    "model.preset, or shorter sentences (data.max_length)"
 )
 
 
-def check_up(recipe: Recipe, sample: int = SAMPLE, foresees: bool = True, console: Console | None = None) -> Report:
+def check_up(recipe: Recipe, sample: int = SAMPLE, predicts: bool = True, console: Console | None = None) -> Report:
     """Everything about a recipe; nothing is written but caches."""
     console = console or Console(stderr=True)
-    machine = look_at_machine(recipe.data)
-    with console.status("looking at the data") as status:
-        looked = examine(recipe.data, sample, telling(status))
-    if not foresees:
+    machine = read_machine(recipe.data)
+    with console.status("examining the data") as status:
+        looked = examine(recipe.data, sample, progress_on(status))
+    if not predicts:
         return Report(machine, looked)
     if looked.stops:
-        return Report(machine, looked, unforeseen="training would refuse this data; mend it first")
+        return Report(machine, looked, unforeseen="training would refuse this data; correct it first")
     with prepared(recipe, looked.pairs["train"], console) as ready, console.status("rehearsing the run"):
         seen = rehearse(ready.recipe)
     if seen is None:
@@ -43,8 +43,8 @@ def check_up(recipe: Recipe, sample: int = SAMPLE, foresees: bool = True, consol
     return Report(machine, looked, found, tuple(advise(recipe, ready.corpus, found, machine)))
 
 
-def telling(status: Status) -> Callable[[str, int], None]:
-    def tell(what: str, count: int) -> None:
+def progress_on(status: Status) -> Callable[[str, int], None]:
+    def show(what: str, count: int) -> None:
         status.update(f"{what}: {count:,} pairs" if count else what)
 
-    return tell
+    return show

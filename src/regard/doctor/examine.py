@@ -1,9 +1,8 @@
-"""The data of a recipe, looked at before anything is learnt from it: one pass over every file, then a closer look at a
-sample.
+"""The data of a recipe, examined before training: one pass over every file, then checks of a sample.
 
 All lines are checked for their encoding and characters, for repetition, and for held-out sentences; languages and
-whether lines belong together are judged on a sample of neighbouring pairs. Of what a check needs, only hashes and
-lengths are kept of every pair, some thirty bytes.
+whether the lines of a pair belong together are judged on a sample of neighbouring pairs. Of every pair only hashes and
+lengths are kept, some thirty bytes.
 """
 
 from __future__ import annotations
@@ -18,28 +17,28 @@ from numpy.typing import NDArray
 from regard.data.corpus import DataConfig, PairFiles
 from regard.data.splits import Splits, find_splits
 from regard.doctor.characters import check_characters
-from regard.doctor.closer import closer_look
-from regard.doctor.findings import SHOWN, Finding, Place, Tally, finding, share
-from regard.doctor.reading import Chunk, Counted, read_chunks
+from regard.doctor.findings import SHOWN, Example, FaultCounts, Finding, finding, share
+from regard.doctor.read_files import Chunk, UnequalFiles, read_chunks
 from regard.doctor.repeats import Hashes, Leaks, Repeats, plain_hashes, side_hashes
 from regard.doctor.sample import Sample
+from regard.doctor.sample_checks import check_sample
 
 LONG = 1000  # characters
-UNEQUAL = 40  # characters of the longer side from which on a ratio tells something
+UNEQUAL = 40  # characters of the longer side from which on a ratio is informative
 LEAKED, LEAKED_SIDE = 0.01, 0.1  # shares of a held-out set that make a leak serious
 LINE_FAULTS = ("encoding", "bom", "line ends", "control", "invisible", "replaced", "mojibake", "html", "normal form")
 STOPS = ("encoding", "columns", "unequal")  # what training refuses
 
 
 @dataclass
-class Looked:
-    """What one pass over a corpus has seen."""
+class CorpusScan:
+    """The results of one pass over a corpus."""
 
     part: str  # train, dev, test
     files: PairFiles
     sample: Sample
-    tally: Tally = field(default_factory=Tally)
-    unequal: list[Counted] = field(default_factory=list)
+    tally: FaultCounts = field(default_factory=FaultCounts)
+    unequal: list[UnequalFiles] = field(default_factory=list)
     repeats: Repeats = field(default_factory=Repeats)
     lengths: list[NDArray[np.int32]] = field(default_factory=list)  # (pairs, 2), in characters
     characters: set[str] = field(default_factory=set)
@@ -48,7 +47,7 @@ class Looked:
     def pairs(self) -> int:
         return self.sample.seen
 
-    def look(self, chunk: Chunk, hashes: dict[str, Hashes]) -> None:
+    def add(self, chunk: Chunk, hashes: dict[str, Hashes]) -> None:
         self.sample.add(chunk)
         self.repeats.add(hashes)
         sides = (chunk.sources, chunk.targets)
@@ -79,80 +78,82 @@ class Examination:
         return any(found.name in STOPS for found in self.findings)
 
 
-def examine(data: DataConfig, sample: int, told: Callable[[str, int], None] = lambda *_: None) -> Examination:
-    """`told` hears what is being done, and how many pairs of it are."""
+def examine(data: DataConfig, sample: int, progress: Callable[[str, int], None] = lambda *_: None) -> Examination:
+    """`progress` is called with what is done now and the number of pairs so far."""
     splits = find_splits(
         data if data.dev_src or data.dev_pairs else replace(data, dev_size=0)
     )  # nothing is held out yet
     held = {name: files for name, files in (("dev", splits.dev), ("test", splits.test)) if files}
-    looked = {name: look(name, files, sample, told) for name, files in held.items()}
-    leaks = {name: Leaks.of(*_all_lines(held_out)) for name, held_out in looked.items()}
-    corpora = learnt_from(splits, sample, leaks, told)
-    findings = [found for corpus in (*corpora, *looked.values()) for found in plain_findings(corpus, data.max_ratio)]
-    findings += [found for name in leaks for found in leak_findings(name, leaks[name], looked[name])]
-    findings += shared_findings(leaks, looked)
+    scans = {name: scan_files(name, files, sample, progress) for name, files in held.items()}
+    leaks = {name: Leaks.of(*_all_lines(held_out)) for name, held_out in scans.items()}
+    corpora = scan_training(splits, sample, leaks, progress)
+    findings = [found for corpus in (*corpora, *scans.values()) for found in plain_findings(corpus, data.max_ratio)]
+    findings += [found for name in leaks for found in leak_findings(name, leaks[name], scans[name])]
+    findings += shared_findings(leaks, scans)
     known = set().union(*(corpus.characters for corpus in corpora))
-    findings += [found for held_out in looked.values() for found in unseen_findings(held_out, known)]
+    findings += [found for held_out in scans.values() for found in unseen_findings(held_out, known)]
     for number, corpus in enumerate(corpora):  # held-out sets are judged by what the first corpus teaches
-        beside = list(looked.values()) if number == 0 else []
-        findings += closer_look([(c.part, c.sample) for c in (corpus, *beside)], lambda what: told(what, 0))
-    counts = {"train": sum(c.pairs for c in corpora)} | {name: found.pairs for name, found in looked.items()}
+        beside = list(scans.values()) if number == 0 else []
+        findings += check_sample([(c.part, c.sample) for c in (corpus, *beside)], lambda what: progress(what, 0))
+    counts = {"train": sum(c.pairs for c in corpora)} | {name: found.pairs for name, found in scans.items()}
     findings.sort(key=lambda found: not found.serious)
     return Examination(tuple(findings), counts, sum(len(c.sample) for c in corpora))
 
 
-def look(
-    part: str, files: PairFiles, most: int, told: Callable[[str, int], None], leaks: Sequence[Leaks] = ()
-) -> Looked:
-    looked = Looked(part, files, Sample(most if part == "train" else 1 << 60))
-    for chunk in read_chunks(files, looked.tally, looked.unequal):
+def scan_files(
+    part: str, files: PairFiles, most: int, progress: Callable[[str, int], None], leaks: Sequence[Leaks] = ()
+) -> CorpusScan:
+    scan = CorpusScan(part, files, Sample(most if part == "train" else 1 << 60))
+    for chunk in read_chunks(files, scan.tally, scan.unequal):
         exact = side_hashes(chunk.sources, chunk.targets)
-        looked.look(chunk, exact)
+        scan.add(chunk, exact)
         if leaks:
             plain = plain_hashes(chunk.sources, chunk.targets)
             for held_out in leaks:
                 held_out.look(exact, plain, chunk.place)
-        told(f"looking at {part}", looked.pairs)
-    return looked
+        progress(f"reading {part}", scan.pairs)
+    return scan
 
 
-def learnt_from(splits: Splits, most: int, leaks: dict[str, Leaks], told: Callable[[str, int], None]) -> list[Looked]:
-    return [look("train", corpus.files, most, told, list(leaks.values())) for corpus in splits.train]
+def scan_training(
+    splits: Splits, most: int, leaks: dict[str, Leaks], progress: Callable[[str, int], None]
+) -> list[CorpusScan]:
+    return [scan_files("train", corpus.files, most, progress, list(leaks.values())) for corpus in splits.train]
 
 
-def _all_lines(looked: Looked) -> tuple[list[str], list[str]]:
-    """Of a held-out set, whose sample is all of it."""
-    pairs = looked.sample.pairs()
+def _all_lines(scan: CorpusScan) -> tuple[list[str], list[str]]:
+    """Of a held-out set; its sample is complete."""
+    pairs = scan.sample.pairs()
     return [src for src, _ in pairs], [tgt for _, tgt in pairs]
 
 
-# ------------------------------------------------------------------------------------------------ what it means
+# ------------------------------------------------------------------------------------------------ findings
 
 
-def plain_findings(looked: Looked, max_ratio: float) -> list[Finding]:
+def plain_findings(scan: CorpusScan, max_ratio: float) -> list[Finding]:
     """From the pass over all lines."""
-    part, tally, found = looked.part, looked.tally, []
-    for counted in looked.unequal:
+    part, tally, found = scan.part, scan.tally, []
+    for counted in scan.unequal:
         (src, tgt), (first, second) = counted.shard, counted.lines
         said = f"{src.name} has {first:,} lines but {tgt.name} has {second:,}; training refuses them"
         remedy = "find where a line is missing (a shift below says), or take both files again from where they came"
         found.append(Finding("unequal", part, True, said, remedy, abs(first - second), max(first, second)))
     skipped = tally.counts["encoding"] + tally.counts["columns"]
     for name, count in tally.counts.items():
-        of, noun = (2 * looked.pairs + skipped, "lines") if name in LINE_FAULTS else (looked.pairs + skipped, "pairs")
+        of, noun = (2 * scan.pairs + skipped, "lines") if name in LINE_FAULTS else (scan.pairs + skipped, "pairs")
         found.append(finding(name, part, count, of, noun, tally.places[name]))
-    if not looked.pairs:
+    if not scan.pairs:
         return found
     if part == "train":
-        found += repeat_findings(looked)
-    return found + ratio_findings(looked, max_ratio)
+        found += repeat_findings(scan)
+    return found + ratio_findings(scan, max_ratio)
 
 
-def repeat_findings(looked: Looked) -> list[Finding]:
-    found, pairs = [], looked.sample.pairs()
+def repeat_findings(scan: CorpusScan) -> list[Finding]:
+    found, pairs = [], scan.sample.pairs()
     for name, (count, hashes), keys in (
-        ("duplicates", looked.repeats.repeated(), pairs),
-        ("many targets", looked.repeats.many_targets(), [src for src, _ in pairs]),
+        ("duplicates", scan.repeats.repeated(), pairs),
+        ("many targets", scan.repeats.many_targets(), [src for src, _ in pairs]),
     ):
         if count:
             known = set(hashes.tolist())
@@ -160,41 +161,41 @@ def repeat_findings(looked: Looked) -> list[Finding]:
             for i, key in enumerate(keys):
                 if hash(key) in known:
                     repeated.setdefault(key, []).append(i)
-            places = [looked.sample.place(0, i) for i in islice(chain.from_iterable(repeated.values()), SHOWN)]
-            found.append(finding(name, looked.part, count, looked.pairs, "pairs", places))
+            places = [scan.sample.place(0, i) for i in islice(chain.from_iterable(repeated.values()), SHOWN)]
+            found.append(finding(name, scan.part, count, scan.pairs, "pairs", places))
     return found
 
 
-def ratio_findings(looked: Looked, max_ratio: float) -> list[Finding]:
+def ratio_findings(scan: CorpusScan, max_ratio: float) -> list[Finding]:
     """Sides whose ratio is `max_ratio` times the usual one or more, in characters."""
-    lengths = np.concatenate(looked.lengths).astype(np.float64)
+    lengths = np.concatenate(scan.lengths).astype(np.float64)
     filled = lengths.min(axis=1) > 0
     ratios = np.log(np.maximum(lengths[:, 1], 1) / np.maximum(lengths[:, 0], 1))
     usual = float(np.median(ratios[filled])) if filled.any() else 0.0
     odd = filled & (lengths.max(axis=1) >= UNEQUAL) & (np.abs(ratios - usual) > np.log(max(max_ratio, 1.5)))
     if not odd.any():
         return []
-    pairs = looked.sample.pairs()
+    pairs = scan.sample.pairs()
     within = [i for i, (src, tgt) in enumerate(pairs) if src and tgt and max(len(src), len(tgt)) >= UNEQUAL]
     within = [
         i for i in within if abs(np.log(len(pairs[i][1]) / len(pairs[i][0])) - usual) > np.log(max(max_ratio, 1.5))
     ]
-    places = [looked.sample.place(int(len(pairs[i][1]) < len(pairs[i][0])), i) for i in within[:3]]
-    return [finding("ratio", looked.part, int(odd.sum()), looked.pairs, "pairs", places)]
+    places = [scan.sample.place(int(len(pairs[i][1]) < len(pairs[i][0])), i) for i in within[:3]]
+    return [finding("ratio", scan.part, int(odd.sum()), scan.pairs, "pairs", places)]
 
 
-def leak_findings(name: str, leaks: Leaks, looked: Looked) -> list[Finding]:
+def leak_findings(name: str, leaks: Leaks, scan: CorpusScan) -> list[Finding]:
     """Whole pairs of a held-out set in train, and single sides."""
     count = {side: len(leaks.plain[side].lines()) for side in leaks.plain}
     exact = {side: len(leaks.exact[side].lines()) for side in leaks.exact}
-    size, found = looked.pairs, []
-    remedy = f"take these sentences out of train (or out of {name}): a score on them is a score of memory"
+    size, found = scan.pairs, []
+    remedy = f"take these sentences out of train (or out of {name}): a score on them measures memorisation"
     if count["pair"]:
         said = (
-            f"{count['pair']:,} of {size:,} pairs ({share(count['pair'], size)}) stand in train but for case, "
+            f"{count['pair']:,} of {size:,} pairs ({share(count['pair'], size)}) are in train apart from case, "
             f"punctuation and spacing; {exact['pair']:,} of them letter by letter"
         )
-        places = leak_places(leaks, looked, "pair", 0)
+        places = leak_places(leaks, scan, "pair", 0)
         serious = count["pair"] >= LEAKED * size
         found.append(Finding("leak", name, serious, said, remedy, count["pair"], size, places))
     alone = {
@@ -203,24 +204,24 @@ def leak_findings(name: str, leaks: Leaks, looked: Looked) -> list[Finding]:
     if any(alone.values()):
         said = (
             f"{alone['source']:,} further sources ({share(alone['source'], size)}) and {alone['target']:,} targets "
-            f"({share(alone['target'], size)}) stand in train with another partner"
+            f"({share(alone['target'], size)}) are in train with another partner"
         )
         serious, side = max(alone.values()) >= LEAKED_SIDE * size, "source" if alone["source"] else "target"
-        places = leak_places(leaks, looked, side, int(side == "target"))
+        places = leak_places(leaks, scan, side, int(side == "target"))
         found.append(Finding("leak of a side", name, serious, said, remedy, max(alone.values()), size, places))
     return found
 
 
-def leak_places(leaks: Leaks, looked: Looked, side: str, shown: int) -> tuple[Place, ...]:
+def leak_places(leaks: Leaks, scan: CorpusScan, side: str, shown: int) -> tuple[Example, ...]:
     whole = set(leaks.plain["pair"].lines()) if side != "pair" else set()
     places = []
     for line in [line for line in leaks.plain[side].lines() if line not in whole][:3]:
-        there, here = leaks.plain[side].found[int(leaks.plain[side].hashes[line])], looked.sample.place(shown, line)
-        places.append(Place(f"{here.where} = {there.where}", here.text))
+        there, here = leaks.plain[side].found[int(leaks.plain[side].hashes[line])], scan.sample.place(shown, line)
+        places.append(Example(f"{here.where} = {there.where}", here.text))
     return tuple(places)
 
 
-def shared_findings(leaks: dict[str, Leaks], looked: dict[str, Looked]) -> list[Finding]:
+def shared_findings(leaks: dict[str, Leaks], scans: dict[str, CorpusScan]) -> list[Finding]:
     """Pairs that dev and test share."""
     if len(leaks) < 2:
         return []
@@ -228,21 +229,21 @@ def shared_findings(leaks: dict[str, Leaks], looked: dict[str, Looked]) -> list[
     shared = [line for line, number in enumerate(leaks["test"].plain["source"].hashes.tolist()) if number in dev]
     if not shared:
         return []
-    size = looked["test"].pairs
+    size = scans["test"].pairs
     count = f"{len(shared):,} of {size:,} sources ({share(len(shared), size)})"
-    said = f"{count} stand in dev too, by which the best model is chosen"
-    places = tuple(looked["test"].sample.place(0, line) for line in shared[:3])
+    said = f"{count} are also in dev, which is used to choose the best model"
+    places = tuple(scans["test"].sample.place(0, line) for line in shared[:3])
     serious = len(shared) >= LEAKED_SIDE * size
     return [Finding("shared", "test", serious, said, "take them out of dev", len(shared), size, places)]
 
 
-def unseen_findings(looked: Looked, known: set[str]) -> list[Finding]:
+def unseen_findings(scan: CorpusScan, known: set[str]) -> list[Finding]:
     """Lines of a held-out set with characters that train does not have."""
-    new = {c for c in looked.characters - known if not c.isspace()}
+    new = {c for c in scan.characters - known if not c.isspace()}
     if not new:
         return []
     lines = [
-        (side, at) for at, pair in enumerate(looked.sample.pairs()) for side in (0, 1) if new.intersection(pair[side])
+        (side, at) for at, pair in enumerate(scan.sample.pairs()) for side in (0, 1) if new.intersection(pair[side])
     ]
-    places = [looked.sample.place(side, at) for side, at in lines[:3]]
-    return [finding("unseen characters", looked.part, len(lines), 2 * looked.pairs, "lines", places)]
+    places = [scan.sample.place(side, at) for side, at in lines[:3]]
+    return [finding("unseen characters", scan.part, len(lines), 2 * scan.pairs, "lines", places)]

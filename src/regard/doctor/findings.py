@@ -1,18 +1,17 @@
-"""What a check of the data has to say: what, how many, where for example, and what to do about it.
+"""Findings about data: what is wrong, how often, examples, and what to do about it.
 
-A finding is serious where training would refuse the data, learn what is wrong, or be given a score that is not true.
-The others are for looking at; a sound corpus has some of them too. From which share of lines on a fault is serious
-stands with the fault, in KINDS.
+A finding is serious if training would refuse the data, learn from wrong data, or get a misleading score. The others are
+information; a sound corpus has some of them too. The share of lines from which on a fault is serious is in KINDS.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-SHOWN = 3  # places of a finding
+SHOWN = 3  # examples of a finding
 WIDTH = 72  # characters of a line that is shown
 ALWAYS, NEVER = 0.0, math.inf
 
@@ -23,8 +22,8 @@ class Kind:
 
     what: str
     remedy: str
-    serious_from: float  # share of the lines or pairs that were looked at
-    told_from: float = ALWAYS  # a judgement by a model is wrong now and then: a sound corpus has so many
+    serious_from: float  # share of the lines or pairs checked
+    reported_from: float = ALWAYS  # share; a model misjudges some pairs of a sound corpus
 
 
 KINDS = {
@@ -33,7 +32,7 @@ KINDS = {
         "convert the file, if it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW",
         ALWAYS,
     ),
-    "columns": Kind("are no pair; training refuses them", "mend or drop the lines", ALWAYS),
+    "columns": Kind("are not pairs; training refuses them", "correct or drop the lines", ALWAYS),
     "bom": Kind(
         "begin with a byte order mark", r"nothing: it is taken off; for other tools: sed -i '1s/^\xEF\xBB\xBF//'", NEVER
     ),
@@ -67,16 +66,16 @@ KINDS = {
     ),
     "empty": Kind("have an empty side; training drops them", "nothing, if they are few", 0.05),
     "copies": Kind("have the same text on both sides", "drop them, if they are sentences", 0.05),
-    "duplicates": Kind("occurred before", "--dedupe drops them; keep those that were repeated on purpose", 0.5),
+    "duplicates": Kind("occurred before", "data.dedupe drops them; keep those that were repeated on purpose", 0.5),
     "many targets": Kind(
-        "have a source that also has another translation", "nothing, if they are good; they blur what is learnt", NEVER
+        "have a source that also has another translation", "nothing, if they are good translations", NEVER
     ),
     "too long": Kind("have a side of over 1,000 characters, which is hardly a sentence", "split or drop them", 0.02),
     "ratio": Kind(
-        "have sides of very unequal length", "look at them; --max-ratio drops the worst, judged in tokens", 0.02
+        "have sides of very unequal length", "look at them; data.max_ratio drops the worst, judged in tokens", 0.02
     ),
     "misaligned": Kind(
-        "have sides whose words go together no better than strangers' do (about every second such pair is seen)",
+        "have sides whose words match no better than those of random pairs (about half of such pairs are detected)",
         "look at them; drop them, or align the text anew",
         0.02,
         0.002,
@@ -90,7 +89,7 @@ KINDS = {
         0.01,
         0.004,
     ),
-    "script": Kind("hold a line in another script than its side", "drop them, or mend the file", 0.005),
+    "script": Kind("hold a line in another script than its side", "drop them, or correct the file", 0.005),
     "unseen characters": Kind(
         "hold characters that train does not have", "check both for one encoding and one way to write quotes", 0.05
     ),
@@ -98,7 +97,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Place:
+class Example:
     where: str  # file:line
     text: str
 
@@ -108,21 +107,21 @@ class Finding:
     name: str
     part: str  # train, dev or test
     serious: bool
-    said: str
+    message: str
     remedy: str
     count: int  # lines or pairs it is true of
-    looked: int  # at so many
-    places: tuple[Place, ...] = ()
+    looked: int  # lines or pairs that were checked
+    places: tuple[Example, ...] = ()
 
 
 @dataclass
-class Tally:
-    """Faults met so far, each with its count and its first places."""
+class FaultCounts:
+    """Faults so far, each with its count and its first examples."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    places: dict[str, list[Place]] = field(default_factory=dict)
+    places: dict[str, list[Example]] = field(default_factory=dict)
 
-    def met(self, name: str, place: Callable[[], Place], times: int = 1) -> None:
+    def met(self, name: str, place: Callable[[], Example], times: int = 1) -> None:
         self.counts[name] += times
         shown = self.places.setdefault(name, [])
         if len(shown) < SHOWN:
@@ -130,7 +129,13 @@ class Tally:
 
 
 def finding(
-    name: str, part: str, count: int, looked: int, noun: str, places: list[Place] | tuple[Place, ...], total: int = 0
+    name: str,
+    part: str,
+    count: int,
+    looked: int,
+    noun: str,
+    places: Sequence[Example],
+    total: int = 0,
 ) -> Finding:
     """A fault of a known kind; `total` is the size of what `looked` is a sample of."""
     kind = KINDS[name]
@@ -150,7 +155,7 @@ def share(count: int, of: int) -> str:
 
 
 def cut_short(text: str, width: int = WIDTH) -> str:
-    """One line of a screen, with what cannot be seen spelled out.
+    """One line of a screen; characters that cannot be printed are escaped.
 
     >>> cut_short("a\\u200bb\\x07")
     'a\\\\u200bb\\\\x07'

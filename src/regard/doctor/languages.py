@@ -7,8 +7,8 @@ c_s(g) the count of g on side s, without the line itself, and n_s their sum,
 
 A line whose other side is more probable by a wide margin is in the other side's language; if both lines of a pair are,
 the pair is swapped. A line that is far less probable for its length than others of its side, on both sides, is unlike
-the corpus: another language, a list of names, code, a formula. Which language it is cannot be known here, nor can two
-sides be told apart that are written alike (dialects, paraphrases). Scripts are told by the names of characters.
+the corpus: another language, a list of names, code, a formula. Which language it is is not determined, and two sides
+that are written alike (dialects, paraphrases) cannot be distinguished. Scripts are known from the names of characters.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LETTERS = 10  # that a line must have to be judged; a name or a number belongs t
 UNLIKE_LETTERS = 20  # the same for being unlike
 STRANGE = 4.0  # usual distances from the median at which a line is unlike the others
 STEADY = 60  # threes from which on a longer line's mean varies no less: topics differ, however long a line is
-ALIKE = 0.3  # nats for each three by which a line must usually fit its own side better, to tell them apart
+ALIKE = 0.3  # nats for each three by which a line must usually fit its own side better, to distinguish them
 LONGEST = 1000  # characters of a line that are looked at
 FEWEST_LINES = 100
 MANY_SCRIPTS = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
@@ -75,7 +75,7 @@ class Languages:
 
     @property
     def apart(self) -> bool:
-        """Whether the two sides can be told from each other."""
+        """Whether the two sides can be distinguished."""
         return all(fit.margin > ALIKE for fit in (self.source, self.target))
 
     def swapped(self) -> list[int]:
@@ -94,7 +94,7 @@ def judge_languages(pairs: Sequence[tuple[str, str]]) -> Languages:
     cut = len(sides[0][0])
     grams = numbers[:cut], numbers[cut:]
     rows = [np.repeat(np.arange(len(pairs)), lengths) for _, lengths in sides]
-    new = [_first_of_its_kind(some) for some in texts]  # a line that is repeated would speak for itself
+    new = [_first_of_its_kind(some) for some in texts]  # a repeated line would increase its own probability
     counts = [np.bincount(grams[s][new[s][rows[s]]], minlength=len(known)).astype(np.float64) for s in (0, 1)]
     fits = []
     for side in (0, 1):

@@ -1,4 +1,4 @@
-"""The machine as it is now: versions, cores, memory, devices, disk. Nothing is measured, only asked for."""
+"""The machine as it is now: versions, cores, memory, devices, disk, as the system reports them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Machine:
         return asdict(self)
 
 
-def look_at_machine(data: DataConfig) -> Machine:
+def read_machine(data: DataConfig) -> Machine:
     memory = _memory()
     cache = cache_folder(data)
     devices = []
@@ -72,7 +72,7 @@ def look_at_machine(data: DataConfig) -> Machine:
 
 
 def _bfloat16() -> str:
-    """By the kernel's word: torch's own questions for it have no public names."""
+    """From the flags in /proc/cpuinfo: torch's own functions for it are private."""
     flags = _cpuinfo("flags").split()
     found = [name for flag, name in (("amx_bf16", "AMX"), ("avx512_bf16", "AVX512-BF16")) if flag in flags]
     return " and ".join(found) or "no unit for it"
@@ -95,6 +95,6 @@ def _memory() -> dict[str, int]:
 
 
 def _disk_free(folder: Path) -> int | None:
-    """Of the nearest folder that is there."""
-    there = next((path for path in (folder, *folder.absolute().parents) if path.exists()), None)
-    return shutil.disk_usage(there).free if there else None
+    """Of the nearest folder that exists."""
+    existing = next((path for path in (folder, *folder.absolute().parents) if path.exists()), None)
+    return shutil.disk_usage(existing).free if existing else None

@@ -2,13 +2,13 @@
 
     gain(e, f) = mean_j ln [ (1 − ε) · 1/(I+1) Σ_i t(f_j | e_i) + ε · p(f_j) ] / p(f_j)        ε = 0.1
 
-is how much better, in nats a word, the source explains the target's words than their frequency does: about 0 or less
-for two lines that were thrown together, well above it for translations. A pair is judged by a model that was learnt
-from other pairs (the corpus is halved), since rare words of a wrong pair would explain each other.
+is how much better, in nats a word, the source predicts the target's words than their frequency does: about 0 or less
+for two random lines, well above it for translations. A pair is judged by a model learnt from other pairs (the corpus is
+halved), since rare words of a wrong pair would predict each other.
 
-Lines whose targets stand k lines off (a line lost on one side) are found where, over some twenty lines, the gain at
-that offset is far above the gain at none. What a lexicon cannot tell is not told: free translations, names and numbers
-that stand in both lines, one wrong word.
+Lines whose targets are k lines away (a line lost on one side) are found where, over some twenty lines, the gain at that
+offset is far above the gain at offset 0. A lexicon cannot judge free translations, names and numbers that are in both
+lines, or one wrong word.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Floats = NDArray[np.float64]
 Pairs = Sequence[tuple[str, str]]
 Words = list[str]
 
-EPSILON = 0.1  # how much of a word's probability is its frequency's
+EPSILON = 0.1  # weight of a word's frequency in its probability
 ITERATIONS = 4
-WORDS = 40  # of a line that are looked at: time grows with their square
-LEAST = 1e-3  # of t(f | e): what is less probable tells nothing, and the table stays small
+WORDS = 40  # of a line that are used: time grows with their square
+LEAST = 1e-3  # of t(f | e): smaller entries are dropped, which keeps the table small
 WINDOW = 20  # lines over which a shift is looked for
 OFFSETS = (-2, -1, 1, 2)
 FARTHEST = max(OFFSETS)
@@ -43,7 +43,7 @@ UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khm
 
 @dataclass(frozen=True)
 class Shift:
-    """Places whose targets stand so many lines on."""
+    """Lines whose targets are `offset` lines further on."""
 
     first: int
     last: int
@@ -52,20 +52,20 @@ class Shift:
 
 @dataclass(frozen=True)
 class Pairing:
-    """The judgement of each pair of a sample, in its order; NaN where there were too few words."""
+    """The judgement of each pair of a sample, in order; NaN where there were too few words."""
 
-    gains: Floats  # of the pair as it stands
+    gains: Floats  # of each pair
     chance: float  # the median gain of targets with sources of other pairs
     shifts: tuple[Shift, ...]
     together: bool  # whether the two sides go together at all, here or some lines off
 
     @property
     def separates(self) -> bool:
-        """Whether true pairs can be told from chance: a few hundred sentences of many words teach too little."""
+        """Whether true pairs can be distinguished from chance: a few hundred sentences are too few."""
         return float(np.nanmedian(self.gains)) - self.chance > SURE
 
     def misaligned(self) -> list[int]:
-        """Pairs that fit no better than lines thrown together do, and are in no shifted part; the worst first."""
+        """Pairs that fit no better than random lines, outside shifted parts; the worst first."""
         if not self.separates:
             return []
         apart = np.ones(len(self.gains), dtype=bool)
@@ -90,7 +90,7 @@ def line_words(text: str) -> Words:
 
 @dataclass(frozen=True)
 class Judge:
-    """A table and the frequencies that it must beat."""
+    """A lexical table, and the word frequencies it is compared with."""
 
     table: LexicalTable
     frequencies: Floats  # (target words,)
@@ -117,30 +117,30 @@ class Judge:
         return found
 
 
-def judge_pairs(runs: Sequence[Pairs], told: Callable[[str], None] = lambda _: None) -> Pairing | None:
+def judge_pairs(runs: Sequence[Pairs], progress: Callable[[str], None] = lambda _: None) -> Pairing | None:
     """`runs` are neighbouring pairs each, one run after another; places count through them. None: too few to tell."""
     lines = [[(line_words(src), line_words(tgt)) for src, tgt in run] for run in runs]
     count = sum(len(run) for run in lines)
     if sum(1 for run in lines for src, tgt in run if src and tgt) < FEWEST_PAIRS:
         return None
-    told("learning which words go together")
-    strangers = _with_strangers(lines)
+    progress("learning which words go together")
+    random_pairs = _random_pairs(lines)
 
     def judged(offset: int) -> tuple[Judges, Floats, float]:
         judges = _halves(lines, offset)
-        gains, chance = (_crossed(judges, pairs, count) for pairs in (_paired(lines, offset), strangers))
+        gains, chance = (_crossed(judges, pairs, count) for pairs in (_paired(lines, offset), random_pairs))
         return judges, gains, float(np.nanmedian(chance))
 
     judges, gains, chance = judged(0)
-    if np.nanmedian(gains) - chance < CLEAR:  # perhaps all of it stands elsewhere
-        told("learning which words go together, some lines off")
+    if np.nanmedian(gains) - chance < CLEAR:  # perhaps all lines are shifted
+        progress("learning which words go together, some lines off")
         tried = {offset: judged(offset) for offset in OFFSETS}
         best = max(OFFSETS, key=lambda offset: float(np.nanmedian(tried[offset][1])) - tried[offset][2])
         if not np.nanmedian(tried[best][1]) - tried[best][2] >= CLEAR:
             return Pairing(gains, chance, (), False)
         judges, _, chance = tried[best]
         gains = _crossed(judges, _paired(lines, 0), count)
-    told("looking for lines that stand elsewhere")
+    progress("looking for shifted lines")
     return Pairing(gains, chance, tuple(_shifts(judges, lines, gains, chance)), True)
 
 
@@ -165,7 +165,7 @@ def _paired(lines: Sequence[Sequence[Line]], offset: int) -> list[tuple[int, Lin
     return found
 
 
-def _with_strangers(lines: Sequence[Sequence[Line]]) -> list[tuple[int, Line]]:
+def _random_pairs(lines: Sequence[Sequence[Line]]) -> list[tuple[int, Line]]:
     """(place, (source, a target from far away))"""
     flat = [pair for run in lines for pair in run]
     count, far = len(flat), FARTHEST + 1 + len(flat) // 3
@@ -207,7 +207,7 @@ def _shifts(judges: Judges, lines: Sequence[Sequence[Line]], gains: Floats, usua
 
 
 def _mean(gains: Floats, first: int) -> float:
-    """Of a window; −∞ where most of its lines could not be judged, which then is not looked at or not believed."""
+    """Of a window; −∞ where most of its lines could not be judged."""
     here = gains[first : first + WINDOW]
     known = here[~np.isnan(here)]
     return float(known.mean()) if len(known) > WINDOW // 4 else -np.inf

@@ -1,7 +1,7 @@
-"""The data made ready as training does it, vocabulary and encoded pairs in the cache, and what that shows.
+"""The data prepared as for training, with vocabulary and encoded pairs in the cache, and its statistics.
 
-Where there are more pairs than can be encoded in a minute, a sample of them is written to a temporary folder and stands
-for all: lengths and frequencies are its own, counts and seconds are scaled.
+If there are more pairs than can be encoded in a minute, a sample of them is written to a temporary folder and used
+instead: lengths and frequencies are those of the sample, counts and seconds are scaled.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from regard.training.log import counting
 from regard.training.material import learn_text
 from regard.training.start import find_start
 
-AT_ONCE = 300_000  # pairs that are prepared as they are
-STAND_IN = 100_000  # pairs that stand for more
+AT_ONCE = 300_000  # pairs up to which all are prepared
+STAND_IN = 100_000  # pairs of the sample
 OFTEN = 100  # times that a piece must occur to be learnt well (Gowda and May 2020)
 
 
@@ -45,17 +45,17 @@ class Prepared:
 def prepared(recipe: Recipe, pairs: int, console: Console) -> Iterator[Prepared]:
     """Within, the recipe that is yielded can be rehearsed."""
     if pairs <= AT_ONCE:
-        yield Prepared(recipe, look_at(recipe, 1.0, console), 1.0)
+        yield Prepared(recipe, summarise(recipe, 1.0, console), 1.0)
         return
     with TemporaryDirectory() as folder:
         stride = -(-pairs // STAND_IN)
         stand_in = with_fewer(recipe, stride, Path(folder))
-        yield Prepared(stand_in, look_at(stand_in, stride, console), stride)
+        yield Prepared(stand_in, summarise(stand_in, stride, console), stride)
 
 
 def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
-    """The recipe with every stride-th pair of each corpus it learns from. Pairs are cut out evenly, since a corpus may
-    begin unlike it goes on."""
+    """The recipe with every stride-th pair of each corpus it learns from. They are evenly spread, since the
+    beginning of a corpus may differ from the rest."""
     data = recipe.data
     held = data.dev_src or data.dev_pairs or data.dev_size == 0
     splits = find_splits(data if held else replace(data, dev_size=0))
@@ -75,8 +75,8 @@ def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
     return replace(recipe, data=files)
 
 
-def look_at(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
-    """Learn the vocabulary and encode the pairs, or find both in the cache."""
+def summarise(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
+    """Learn the vocabulary and encode the pairs, or read both from the cache."""
     began = now()
     splits = find_splits(recipe.data)
     start = find_start(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)

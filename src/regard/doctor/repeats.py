@@ -1,7 +1,7 @@
-"""What occurs more than once: pairs within a corpus, and held-out sentences within the training data.
+"""Repetitions: pairs within a corpus, and held-out sentences within the training data.
 
-Texts are compared by 64-bit hashes of this process, eight bytes each, so that millions fit. A plain form, without case,
-punctuation and spacing, finds what was only written differently: "It rains!" and "it rains".
+Texts are compared by 64-bit hashes, eight bytes each, so that millions fit in memory. A plain form, without case,
+punctuation and spacing, also finds sentences that are written differently: "It rains!" and "it rains".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.doctor.findings import Place
+from regard.doctor.findings import Example
 
 Hashes = NDArray[np.int64]
 NOT_PLAIN = re.compile(r"[^\w\n]+")
@@ -62,15 +62,15 @@ class Repeats:
 
 @dataclass
 class Wanted:
-    """Held-out lines of one kind, and where training has them."""
+    """Held-out lines of one kind, and where they occur in training data."""
 
-    hashes: Hashes  # of each held-out line; 0 for one that is not looked for
-    found: dict[int, Place] = field(default_factory=dict)  # hash → the first place
+    hashes: Hashes  # of each held-out line; 0: not searched for
+    found: dict[int, Example] = field(default_factory=dict)  # hash → the first occurrence
 
     def __post_init__(self) -> None:
         self._sorted = np.unique(self.hashes[self.hashes != 0])
 
-    def look(self, hashes: Hashes, place: Callable[[int], Place]) -> None:
+    def look(self, hashes: Hashes, place: Callable[[int], Example]) -> None:
         if not len(self._sorted):
             return
         at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
@@ -85,7 +85,7 @@ class Wanted:
 
 @dataclass
 class Leaks:
-    """One held-out set against all that is learnt from: pairs, sources and targets, as written and in plain form."""
+    """One held-out set against all training data: pairs, sources and targets, as written and in plain form."""
 
     exact: dict[str, Wanted]
     plain: dict[str, Wanted]
@@ -97,7 +97,7 @@ class Leaks:
             {name: Wanted(hashes) for name, hashes in plain_hashes(sources, targets).items()},
         )
 
-    def look(self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], Place]) -> None:
+    def look(self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], Example]) -> None:
         for side in SIDES:
             shown = int(side == "target")
             for wanted, hashes in ((self.exact[side], exact[side]), (self.plain[side], plain[side])):
@@ -110,7 +110,7 @@ def side_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Has
 
 
 def plain_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Hashes]:
-    """0 for lines without a letter or digit: those are all alike."""
+    """0 for lines without a letter or digit, which all have the same form."""
     forms = plain_forms(sources), plain_forms(targets)
     hashes = side_hashes(*forms)
     empty = [np.fromiter((not form for form in side), dtype=bool, count=len(side)) for side in forms]

@@ -1,7 +1,8 @@
-"""What was found, as text for a terminal and as JSON."""
+"""The report of an examination, as text for a terminal and as JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -45,18 +46,19 @@ class Report:
         }
 
 
-def as_text(report: Report) -> str:
+def as_text(report: Report, named: Callable[[str], str] = str) -> str:
+    """`named` is applied to remedies and advice, which name recipe keys."""
     lines = machine_lines(report.machine)
     if report.examination is None:
         return "\n".join([*lines, "", NO_RECIPE])
-    lines += ["", *data_lines(report.examination)]
+    lines += ["", *data_lines(report.examination, named)]
     if report.prediction is not None:
         lines += ["", *prediction_lines(report.prediction)]
     if report.unforeseen is not None:
         lines += ["", f"prediction  none: {report.unforeseen}"]
     if report.advice:
         lines += ["", "advice"]
-        lines += [f"  {'!' if advice.serious else '·'} {advice.said}" for advice in report.advice]
+        lines += [f"  {'!' if advice.serious else '·'} {named(advice.message)}" for advice in report.advice]
     count = report.serious
     verdict = f"{count} serious finding{'s' * (count > 1)}, marked !" if count else "nothing serious was found"
     return "\n".join([*lines, "", verdict])
@@ -78,21 +80,21 @@ def machine_lines(machine: Machine) -> list[str]:
     ]
 
 
-def data_lines(looked: Examination) -> list[str]:
+def data_lines(looked: Examination, named: Callable[[str], str]) -> list[str]:
     counts = ", ".join(f"{name} {count:,}" for name, count in looked.pairs.items())
     sampled = (
         f"; languages and alignment judged on {looked.sampled:,}" if looked.sampled < looked.pairs["train"] else ""
     )
     lines = [f"data        pairs: {counts}{sampled}"]
-    return lines + [line for found in looked.findings for line in finding_lines(found)] or [*lines, "  nothing found"]
+    return [*lines, *(line for found in looked.findings for line in finding_lines(found, named))]
 
 
-def finding_lines(found: Finding) -> list[str]:
+def finding_lines(found: Finding, named: Callable[[str], str]) -> list[str]:
     mark = "!" if found.serious else "·"
-    lines = [f"  {mark} {found.part}, {found.name}: {found.said}"]
+    lines = [f"  {mark} {found.part}, {found.name}: {found.message}"]
     width = max((len(place.where) for place in found.places), default=0)
     lines += [f"      {place.where:{width}}  {place.text}".rstrip() for place in found.places]
-    return [*lines, f"      → {found.remedy}"]
+    return [*lines, f"      → {named(found.remedy)}"]
 
 
 def prediction_lines(found: Prediction) -> list[str]:
@@ -119,7 +121,7 @@ def prediction_lines(found: Prediction) -> list[str]:
 
 
 def spent(seen: Rehearsal, total: Time) -> str:
-    """What a wait consists of: on a busy machine much of it is others' work."""
+    """On a busy machine the processor time is less than the time to wait."""
     if seen.device != "cpu":
         return "as the machine is now"
     return f"{duration(total.processor)} of processor time"

@@ -1,4 +1,4 @@
-"""A sample of a stream whose length is not known: blocks of neighbouring pairs, evenly spread.
+"""A sample of a stream of unknown length: blocks of neighbouring pairs, evenly spread.
 
 Every block is kept until there are too many; then every second one is dropped, and from there on only every second one
 is taken, and so on. Neighbours stay together, because a shift can only be seen among neighbours.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from regard.doctor.findings import Place
-from regard.doctor.reading import Chunk
+from regard.doctor.findings import Example
+from regard.doctor.read_files import Chunk
 
 BLOCK = 200  # pairs
 
@@ -40,7 +40,7 @@ class Sample:
 
     @property
     def whole(self) -> bool:
-        """Whether everything is in it."""
+        """Whether the sample is the whole stream."""
         return len(self) == self.seen
 
     def runs(self) -> Iterator[list[tuple[str, str]]]:
@@ -63,8 +63,8 @@ class Sample:
     def pairs(self) -> list[tuple[str, str]]:
         return [pair for block in self.blocks for pair in self._pairs(block)]
 
-    def place(self, side: int, at: int) -> Place:
-        """Where pair `at` of the sample stands."""
+    def place(self, side: int, at: int) -> Example:
+        """Pair `at` of the sample, with its file and line."""
         for block in self.blocks:
             if at < len(block):
                 return block.place(side, at)

@@ -1,4 +1,4 @@
-"""The closer look at a sample: languages, scripts, and whether the lines of a pair belong together, as findings."""
+"""Checks of a sample, as findings: languages, scripts, and whether the lines of a pair belong together."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from regard.doctor.findings import KINDS, Finding, Place, finding
+from regard.doctor.findings import KINDS, Example, Finding, finding
 from regard.doctor.languages import judge_languages, script_of_line
 from regard.doctor.pairing import FARTHEST, Shift, judge_pairs
 from regard.doctor.sample import Sample
 
 Parts = Sequence[tuple[str, Sample]]  # train first, then the held-out sets
 SHIFT_REMEDY = (
-    "a line is missing or was put in where the shift begins: look there, mend one file, and check again "
-    "(what follows may be right again by a second fault)"
+    "a line is missing or was put in where the shift begins: look there, correct one file, and check again "
+    "(a second fault may undo the shift later)"
 )
 SIDES = ("source", "target")
-ENOUGH = 1000  # pairs that teach which words go together, if they do
+ENOUGH = 1000  # pairs from which word translations can be learnt
 
 
-def closer_look(parts: Parts, told: Callable[[str], None]) -> list[Finding]:
-    return [*language_findings(parts, told), *script_findings(parts), *pairing_findings(parts, told)]
+def check_sample(parts: Parts, progress: Callable[[str], None]) -> list[Finding]:
+    return [*language_findings(parts, progress), *script_findings(parts), *pairing_findings(parts, progress)]
 
 
-def language_findings(parts: Parts, told: Callable[[str], None]) -> list[Finding]:
-    told("learning what each side is written in")
+def language_findings(parts: Parts, progress: Callable[[str], None]) -> list[Finding]:
+    progress("learning what each side is written in")
     found = judge_languages([pair for _, sample in parts for pair in sample.pairs()])
     swapped = found.swapped()
     faults: dict[str, dict[int, int]] = {}  # name → place in all samples → side to show
@@ -54,8 +54,8 @@ def script_findings(parts: Parts) -> list[Finding]:
     return by_part(parts, {"script": dict(sorted(wrong.items()))})
 
 
-def pairing_findings(parts: Parts, told: Callable[[str], None]) -> list[Finding]:
-    found = judge_pairs([run for _, sample in parts for run in sample.runs()], told)
+def pairing_findings(parts: Parts, progress: Callable[[str], None]) -> list[Finding]:
+    found = judge_pairs([run for _, sample in parts for run in sample.runs()], progress)
     if found is None:
         return []
     if not found.together:
@@ -82,7 +82,7 @@ def shift_findings(parts: Parts, shifts: Sequence[Shift]) -> list[Finding]:
             for shift in own[:3]:
                 begins, ends = (sample.place(0, at - start) for at in (shift.first, min(shift.last, end - 1)))
                 where = f"{begins.where} to {ends.where.rpartition(':')[2]}"
-                places.append(Place(where, f"translates target line {shift.offset:+d}: {begins.text}"))
+                places.append(Example(where, f"translates target line {shift.offset:+d}: {begins.text}"))
             said = f"about {count:,} of {len(sample):,} pairs looked at have their target some lines off"
             findings.append(Finding("shifted", name, True, said, SHIFT_REMEDY, count, len(sample), tuple(places)))
         start = end
@@ -95,7 +95,7 @@ def by_part(parts: Parts, faults: dict[str, dict[int, int]]) -> list[Finding]:
     for name, sample in parts:
         for fault, where in faults.items():
             own = [(at - start, side) for at, side in where.items() if start <= at < start + len(sample)]
-            if own and len(own) >= KINDS[fault].told_from * len(sample):
+            if own and len(own) >= KINDS[fault].reported_from * len(sample):
                 places = [sample.place(side, at) for at, side in own[:3]]
                 findings.append(finding(fault, name, len(own), len(sample), "pairs", places, sample.seen))
         start += len(sample)

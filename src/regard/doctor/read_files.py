@@ -1,8 +1,8 @@
-"""Pairs out of files that may be damaged: what training would refuse is counted here, and the rest is read on.
+"""Pairs from files that may be damaged: lines that training would refuse are counted and skipped.
 
-Lines come thousands at a time, since looking at them together costs a tenth of looking at each. A line that is not
-UTF-8, or no pair, is told to the tally and left out with its partner. Files that cannot be read at all (missing,
-binary, damaged archives) are an InputError, as everywhere.
+Lines come thousands at a time, since checking them together takes a tenth of the time. A line that is not UTF-8, or is
+not a pair, is counted and skipped with its partner. Files that cannot be read at all (missing, binary, damaged
+archives) raise an InputError.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.data.corpus import COMPRESSED, Pair, PairFiles, jsonl_pair, read_raw_lines, tsv_pair
-from regard.doctor.findings import Place, Tally, cut_short
+from regard.doctor.findings import Example, FaultCounts, cut_short
 from regard.errors import InputError
 
 CHUNK = 10_000  # lines
@@ -29,23 +29,23 @@ class Chunk:
     sources: list[str]
     targets: list[str]
 
-    def place(self, side: int, at: int) -> Place:
+    def place(self, side: int, at: int) -> Example:
         path = self.paths[min(side, len(self.paths) - 1)]
-        return Place(f"{path.name}:{self.numbers[at]}", cut_short((self.sources, self.targets)[side][at]))
+        return Example(f"{path.name}:{self.numbers[at]}", cut_short((self.sources, self.targets)[side][at]))
 
     def __len__(self) -> int:
         return len(self.numbers)
 
 
 @dataclass
-class Counted:
+class UnequalFiles:
     """Lines of a shard's files that differ in number."""
 
     shard: tuple[Path, ...]
     lines: tuple[int, int]
 
 
-def read_chunks(files: PairFiles, tally: Tally, unequal: list[Counted]) -> Iterator[Chunk]:
+def read_chunks(files: PairFiles, tally: FaultCounts, unequal: list[UnequalFiles]) -> Iterator[Chunk]:
     for shard in files.shards():
         if len(shard) == 2:
             yield from _two_files(shard, tally, unequal)
@@ -53,7 +53,7 @@ def read_chunks(files: PairFiles, tally: Tally, unequal: list[Counted]) -> Itera
             yield from _table(shard[0], files, tally)
 
 
-def _two_files(shard: tuple[Path, ...], tally: Tally, unequal: list[Counted]) -> Iterator[Chunk]:
+def _two_files(shard: tuple[Path, ...], tally: FaultCounts, unequal: list[UnequalFiles]) -> Iterator[Chunk]:
     streams, counts = [read_raw_lines(path) for path in shard], [0, 0]
     while any(raw := [list(islice(stream, CHUNK)) for stream in streams]):
         sides = [decoded(lines, counts[side], shard[side], tally) for side, lines in enumerate(raw)]
@@ -63,10 +63,10 @@ def _two_files(shard: tuple[Path, ...], tally: Tally, unequal: list[Counted]) ->
         if rows:
             yield Chunk(shard, [n for n, _, _ in rows], [s for _, s, _ in rows], [t for _, _, t in rows])
     if counts[0] != counts[1]:
-        unequal.append(Counted(shard, (counts[0], counts[1])))
+        unequal.append(UnequalFiles(shard, (counts[0], counts[1])))
 
 
-def _table(path: Path, files: PairFiles, tally: Tally) -> Iterator[Chunk]:
+def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
     kind = [suffix for suffix in path.suffixes if suffix not in COMPRESSED][-1:]
     if kind not in ([".tsv"], [".jsonl"]):
         raise InputError(f"{path} must end in .tsv or .jsonl (or either with .gz or .xz); rename it")
@@ -83,23 +83,23 @@ def _table(path: Path, files: PairFiles, tally: Tally) -> Iterator[Chunk]:
                 )
                 rows.append((number, pair))
             except InputError:
-                tally.met("columns", lambda n=number, text=line: Place(f"{path.name}:{n}", cut_short(text)))  # type: ignore[misc]
+                tally.met("columns", lambda n=number, text=line: Example(f"{path.name}:{n}", cut_short(text)))  # type: ignore[misc]
         count += len(raw)
         if rows:
             yield Chunk((path,), [n for n, _ in rows], [p[0] for _, p in rows], [p[1] for _, p in rows])
 
 
-def decoded(raw: list[bytes], before: int, path: Path, tally: Tally) -> list[str | None]:
+def decoded(raw: list[bytes], before: int, path: Path, tally: FaultCounts) -> list[str | None]:
     """The lines as text, None where one is not UTF-8; `before` lines of the file came earlier."""
     if not raw:
         return []
     if before == 0 and raw[0].startswith(BOM):
         raw = [raw[0].removeprefix(BOM), *raw[1:]]
-        tally.met("bom", lambda: Place(f"{path.name}:1", ""))
+        tally.met("bom", lambda: Example(f"{path.name}:1", ""))
     blob = b"".join(raw)
     if b"\r\n" in blob:
         ending = [i for i, line in enumerate(raw) if line.endswith(b"\r\n")]
-        tally.met("line ends", lambda: Place(f"{path.name}:{before + ending[0] + 1}", ""), len(ending))
+        tally.met("line ends", lambda: Example(f"{path.name}:{before + ending[0] + 1}", ""), len(ending))
         raw = [line.removesuffix(b"\n").removesuffix(b"\r") + b"\n" for line in raw]
         blob = b"".join(raw)
     try:
@@ -108,10 +108,10 @@ def decoded(raw: list[bytes], before: int, path: Path, tally: Tally) -> list[str
         return [_decoded(line, f"{path.name}:{before + i + 1}", tally) for i, line in enumerate(raw)]
 
 
-def _decoded(line: bytes, where: str, tally: Tally) -> str | None:
+def _decoded(line: bytes, where: str, tally: FaultCounts) -> str | None:
     line = line.removesuffix(b"\n")
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
-        tally.met("encoding", lambda: Place(where, cut_short(line.decode("utf-8", "backslashreplace"))))
+        tally.met("encoding", lambda: Example(where, cut_short(line.decode("utf-8", "backslashreplace"))))
         return None
