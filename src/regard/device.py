@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -13,8 +15,17 @@ from regard.errors import InputError
 CPU_MEMORY = ("can't allocate memory", "not enough memory: you tried to allocate")
 
 
+@cache
+def make_forks_safe() -> None:
+    """Let processes that are forked from this one compute with one thread. Once torch has computed with several, a
+    fork would wait for ever for threads that it does not have."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
 def pick_device(name: str = "auto") -> torch.device:
     """With "auto" cuda before mps before cpu; a device given by name must be available."""
+    make_forks_safe()
     count = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
     usable = [kind for kind, number in count.items() if number]
     if name == "auto":
