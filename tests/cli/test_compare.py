@@ -187,3 +187,38 @@ def test_join_pairs_is_no_data(tmp_path: Path, call: Call) -> None:
     done = call("compare", "--join-pairs", "0.1", "--models", "rules", "--out", tmp_path / "out")
     assert done.code == 0, done.err
     assert (tmp_path / "out" / "corpus" / "train.en").exists()
+
+
+def test_a_result_of_another_test_is_never_taken_for_this_one(tmp_path: Path, call: Call) -> None:
+    src, tgt = tmp_path / "t.en", tmp_path / "t.fr"
+    src.write_text("The cat sleeps.\n")
+    tgt.write_text("Le chat dort.\n")
+    words = [
+        "compare",
+        "--models",
+        "rules",
+        "--src",
+        src,
+        "--tgt",
+        tgt,
+        "--test-src",
+        src,
+        "--test-tgt",
+        tgt,
+        "--dev-size",
+        "0",
+    ]
+    assert call(*words, "--out", tmp_path / "out").code == 0
+    report = (tmp_path / "out" / "report.json").read_bytes()
+    assert call(*words, "--out", tmp_path / "out").code == 0
+    src.write_text("The dog sleeps.\n")
+    tgt.write_text("Le chien dort.\n")
+    refused = call(*words, "--out", tmp_path / "out")
+    assert refused.code == 2
+    assert "compared.json is of other test text than there is now" in refused.err
+    done = next(tmp_path.rglob("compared.json"))
+    for damaged in ("", "[]", "{}"):
+        done.write_text(damaged)
+        refused = call(*words, "--out", tmp_path / "out")
+        assert (refused.code, "compared.json cannot be read" in refused.err) == (2, True)
+    assert (tmp_path / "out" / "report.json").read_bytes() == report

@@ -10,7 +10,7 @@ import pytest
 
 from regard.align.wordbased import WordBased
 from regard.compare.entrants import TrainingRun
-from regard.compare.learn import LEARNT, WORDS, LearningCost, learn_run, learn_words
+from regard.compare.learn import LEARNT, WORDS, LearningCost, data_fingerprint, learn_run, learn_words
 from regard.data.corpus import DataConfig
 from regard.errors import InputError, RunError
 from regard.recipe.read import recipe_from_tables
@@ -27,6 +27,10 @@ def test_what_was_learnt_is_not_learnt_again_but_what_was_cut_short_is(tmp_path:
     assert WordBased.load(folder / WORDS).translate(["The cat sleeps."]) == ["Le chat dort."]
     assert (cost.flops, cost.parameters, cost.steps) == (None, None, None)
     assert cost.peak_bytes is None or cost.peak_bytes > 10_000_000
+    text = src.read_text(encoding="utf-8")
+    src.write_text(text.replace("cat", "cow"), encoding="utf-8")
+    with pytest.raises(RunError, match="of other training data"):
+        learn_words(data, folder)
     src.unlink()
     assert learn_words(data, folder) == cost
     (folder / LEARNT).unlink()
@@ -82,12 +86,21 @@ def test_a_run_whose_data_has_changed_is_no_result_and_one_that_was_stopped_goes
     assert (run.folder / "last" / "model.safetensors").exists()
 
 
-@pytest.mark.parametrize("text", ["", "[]", json.dumps(asdict(LearningCost(1.0, steps=3)))])
-def test_a_record_that_is_damaged_or_short_of_the_budget_is_not_believed(
+@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps({**asdict(LearningCost(1.0, steps=3)), "data": "other"})])
+def test_a_record_that_is_damaged_or_of_other_data_is_not_believed(
     tmp_path: Path, files: dict[str, str], text: str
 ) -> None:
     run = training(tmp_path, files)
     run.folder.mkdir()
     (run.folder / LEARNT).write_text(text, encoding="utf-8")
     with pytest.raises(RunError, match=LEARNT):
+        learn_run(run)
+
+
+def test_a_record_short_of_the_budget_is_not_believed(tmp_path: Path, files: dict[str, str]) -> None:
+    run = training(tmp_path, files)
+    run.folder.mkdir()
+    record = {**asdict(LearningCost(1.0, steps=3)), "data": data_fingerprint(run.recipe.data)}
+    (run.folder / LEARNT).write_text(json.dumps(record), encoding="utf-8")
+    with pytest.raises(RunError, match="says 3 steps, but the budget is 6"):
         learn_run(run)

@@ -24,7 +24,7 @@ from regard.compare.entrants import TrainingRun
 from regard.data.corpus import DataConfig
 from regard.data.splits import find_splits
 from regard.decode.token_lexicon import learn_lexicon
-from regard.errors import RegardError, RunError
+from regard.errors import InputError, RegardError, RunError
 from regard.files import write_atomically
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
@@ -57,7 +57,7 @@ class LearningCost:
 
 
 def learn_run(training: TrainingRun) -> LearningCost:
-    cost = _learnt(training.folder, lambda: _train(training))
+    cost = _learnt(training.folder, training.recipe.data, lambda: _train(training))
     config = training.recipe.train
     ends_by_steps_alone = not (config.minutes or config.flops or config.patience)
     if ends_by_steps_alone and cost.steps != config.steps:
@@ -69,23 +69,38 @@ def learn_run(training: TrainingRun) -> LearningCost:
 
 
 def learn_words(data: DataConfig, folder: Path) -> LearningCost:
-    return _learnt(folder, lambda: in_new_process(_measured, _word_based, data, folder))
+    return _learnt(folder, data, lambda: in_new_process(_measured, _word_based, data, folder))
 
 
 def learn_lexicon_of(data: DataConfig, run: Path, folder: Path) -> LearningCost:
-    return _learnt(folder, lambda: in_new_process(_measured, _token_lexicon, data, run, folder))
+    return _learnt(folder, data, lambda: in_new_process(_measured, _token_lexicon, data, run, folder))
 
 
-def _learnt(folder: Path, learn: Callable[[], LearningCost]) -> LearningCost:
-    done = folder / LEARNT
+def _learnt(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -> LearningCost:
+    """What learning cost, as recorded in the folder; if nothing is recorded, it is learnt now."""
+    done, now = folder / LEARNT, data_fingerprint(data)
     if done.exists():
         try:
-            return LearningCost(**json.loads(done.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as problem:
+            record = json.loads(done.read_text(encoding="utf-8"))
+            before = record.pop("data")
+            cost = LearningCost(**record)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
             raise RunError(f"{done} cannot be read ({problem}); remove it and give the same command again") from None
+        if now not in (None, before):
+            raise RunError(f"{done} is of other training data; choose another folder, or remove {folder}")
+        return cost
     cost = learn()
-    write_atomically(done, lambda path: path.write_text(json.dumps(asdict(cost)), encoding="utf-8"))
+    record = json.dumps({**asdict(cost), "data": now})
+    write_atomically(done, lambda path: path.write_text(record, encoding="utf-8"))
     return cost
+
+
+def data_fingerprint(data: DataConfig) -> str | None:
+    """Of the training text as it is now; None if its files are no longer there."""
+    try:
+        return find_splits(data).fingerprint()
+    except InputError:
+        return None
 
 
 def _train(training: TrainingRun) -> LearningCost:

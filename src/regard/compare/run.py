@@ -7,6 +7,7 @@ is an error.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import tomllib
@@ -19,7 +20,16 @@ from rich.console import Console
 
 from regard.align.wordbased import WordBased
 from regard.compare.entrants import Entrant, NeuralSystem, RuleBasedSystem, TrainingRun, WordBasedSystem
-from regard.compare.learn import LEARNT, WORDS, LearningCost, learn_lexicon_of, learn_run, learn_words, recipe_file
+from regard.compare.learn import (
+    LEARNT,
+    WORDS,
+    LearningCost,
+    data_fingerprint,
+    learn_lexicon_of,
+    learn_run,
+    learn_words,
+    recipe_file,
+)
 from regard.config import differences
 from regard.data.corpus import DataConfig, read_pairs
 from regard.data.splits import find_splits
@@ -90,13 +100,33 @@ class Comparison:
         done = entrant.folder / DONE
         if done.exists():
             self.console.print(f"{title}: done before", highlight=False)
-            stored = json.loads(done.read_text(encoding="utf-8"))
-            return EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])})
+            return self._read(entrant)
         self.console.rule(f"[bold]{title}", align="left")
         entrant.folder.parent.mkdir(parents=True, exist_ok=True)
         result = self._run(entrant)
-        store(entrant, result)
+        store(entrant, result, self._texts(entrant))
         return result
+
+    def _read(self, entrant: Entrant) -> EntrantResult:
+        """The result of an entrant that is done, if it is of the same text."""
+        done, now = entrant.folder / DONE, self._texts(entrant)
+        try:
+            stored = json.loads(done.read_text(encoding="utf-8"))
+            before = {name: stored.pop(name) for name in now}
+            result = EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])})
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
+            raise RunError(f"{done} cannot be read ({problem}); remove it and give the same command again") from None
+        for name, fingerprint in now.items():
+            if fingerprint not in (None, before[name]):
+                raise RunError(
+                    f"{done} is of other {name} than there is now; choose another folder, or remove {entrant.folder}"
+                )
+        return result
+
+    def _texts(self, entrant: Entrant) -> dict[str, str | None]:
+        """Fingerprints of the text that a result depends on."""
+        test = hashlib.blake2b(repr((self.test.sources, self.test.references)).encode(), digest_size=12).hexdigest()
+        return {"test text": test, "training data": data_fingerprint(entrant.recipe.data)}
 
     def _run(self, entrant: Entrant) -> EntrantResult:
         match entrant.system:
@@ -178,9 +208,9 @@ def check_recipes(entrant: Entrant) -> None:
             )
 
 
-def store(entrant: Entrant, result: EntrantResult) -> None:
+def store(entrant: Entrant, result: EntrantResult, texts: Mapping[str, str | None]) -> None:
     entrant.folder.mkdir(parents=True, exist_ok=True)
-    recipe, text = entrant.recipe.to_toml(), json.dumps(asdict(result), ensure_ascii=False, indent=1)
+    recipe, text = entrant.recipe.to_toml(), json.dumps({**asdict(result), **texts}, ensure_ascii=False, indent=1)
     write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
     write_atomically(entrant.folder / DONE, lambda path: path.write_text(text, encoding="utf-8"))
 
