@@ -260,12 +260,9 @@ def describe_bundle(bundle: Bundle, progress: Progress, bleu: BleuScore | None) 
 
 def diverged(run: Path, pace: Pace, rate: float) -> RunError:
     what = f"training diverged at step {pace.step}: loss {pace.loss}, gradient norm {pace.norm}"
-    lower = f"--learning-rate {rate / 3:.2g}"
+    lower = f"a lower train.learning_rate, such as {rate / 3:.2g}"
     if not (run / CURRENT).exists():
-        return RunError(
-            f"{what}, before the first checkpoint; start again in another folder with a lower rate: {lower}"
-        )
+        return RunError(f"{what}, before the first checkpoint; start again in another folder with {lower}")
     return RunError(
-        f"{what}; the last checkpoint is unchanged. Try a lower rate or a longer warm-up: "
-        f"regard resume {run} {lower} --override"
+        f"{what}; the last checkpoint is unchanged. Resume {run} with {lower}, or with a longer train.warmup"
     )

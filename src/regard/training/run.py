@@ -97,8 +97,8 @@ def _resume(
     step = checkpoint.progress.step
     if step >= recipe.train.steps and folder.is_complete(step, recipe.data):
         raise RunFinishedError(
-            f"{run} has done its {recipe.train.steps:,} steps; for more: regard resume {run} "
-            f"--steps {2 * step} --override"
+            f"{run} has done its {recipe.train.steps:,} steps; for more, raise train.steps and set override",
+            parameter=("steps", "override"),
         )
     splits = find_splits(recipe.data)
     if checkpoint.data != splits.fingerprint() and not override:
@@ -119,7 +119,7 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
         console.print(f"  {name}: {old} → {new}", highlight=False, markup=False)
     fixed = [n for n, _, _ in changes if n.startswith(FIXED) and n not in FREE]
     if fixed:
-        raise RunError(f"{', '.join(fixed)} cannot change within a run; start another: regard train … --out FOLDER")
+        raise RunError(f"{', '.join(fixed)} cannot change within a run; train another one")
     if not override:
         count = f"{len(changes)} change{'s' * (len(changes) > 1)}"
         raise RunError(

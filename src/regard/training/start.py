@@ -44,7 +44,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
         more = f" and {len(conflicts) - 3} more differ" if len(conflicts) > 3 else ""
         raise RecipeError(
             f"{start_from} does not fit the recipe: its {', '.join(conflicts[:3])}{more}; leave such keys out "
-            "(preset and architecture too): the run takes them from its model"
+            "(model.preset and model.architecture too): the run takes them from its model"
         )
     origin: dict[str, Any] = {
         "folder": start_from,
