@@ -161,3 +161,15 @@ def test_errors_are_ours(whole: Path, tmp_path: Path) -> None:
     (tmp_path / "bundle" / "card.json").write_text('{"recipe": {"decode": {"beam": "many"}}}')
     with pytest.raises(RegardError, match=r"card\.json cannot be used: decode\.beam must be a whole number"):
         regard.load(tmp_path / "bundle")
+
+
+@pytest.mark.parametrize("change", [{"layer": 2}, {"layer": 2**62}, {"head": 2}, {"head": -1}, {"row": "other"}])
+def test_a_view_that_the_model_does_not_have(whole: Path, tmp_path: Path, change: dict[str, Any]) -> None:
+    import regard
+
+    shutil.copytree(whole, tmp_path / "bundle")
+    card = json.loads((whole / "card.json").read_text())
+    card["attention_view"] |= change
+    (tmp_path / "bundle" / "card.json").write_text(json.dumps(card))
+    with pytest.raises(RegardError, match=r"card\.json cannot be used: .*attention_view"):
+        regard.load(tmp_path / "bundle")

@@ -112,6 +112,7 @@ class Bundle:
             raise
         except RegardError as problem:  # a configuration that this vocabulary does not allow
             raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
+        check_view(model, card, folder)
         return cls(architecture, config, model.to(device).eval(), tokenizer, card, weights)
 
 
@@ -125,6 +126,17 @@ def read_architecture(folder: Path, about: Mapping[str, Any]) -> tuple[str, Mode
         return architecture, build(ARCHITECTURES[architecture].config, table, "config")
     except RegardError as problem:
         raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
+
+
+def check_view(model: Model, card: Mapping[str, Any], folder: Path) -> None:
+    """Raise where a card names an attention map that the model does not have."""
+    view, parts = read_card(card).attention_view, model.attention_parts()
+    if view is not None and parts:
+        part_of_view = parts.get(("cross", view.layer))
+        if part_of_view is None or (view.head or 0) >= part_of_view.heads:
+            raise BundleError(
+                f"{folder / CARD} cannot be used: its attention_view is of a layer or head that is not there"
+            )
 
 
 def with_tag(tokenizer: Tokenizer, tag: object, folder: Path) -> Tokenizer:
