@@ -23,7 +23,7 @@ from regard.batch import Batch, FlatBatch, Places, flat_batch
 from regard.data.batching import plan_epoch
 from regard.data.rows import fill_batch
 from regard.models.transformer import PRESETS, Transformer
-from regard.training.capture import Captured
+from regard.training.cuda_graph import RecordedPass
 from regard.training.cost import Cost
 from regard.training.loss import projected_nll
 
@@ -88,7 +88,7 @@ def ours(preset: str) -> tuple[Step, Transformer]:
 
     def step(batch: Batch, tokens: int) -> Tensor:
         if not captured:
-            captured.append(Captured(work, batch, parameters))
+            captured.append(RecordedPass(work, batch, parameters))
         loss = captured[0](batch, 1 / tokens)
         torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=True)
         optimizer.step()
