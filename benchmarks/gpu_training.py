@@ -23,8 +23,8 @@ from regard.batch import Batch, FlatBatch, Places, flat_batch
 from regard.data.batching import plan_epoch
 from regard.data.rows import fill_batch
 from regard.models.transformer import PRESETS, Transformer
-from regard.training.cuda_graph import RecordedPass
 from regard.training.cost import Cost
+from regard.training.cuda_graph import RecordedPass
 from regard.training.loss import projected_nll
 
 VOCABULARY = 32_000
@@ -84,12 +84,12 @@ def ours(preset: str) -> tuple[Step, Transformer]:
         return loss.detach()
 
     parameters = list(model.parameters())
-    captured: list[Captured] = []
+    recorded: list[RecordedPass] = []
 
     def step(batch: Batch, tokens: int) -> Tensor:
-        if not captured:
-            captured.append(RecordedPass(work, batch, parameters))
-        loss = captured[0](batch, 1 / tokens)
+        if not recorded:
+            recorded.append(RecordedPass(work, batch, parameters))
+        loss = recorded[0](batch, 1 / tokens)
         torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=True)
         optimizer.step()
         optimizer.zero_grad(set_to_none=False)  # the recorded pass has them at fixed places
