@@ -271,7 +271,7 @@ OTHERS = {
     "corpus --out new --size many": ["--size must be a whole number"],
     "info nix": ["no model at nix"],
     "info taken": ["no model in taken"],
-    "demo --out taken": ["taken already holds something", "--out FOLDER"],
+    "demo --out taken": ["taken already holds something", "(--out)"],
     "demo --out a.en": ["a.en is a file"],
     "demo --steps 0": ["--steps must be a whole number of at least 1, but is 0"],
     "demo extra": ["extra", "regard demo --help"],

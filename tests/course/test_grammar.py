@@ -179,7 +179,7 @@ def test_files_hold_the_corpus(tmp_path: Path, splits: dict[str, Split]) -> None
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path, splits: dict[str, Split]) -> None:
     (tmp_path / "mine.txt").write_text("precious", encoding="utf-8")
-    with pytest.raises(InputError, match="--out") as caught:
+    with pytest.raises(InputError, match="is not an empty folder") as caught:
         write_corpus(tmp_path, splits)
     assert "\n" not in str(caught.value)
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]

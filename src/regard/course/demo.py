@@ -108,7 +108,7 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
     console, began = Console(highlight=False), time.monotonic()
     home = out or free_folder(Path("runs/demo"))
     if home.exists() and any(home.iterdir()):
-        raise RunError(f"{home} already holds something; choose another folder: regard demo --out FOLDER")
+        raise RunError(f"{home} already holds something; choose another folder", parameter="out")
 
     steps = steps or STEPS
     threads, update_seconds = time_updates()

@@ -73,8 +73,10 @@ def check_folder(out: Path, quick: bool) -> None:
     mark, wanted = out / "size.json", {"quick": quick}
     if mark.exists():
         if json.loads(mark.read_text(encoding="utf-8")) != wanted:
-            raise RunError(f"{out} holds {'full' if quick else 'quick'} experiments; choose another folder")
+            raise RunError(
+                f"{out} holds {'full' if quick else 'quick'} experiments; choose another folder", parameter="out"
+            )
         return
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise RunError(f"{out} already holds something else; choose another folder")
+        raise RunError(f"{out} already holds something else; choose another folder", parameter="out")
     JsonCache(out).get("size", lambda: wanted)
