@@ -57,3 +57,9 @@ def test_models_that_cannot_be_loaded() -> None:
             regard.load(path)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no folder is given"):
         regard.load([])
+
+
+def test_a_recipe_must_be_one() -> None:
+    for recipe in (None, 3, [("train", {})]):
+        with pytest.raises(InputError, match="a recipe is a TOML file"):
+            regard.train(recipe)  # type: ignore[arg-type]

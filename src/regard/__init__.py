@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import RegardError
+from regard.errors import InputError, RegardError
 from regard.version import __version__
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     """Train a model. `recipe` is a TOML file, its tables as a mapping, or a `Recipe`; `out` is the new folder of the
     run, by default the next free runs/run-N."""
     from collections.abc import Mapping
+    from os import PathLike
     from pathlib import Path
 
     from regard.recipe.read import read_recipe
@@ -88,6 +89,8 @@ def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | P
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 
+    if not isinstance(recipe, Recipe | Mapping | str | PathLike):
+        raise InputError(f"a recipe is a TOML file, a mapping of its tables or a Recipe, but not {recipe!r}")
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe if isinstance(recipe, Mapping) else Path(recipe))
     return start(recipe, Path(out) if out is not None else free_folder(Path("runs/run")))

@@ -1,7 +1,7 @@
-"""What can go wrong because of what we were given, in one clear line each.
+"""Errors that the caller can mend, each with a message of one line.
 
 Every message says what was given, what is allowed and what to type. The command line prints the line and exits with
-code 2; no traceback reaches a user. An `assert` elsewhere in the package is for our own invariants, never for input.
+code 2; users see no traceback. An `assert` is for invariants of the package, never for input.
 """
 
 

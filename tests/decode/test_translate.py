@@ -136,12 +136,19 @@ def test_any_iterable_of_strings(translator: Translator) -> None:
     assert translator.translate([]) == []
 
 
-@pytest.mark.parametrize("given", [None, b"The cat.", 3, [None], ["The cat.", b"dog"], "a\ud800", ["ok", "\udcff"]])
+@pytest.mark.parametrize("given", [None, b"The cat.", 3, [None], ["The cat.", b"dog"]])
 def test_what_is_not_text_is_refused_in_one_line(translator: Translator, given: Any) -> None:
     for method in (translator.translate, lambda text: translator.score(text, text)):
         with pytest.raises(InputError, match="takes a string or an iterable of strings") as problem:
             method(given)
         assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize("text", ["a\ud800", "\udcff", "é \udcff 😀 https://a.example"])
+def test_half_a_character_is_refused(translator: Translator, text: str) -> None:
+    for mend in (False, True):
+        with pytest.raises(InputError, match="lone surrogate"):
+            translator.translate(["The cat sleeps.", text], mend=mend)
 
 
 @pytest.mark.parametrize(

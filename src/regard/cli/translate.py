@@ -198,7 +198,7 @@ class Work:
         self.done += 1
 
     def finish(self) -> None:
-        """What can only be said at the end."""
+        """Warnings and errors that are known only at the end."""
         if self.attention and not self.translator.alignment_heads:  # the translations are correct and written
             from regard.explain.trace import no_attention
 

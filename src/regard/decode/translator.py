@@ -292,8 +292,6 @@ def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:
     for number, line in enumerate(lines):
         if not isinstance(line, str):
             raise InputError(f"{wanted}, but item {number} is {_kind(line)}")
-        if not line.isascii() and any("\ud800" <= character <= "\udfff" for character in line):
-            raise InputError(f"{wanted}, but item {number} holds a lone surrogate, which is not text: {line[:60]!a}")
     return lines
 
 
