@@ -6,6 +6,7 @@ import contextlib
 import glob
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -79,3 +80,12 @@ def check_free(out: Path) -> None:
         raise InputError(
             f"{out} already exists and is not an empty folder; choose another name, or empty it first", parameter="out"
         )
+
+
+def checksum(path: Path) -> int:
+    """The CRC-32 of a file."""
+    total = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            total = zlib.crc32(block, total)
+    return total

@@ -115,9 +115,8 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
     return batches
 
 
-class Batches:
-    """An endless stream of training batches, epoch after epoch. The position is (epoch, index): a segment of an epoch
-    has at most SEGMENT batches, so index = SEGMENT × segment + batch is the next batch.
+class EpochBatches:
+    """What the two kinds of batches share: a corpus, a budget, and the position (epoch, index).
 
     `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture).
     """
@@ -133,8 +132,19 @@ class Batches:
     ) -> None:
         self._corpus_of = corpus if callable(corpus) else lambda epoch: corpus
         self._budget, self._seed, self._rank, self._world = batch_tokens, seed, rank, world
-        self.epoch, self.index = (state["epoch"], state["index"]) if state else (0, 0)
+        start = state or {"epoch": 0, "index": 0}
+        self.epoch, self.index, self.width = start["epoch"], start["index"], start.get("width", 0)
         self._open()
+
+    def _open(self) -> None:
+        """Open the corpus of the current epoch."""
+        raise NotImplementedError
+
+
+class Batches(EpochBatches):
+    """An endless stream of training batches, epoch after epoch. The position is (epoch, index): a segment of an epoch
+    has at most SEGMENT batches, so index = SEGMENT × segment + batch is the next batch.
+    """
 
     def _open(self) -> None:
         self.corpus = self._corpus_of(self.epoch)

@@ -14,7 +14,6 @@ import random
 import shutil
 import time
 import uuid
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -30,6 +29,7 @@ from regard.data.corpus import DataConfig, Pair, PairFiles, read_pairs
 from regard.data.filters import FilterReport, Filters
 from regard.data.transforms import joined, transformed
 from regard.errors import InputError
+from regard.files import checksum
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class EncodedCorpus:
         if meta["format"] != FORMAT or set(meta["sizes"]) != set(FILES):
             raise ValueError(f"{folder} is of another format")
         for name in FILES:
-            if (folder / name).stat().st_size != meta["sizes"][name] or _checksum(folder / name) != meta["sums"][name]:
+            if (folder / name).stat().st_size != meta["sizes"][name] or checksum(folder / name) != meta["sums"][name]:
                 raise ValueError(f"{folder / name} is damaged")
         self.report = FilterReport(**meta["report"])
         self.longest: int = meta["longest"]  # tokens of a side, EOS among them
@@ -250,7 +250,7 @@ def _write(
         "format": FORMAT,
         "dtype": dtype,
         "sizes": {name: (folder / name).stat().st_size for name in FILES},
-        "sums": {name: _checksum(folder / name) for name in FILES},
+        "sums": {name: checksum(folder / name) for name in FILES},
         "longest": longest + 1,
         "report": asdict(report),
     }
@@ -289,11 +289,3 @@ def _append(ids: IO[bytes], offsets: IO[bytes], rows: list[list[int]], total: in
     ids.write(np.fromiter(chain.from_iterable(rows), dtype=dtype).tobytes())
     offsets.write(ends.astype(np.int64).tobytes())
     return int(ends[-1]) if len(rows) else total
-
-
-def _checksum(path: Path) -> int:
-    total = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            total = zlib.crc32(block, total)
-    return total

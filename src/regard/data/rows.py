@@ -16,14 +16,14 @@ of similar lengths, for models that cannot keep the sentences of a row apart, ar
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.batching import Encoded
+from regard.data.batching import EpochBatches
 from regard.data.order import segment_bounds, segment_pairs
 from regard.errors import InputError
 
@@ -111,23 +111,8 @@ def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> t
         count = max(1, int(np.searchsorted(longest, room, side="right")))
 
 
-class RowBatches:
+class RowBatches(EpochBatches):
     """An endless stream of training batches, like `batching.Batches`; the position is (epoch, pairs used of it)."""
-
-    def __init__(
-        self,
-        corpus: Encoded | Callable[[int], Encoded],
-        batch_tokens: int,
-        seed: int,
-        rank: int = 0,
-        world: int = 1,
-        state: dict[str, int] | None = None,
-    ) -> None:
-        self._corpus_of = corpus if callable(corpus) else lambda epoch: corpus
-        self._budget, self._seed, self._rank, self._world = batch_tokens, seed, rank, world
-        self.epoch, self.index = (state["epoch"], state["index"]) if state else (0, 0)
-        self.width = state.get("width", 0) if state else 0
-        self._open()
 
     def _open(self) -> None:
         self.corpus = self._corpus_of(self.epoch)

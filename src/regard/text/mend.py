@@ -1,15 +1,15 @@
-"""Rough text, read as it was meant: what a model that learnt from tidy sentences would stumble over is taken away from
-the source and given back to the answer.
+"""Informal text, made readable for a model trained on edited sentences: capitals, emoji and addresses are taken out of
+the source and put back into the translation.
 
-    LINES IN CAPITALS      read in small letters, answered in capitals
+    LINES IN CAPITALS      read in small letters, translated in capitals
     Lines In Title Case    read in small letters
-    😀 :) @me #this, web and mail addresses before or after a sentence      left out, and put back where they were
-    a line without a letter (12:30, ***)                                    its own answer
+    😀 :) @me #this, web and mail addresses before or after a sentence      left out, and put back in place
+    a line without a letter (12:30, ***)                                    kept as it is
 
-Subwords of ordinary text spell capitals letter by letter, and a smiley byte by byte; a small model that has met few of
-them says something else altogether. Small letters lose the difference between a name and a word. What stands within a
-sentence is left to the model. It is a choice of the search ([decode] mend), not for German, where nouns are
-capitalised, and not for a model that has met such text in training.
+A vocabulary learnt from ordinary text spells capitals letter by letter and an emoji byte by byte, which a small model
+translates badly. In small letters, names and words cannot be distinguished. What is within a sentence is left to the
+model. It is optional ([decode] mend): not for German, where nouns are capitalised, and not for a model that was trained
+on such text.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SKINS = "🏻🏼🏽🏾🏿"
 
 
 class Mended(NamedTuple):
-    """A line as it is to be read, and what is to be given back; all four in a row are the line, but for case."""
+    """A line as the model reads it, and what is put back: before + read + after is the line, except for case."""
 
     before: str
     read: str
@@ -61,7 +61,7 @@ def mended(line: str) -> Mended:
 
 
 def without_things(line: str) -> tuple[int, int]:
-    """Where what is language begins and ends."""
+    """Start and end of the sentence within the line."""
     start, end = 0, len(line)
     while start < end:
         if _symbol(line[start]):
@@ -96,7 +96,7 @@ def _symbol(character: str) -> bool:
 
 
 def in_capitals(line: str) -> bool:
-    """Has it letters enough, and none of them small? Scripts without small letters are never in capitals.
+    """Whether it has enough letters and none of them is small. Scripts without case are never in capitals.
 
     >>> [in_capitals(line) for line in ("STOP! 2 CATS.", "USA", "Stop!", "猫がいます。", "ÉTÉ 42 À NICE")]
     [True, False, False, False, True]

@@ -1,6 +1,6 @@
 """One form for every text: Unicode NFC, so that "é" is one character however it was typed.
 
-Nothing else is changed: no case, no quotes, no spaces. What is said here about a text, `tokenizer.py` holds.
+Nothing else is changed: no case, no quotes, no spaces.
 """
 
 from __future__ import annotations

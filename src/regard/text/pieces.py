@@ -2,7 +2,7 @@
 
 A space is written ▁ and belongs to the word after it; one ▁ is put before the text, so that a word is the same piece
 at the start of a sentence and inside it. A literal ▁ is escaped, so that every string comes back as it was. The cuts
-are fixed here, before any vocabulary is learned: punctuation, digits and French elisions never melt into a word.
+are fixed here, before any vocabulary is learnt: punctuation, digits and French elisions are never merged with a word.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 SPACE = "▁"
-# A literal ▁ is written ESCAPE ONE, a literal ESCAPE is written ESCAPE ZERO: private-use characters, hardly met.
+# A literal ▁ is written ESCAPE ONE, a literal ESCAPE is written ESCAPE ZERO: rare private-use characters.
 ESCAPE, ZERO, ONE = "\uf8f0", "\uf8f1", "\uf8f2"
 
 # Read by the Rust library (Oniguruma); first match wins.

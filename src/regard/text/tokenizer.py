@@ -1,9 +1,8 @@
 """The tokenizer of a translator: text ↔ ids on both sides, with one joint vocabulary or two.
 
-Every string comes back: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
+Encoding is reversible: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
 a batch adds them. It is saved as one file. How a vocabulary is learned is in `vocabulary.py`, how text is cut in
-`pieces.py`. One that is `marked` puts a tag before every source, and whoever uses it need not know; the file does not
-hold the mark, the bundle does.
+`pieces.py`. A `marked` tokenizer puts a tag before every source; the mark is stored in the bundle, not in this file.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Vocabulary, learn_b
 
 FORMAT = 1  # of the file, and of the cuts the ids rest on
 SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
-TAG = re.compile(r"<[\w.+-]+>")  # in brackets, which are cut apart from words: no text becomes this piece
-LONGEST_LINE = 10_000  # characters; a longer line is no sentence and teaches nothing
+TAG = re.compile(r"<[\w.+-]+>")  # in brackets, which are split from words: no text is encoded as this piece
+LONGEST_LINE = 10_000  # characters; a longer line is not used to learn the vocabulary
 
 Pairs = Callable[[], Iterator[tuple[str, str]]]
 
@@ -40,8 +39,8 @@ class TextConfig:
     unit: Literal["bpe", "word"] = key("bpe", "what a token is: a subword (bpe) or a whole word")
     vocab_size: int = key(8000, "entries of the vocabulary, of each one if they are separate")
     joint: bool = key(True, "one vocabulary for both languages (needed to tie all embeddings)")
-    tags: tuple[str, ...] = key((), "further entries, such as <bt>, that no text can spell, to mark sources with")
-    bpe_dropout: float = key(0.0, "chance to overlook a merge in training, so that words are cut in many ways")
+    tags: tuple[str, ...] = key((), "further entries, such as <bt>, that no text is encoded as, to mark sources with")
+    bpe_dropout: float = key(0.0, "probability of skipping a merge in training, so that a word is split in many ways")
 
     def __post_init__(self) -> None:
         least = 300 if self.unit == "bpe" else 10
@@ -179,10 +178,10 @@ class Tokenizer:
         form = to_pieces_form(nfc(text))
         ids = self.source.encode([form])[0]
         words = self.source.cut(form) if self.unknown is not None else None  # an unknown word keeps its span
-        laid = [word.encode() for word in words] if words is not None else [self.source.bytes[i] for i in ids]
+        parts = [word.encode() for word in words] if words is not None else [self.source.bytes[i] for i in ids]
         origins = nfc_origins(text)
         tokens = [] if self.mark is None else [Piece(self.mark, 0, 0)]
-        for i, (start, end) in zip(ids, piece_spans(laid), strict=True):
+        for i, (start, end) in zip(ids, piece_spans(parts), strict=True):
             first = origins[start][0] if start < len(origins) else len(text)
             last = origins[end - 1][1] if end > start else first
             tokens.append(Piece(self.source.pieces[i], first, last))

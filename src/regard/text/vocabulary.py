@@ -1,8 +1,8 @@
 """One vocabulary of pieces: learned from lines, then text → ids by the Rust library `tokenizers`.
 
 The first ids are the specials and, for BPE, the 256 bytes, so that a character never seen is spelled out and nothing
-is unknown. The specials are ids only: "<s>" in a text is three ordinary pieces. Two vocabularies or one, files and the
-way back to text are `tokenizer.py`'s affair.
+is unknown. The specials are ids only: "<s>" in a text is three ordinary pieces. `tokenizer.py` has both sides, files
+and decoding.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Vocabulary:
         )
         self._rust = _with_cuts(model)
         self._ranks = {pair: i for i, pair in enumerate(merges or [])}
-        self._memory: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
+        self._cache: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
         self.bytes = [_bytes_of(i, piece, merges is not None) for i, piece in enumerate(self.pieces)]
         self.bytes[len(self.pieces) - len(tags) :] = [b""] * len(tags)
 
@@ -51,7 +51,7 @@ class Vocabulary:
         return len(self.pieces)
 
     def cut(self, form: str) -> list[str]:
-        """The words of a text in pieces form, before any merge; laid end to end they are the text."""
+        """The words of a text in pieces form, before any merge; concatenated they are the text."""
         return [word for word, _ in self._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
 
     def encode(self, forms: Sequence[str]) -> list[list[int]]:
@@ -59,18 +59,18 @@ class Vocabulary:
         return [encoding.ids for encoding in fast(list(forms), add_special_tokens=False)]
 
     def encode_with_dropout(self, forms: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
-        """BPE-dropout: the same text, cut otherwise each time."""
+        """BPE-dropout: the same text, segmented differently each time."""
         assert self.merges is not None, "dropout is for BPE"
         return [[i for word in self.cut(form) for i in self._dropped(word, rng, dropout)] for form in forms]
 
     def _dropped(self, word: str, rng: random.Random, dropout: float) -> list[int]:
-        known = self._memory.get(word)
+        known = self._cache.get(word)
         if known is None:
             symbols = self.symbols(word)
             ids = [self.ids[s] for s in merge(symbols, self._ranks)]
             known = ids, len(symbols) - len(ids)
-            if len(self._memory) < 500_000 and len(word) <= LONGEST_PIECE:
-                self._memory[word] = known
+            if len(self._cache) < 500_000 and len(word) <= LONGEST_PIECE:
+                self._cache[word] = known
         ids, merges = known
         steps = first_drop(rng, dropout)
         if steps >= merges:
@@ -143,7 +143,7 @@ def _bytes_of(i: int, piece: str, bpe: bool) -> bytes:
 
 
 def _quiet_forks() -> None:
-    """The Rust threads do not survive a fork: a child works without them, and nobody is warned."""
+    """The Rust threads do not survive a fork: a child process encodes without them, and no warning is printed."""
     name, before = "TOKENIZERS_PARALLELISM", []
 
     def set_off() -> None:

@@ -1,8 +1,8 @@
 """Where the words of a sentence are: the unit in which alignments are given and attention is shown.
 
 A word is a run of letters, marks and digits with inner apostrophes and hyphens ("didn't", "vient-il"); a French elision
-stands apart from the word it leans on ("l'" + "homme"); any other visible character is a word of its own. This is for
-looking and aligning, not for translation: models read subwords (`tokenizer.py`), and BLEU has its own tokenisers.
+is separate from the word that follows ("l'" + "homme"); any other visible character is a word of its own. This is for
+display and alignment, not for translation: models read subwords (`tokenizer.py`), and BLEU has its own tokenisers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def word_spans(text: str) -> list[Span]:
 
 
 def space_spans(text: str) -> list[Span]:
-    """The same where words are what spaces keep apart, as in text that others have cut into words.
+    """The same for text that is already tokenised: words are separated by spaces.
 
     >>> space_spans("l' homme .")
     [(0, 2), (3, 8), (9, 10)]

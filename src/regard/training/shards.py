@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import warnings
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from regard.errors import BundleError
-from regard.files import write_atomically
+from regard.files import checksum, write_atomically
 
 ABOUT = "about.json"
 
@@ -41,14 +40,14 @@ def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
 
 
 def describe_shards(folder: Path, about: Mapping[str, Any]) -> None:
-    known = json.dumps({**about, "checksums": {path.name: _checksum(path) for path in folder.glob("*.safetensors")}})
+    known = json.dumps({**about, "checksums": {path.name: checksum(path) for path in folder.glob("*.safetensors")}})
     write_atomically(folder / ABOUT, lambda path: path.write_text(known, encoding="utf-8"))
 
 
 def read_about(folder: Path) -> dict[str, Any]:
     """What `describe_shards` was given; ValueError or OSError if a file is damaged or missing."""
     about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    damaged = [name for name, known in about["checksums"].items() if _checksum(folder / name) != known]
+    damaged = [name for name, known in about["checksums"].items() if checksum(folder / name) != known]
     if damaged:
         raise ValueError(f"checksum of {damaged[0]}")
     return about
@@ -73,11 +72,3 @@ def read_shards(folder: Path, like: Callable[[str], Tensor | None]) -> dict[str,
         warnings.filterwarnings("ignore", message="torch.distributed is disabled")  # a single process may read them too
         load(tensors, storage_reader=reader, no_dist=not dist.is_initialized())
     return tensors
-
-
-def _checksum(path: Path) -> int:
-    total = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            total = zlib.crc32(block, total)
-    return total
