@@ -26,9 +26,9 @@ from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.explain.views import stored_view
 
 TITLES = {
-    "cross": "Each target word (down) and the source words it looks at (across)",
-    "encoder": "Each source word (down) and the source words it looks at (across)",
-    "decoder": "Each target word (down) and the words before it that it looks at (across)",
+    "cross": "Each target word (down) and the source words it attends to (across)",
+    "encoder": "Each source word (down) and the source words it attends to (across)",
+    "decoder": "Each target word (down) and the words before it that it attends to (across)",
 }
 
 

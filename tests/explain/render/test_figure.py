@@ -52,7 +52,7 @@ def test_every_form_is_written_twice_the_same(outputs: dict[str, Output], suffix
 def test_arcs_as_tables(translator: Translator) -> None:
     arcs = explain(translator, "The dog sees the cat.").arcs("dog")
     looks, looked = arcs_grids(arcs)
-    assert looks.title == "“dog” in: The dog sees the cat. · what the word looks at"
+    assert looks.title == "“dog” in: The dog sees the cat. · what the word attends to"
     assert looks.values.sum(axis=1) + looks.hidden == pytest.approx(1, abs=1e-5)
     assert "need not sum to 1" in looked.caption
 

@@ -23,7 +23,7 @@ LONGEST = 16.0  # em of a word
 PITCH, SQUARE, GAP = 20.0, 10.0, 8.0
 LEAST = 0.05  # weight of an arc
 HEADING = 22.0
-SEES, SEEN = "looks at", "is looked at by"
+ATTENDS, ATTENDED = "attends to", "is attended to by"
 
 
 def arcs_drawing(arcs: Arcs) -> Drawing:
@@ -38,13 +38,13 @@ def _within(arcs: Arcs) -> Drawing:
     assert arcs.looks_at is not None
     assert arcs.looked_at_by is not None
     words = [cut(printable(word), LONGEST) for word in arcs.words]
-    field = max(len(arcs.heads) * SQUARE + GAP + 0.75 * _bulge(len(words)) + 4, width(SEEN) * SMALL)
+    field = max(len(arcs.heads) * SQUARE + GAP + 0.75 * _bulge(len(words)) + 4, width(ATTENDED) * SMALL)
     column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen one is bold
     middle, right = field + column / 2, field + column
-    out = [_heading(right, SEES, "left"), *_field(arcs.word, arcs.looks_at, words, right, SEES)]
+    out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.looks_at, words, right, ATTENDS)]
     into = [
-        _heading(right, SEEN, "left"),
-        *_field(arcs.word, arcs.looked_at_by, words, right, SEEN),
+        _heading(right, ATTENDED, "left"),
+        *_field(arcs.word, arcs.looked_at_by, words, right, ATTENDED),
     ]
     total = 2 * field + column
     items = [*_column(words, arcs.words, middle, "middle", arcs.word), *out, *mirrored(into, total)]
@@ -55,7 +55,7 @@ def _within(arcs: Arcs) -> Drawing:
 
 def _between(arcs: Arcs) -> Drawing:
     """Two columns of words, the chosen word's sentence on the left."""
-    weights, name = (arcs.looks_at, SEES) if arcs.looks_at is not None else (arcs.looked_at_by, SEEN)
+    weights, name = (arcs.looks_at, ATTENDS) if arcs.looks_at is not None else (arcs.looked_at_by, ATTENDED)
     assert weights is not None
     words, others = ([cut(printable(word), LONGEST) for word in side] for side in (arcs.words, arcs.others))
     left = max(width(word) for word in words) * SIZE * 1.1

@@ -50,7 +50,7 @@ def evidence_output(found: Evidence, cuts: list[dict[str, Any]] | None = None) -
 
 def evidence_table(found: Evidence) -> Table:
     """A row for each target word: what it relied on most, what it attended to most, and ρ."""
-    names = ["target word", "log p", "lost most without", "Δ log p", "looked most at", "weight", "ρ", "grad×input"]
+    names = ["target word", "log p", "lost most without", "Δ log p", "attends most to", "weight", "ρ", "grad×input"]
     unknown = [float("nan")] * len(found.target_words)
     rho = found.agreement(found.attention)[0] if found.attention is not None else unknown
     rows = []
@@ -103,7 +103,9 @@ def evidence_grids(found: Evidence) -> tuple[Grid, ...]:
         error = found.trust or NOT_EVALUATED
         bad = tuple(None if np.isfinite(row).all() else "not drawn: not numbers" for row in found.attention)
         caption = f"{found.view} · {error} · Spearman ρ against the map above {rho}"
-        grids.append(_grid(found, np.nan_to_num(found.attention), "What it looked at", caption, bad, found.hidden_name))
+        grids.append(
+            _grid(found, np.nan_to_num(found.attention), "What it attends to", caption, bad, found.hidden_name)
+        )
     return tuple(grids)
 
 

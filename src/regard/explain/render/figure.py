@@ -72,10 +72,10 @@ def arcs_grids(arcs: Arcs) -> list[Grid]:
     rows = tuple(str(view).rsplit(" · ", 1)[0].replace(" · ", " ") for view in arcs.heads)
     fine = (None,) * len(rows)
     if arcs.looks_at is not None and arcs.hidden is not None:
-        title = f"{arcs.title} · what the word looks at"
+        title = f"{arcs.title} · what the word attends to"
         found.append(Grid(rows, arcs.others, arcs.looks_at, arcs.hidden, title, arcs.caption, fine, arcs.hidden_name))
     if arcs.looked_at_by is not None:
-        title, none = f"{arcs.title} · what looks at the word", np.zeros(len(rows))
+        title, none = f"{arcs.title} · what attends to the word", np.zeros(len(rows))
         caption = f"{arcs.caption} · these are columns of the map and need not sum to 1"
         found.append(Grid(rows, arcs.others, arcs.looked_at_by, none, title, caption, fine, ""))
     return found

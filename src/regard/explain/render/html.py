@@ -64,7 +64,7 @@ def maps_page(title: str, grids: Sequence[Grid] = (), drawings: Sequence[Drawing
 def map_table(grid: Grid, number: int = 0) -> str:
     """One map. The first cell can be reached with the tab key, the others from it with the arrow keys."""
     labels = [printable(word) for word in grid.columns]
-    looks = ' class="up"' if any(width(word) > FLAT for word in labels) else ""
+    upright = ' class="up"' if any(width(word) > FLAT for word in labels) else ""
     way = ' dir="rtl"' if runs_left(" ".join(labels)) else ""
     head = "".join(_heading(word) for word in labels)
     if grid.hidden_name:
@@ -75,7 +75,7 @@ def map_table(grid: Grid, number: int = 0) -> str:
         f'<section class="map"><h2>{name}</h2>\n<input type="checkbox" class="numbers" id="numbers{number}">'
         f'<label for="numbers{number}"> numbers in all cells</label>\n'
         f'<div class="wide"{way}><table role="grid" aria-readonly="true" aria-label="{name}">\n'
-        f"<thead{looks}><tr><td></td>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n"
+        f"<thead{upright}><tr><td></td>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>\n"
         f'<p class="caption">{said(grid.caption)}</p></section>'
     )
 

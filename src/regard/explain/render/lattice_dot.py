@@ -21,10 +21,10 @@ def lattice_dot(lattice: Lattice) -> str:
         '  start [shape=point, label=""];',
     ]
     for number, node in enumerate(lattice.nodes):
-        look = STYLES[_kind(node)]
+        style = STYLES[_kind(node)]
         said = f"{node.piece}\n{node.total:.2f}"
         tip = f"score if complete {node.score:.3f} · {node.fate}: {node.reason}"
-        lines.append(f"  n{number} [label={quoted(said)}, tooltip={quoted(tip)}, {look}];")
+        lines.append(f"  n{number} [label={quoted(said)}, tooltip={quoted(tip)}, {style}];")
     for number, node in enumerate(lattice.nodes):
         parent = "start" if node.parent == START else f"n{node.parent}"
         said = quoted(f"{node.log_prob:.2f}")

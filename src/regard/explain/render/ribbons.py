@@ -24,7 +24,7 @@ GAP = 0.55  # em between words, at least
 HIGH = 150.0  # from one line to the other
 LEAST = 0.1  # weight of a ribbon
 BROAD = 9.0  # of a weight of 1
-TITLE = "Each word below, and the words above that it looks at"
+TITLE = "Each word below, and the words above that it attends to"
 
 
 def ribbons(grid: Grid) -> Drawing:
