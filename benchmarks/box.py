@@ -28,7 +28,7 @@ from regard.course.grammar import NOTES_EXAMPLES, generate
 from regard.data.connected import split_connected
 from regard.data.corpus import read_lines
 from regard.data.prepare import fetch_data, read_table
-from regard.data.sources import DATA_SETS, Place
+from regard.data.sources import DATA_SETS, LinesFile
 from regard.errors import InputError, RegardError
 from regard.files import write_atomically
 from regard.metrics.bleu import bleu
@@ -99,7 +99,7 @@ def tatoeba_parts(place: Path | None) -> dict[str, list[Pair]]:
     if place.is_dir():
         sides = {part: [read_lines(place / f"{part}.{lang}") for lang in ("en", "fr")] for part in ("dev", "test")}
         return {part: list(zip(*lines, strict=True)) for part, lines in sides.items()}
-    table = list(read_table(Place(place.name), {place.name: place}))
+    table = list(read_table(LinesFile(place.name), {place.name: place}))
     parts = split_connected(table, data.pairs.dev, data.pairs.test, data.pairs.seed)
     return {"dev": parts.dev, "test": parts.test}
 

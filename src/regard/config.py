@@ -179,8 +179,18 @@ def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
         try:
             values[name] = accept(value, known[name])
         except ValueError:
-            raise RecipeError(f"{where}.{name} must be {describe(known[name])}, but is {value!r}") from None
+            raise RecipeError(f"{where}.{name} must be {describe(known[name])}, but is {shortened(value)}") from None
     return section(**values)
+
+
+def shortened(value: Any, most: int = 80) -> str:
+    """A value as an error message shows it: its `repr`, cut off where it is long.
+
+    >>> shortened("a" * 100, most=8)
+    "'aaaaaa…"
+    """
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, Any]]:

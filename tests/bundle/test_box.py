@@ -270,6 +270,7 @@ def test_the_real_box_reads_rough_text() -> None:
 
 
 @real
+@pytest.mark.slow  # it depends on the clock
 def test_the_real_box_answers_soon() -> None:
     """Three seconds with the processor to itself, which it may not have: so its own, loosely, in one of three tries."""
 

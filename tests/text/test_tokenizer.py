@@ -246,7 +246,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) or "TOKENIZERS_PARALLE
 """
     env = {k: v for k, v in os.environ.items() if k != "TOKENIZERS_PARALLELISM"}
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "tokenizer.json")],
+        [sys.executable, "-W", "ignore:This process", "-c", code, str(tmp_path / "tokenizer.json")],
         env=env, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

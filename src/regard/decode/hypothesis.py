@@ -26,9 +26,9 @@ class Hypothesis:
 
 def length_limits(mask: Tensor, most: int | None = None, ratio: float = 2.0, extra: int = 20) -> list[int]:
     """The most tokens of each translation. It depends on its own source alone, not on the rest of the batch, and on
-    how many positions the model has (`most`)."""
+    how many positions the model has (`most`): BOS takes the first."""
     limits = [int(ratio * n) + extra for n in mask.sum(dim=1).tolist()]
-    return limits if most is None else [min(limit, most) for limit in limits]
+    return limits if most is None else [min(limit, most - 1) for limit in limits]
 
 
 def check_log_probs(best: Sequence[float]) -> None:
