@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.cli.compare import names_data
 from regard.course.grammar import generate
 from support import Call, regard, write_lines
 
@@ -222,3 +223,19 @@ def test_a_result_of_another_test_is_never_taken_for_this_one(tmp_path: Path, ca
         refused = call(*words, "--out", tmp_path / "out")
         assert (refused.code, "compared.json cannot be read" in refused.err) == (2, True)
     assert (tmp_path / "out" / "report.json").read_bytes() == report
+
+
+@pytest.mark.parametrize(
+    ("key", "names"),
+    [
+        ("src", True),
+        ("data.pairs", True),
+        ("tgt", True),
+        ("join-pairs", False),
+        ("test-src", False),
+        ("src-key", False),
+    ],
+)
+def test_only_keys_that_name_data_are_data(key: str, names: bool) -> None:
+    """`--join-pairs` was taken for data, and the embedded corpus left out."""
+    assert names_data(key) is names

@@ -17,7 +17,7 @@ from typing import NoReturn
 import typer
 
 from regard.cli.app import app
-from regard.cli.flags import command_words, with_flags
+from regard.cli.flags import command_of, command_words, unknown_option, with_flags
 from regard.cli.process import ExitCode, discard_output, open_streams, stopped_by_signals, warn
 from regard.errors import RegardError, RunFinishedError
 
@@ -76,7 +76,10 @@ def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:
     text = " ".join(str(problem).split())[:300]
     if hasattr(problem, "format_message"):  # a wrong flag or command, seen by the parser
         said = problem.format_message().replace("Value error, ", "").strip().rstrip(".")
-        where = " ".join(["regard", *command_words(typer.main.get_command(app), words)])
+        names = command_words(command := typer.main.get_command(app), words)
+        if (flag := getattr(problem, "option_name", None)) and said.startswith("No such option"):
+            said = unknown_option(command_of(command, names), flag)
+        where = " ".join(["regard", *names])
         return f"{said[:1].lower()}{said[1:]} ({where} --help shows what is allowed)", ExitCode.BAD_INPUT
     if isinstance(problem, OSError):  # no room, no right, a folder that is a file
         if problem.filename is None:

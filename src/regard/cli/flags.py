@@ -6,6 +6,7 @@ line knows both as flags of the command that was typed, and adds them to the mes
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,42 @@ from regard.errors import RegardError
 
 SECTION_KEY = re.compile(r"\b(?:data|text|model|train|reward|decode)\.([a-z]\w*)(?![\w.])")
 SUBJECT = re.compile(r"([a-z]\w*) must ")
+
+
+# What a flag is called elsewhere, or was called before: those of ours that the typed command has are suggested.
+OTHER_FLAGS = {
+    "--as-is": ("--no-mend",),
+    "--batch-size": ("--batch-tokens",),
+    "--beam-size": ("--beam",),
+    "--cuda": ("--device",),
+    "--file": ("--input", "--src"),
+    "--from": ("--mirror",),
+    "--gpu": ("--device",),
+    "--heads": ("--head", "--cut-heads"),
+    "--html": ("--out",),
+    "--hyp": ("--ref",),
+    "--markdown": ("--out",),
+    "--n-best": ("--nbest",),
+    "--num-beams": ("--beam",),
+    "--pairs": ("--minimal-pairs", "--src", "--tgt"),
+    "--reference": ("--ref",),
+    "--samples": ("--resamples",),
+    "--source": ("--src",),
+    "--tags": ("--line-tags",),
+    "--target": ("--tgt",),
+    "--weights": ("--order-weights",),
+    "--width": ("--digits",),
+    "-i": ("--input",),
+    "-o": ("--out",),
+    "-r": ("--ref",),
+}
+
+
+def unknown_option(command: Any, flag: str) -> str:
+    """The message for a flag that the command does not have, with those it may stand for."""
+    own = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
+    close = [name for name in OTHER_FLAGS.get(flag, ()) if name in own] or difflib.get_close_matches(flag, own, 1, 0.7)
+    return f"no such option: {flag}" + (f"; did you mean {' or '.join(close)}?" if close else "")
 
 
 def with_flags(problem: RegardError, app: Any, words: Sequence[str]) -> str:
