@@ -10,15 +10,19 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import torch
+from rich.console import Console
 from safetensors.torch import load_file
 
+from regard.data.corpus import DataConfig
 from regard.errors import RunError, RunFinishedError
-from regard.training.checkpoint import CURRENT, PREVIOUS, load_checkpoint
-from regard.training.run import resume
+from regard.recipe.recipe import Recipe
+from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
+from regard.training.run import check_changes, resume
 from support import Call, regard, write_lines
 
 pytestmark = pytest.mark.long
@@ -253,3 +257,13 @@ def test_there_is_nothing_to_resume_in_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no run in"):
         resume(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_hostile_recipe_cannot_act_on_a_terminal() -> None:
+    shown = StringIO()
+    stored = Recipe(data=DataConfig(src="a\x1b]0;title\x07"))
+    checkpoint = Checkpoint(Progress(), stored.to_toml(), "", {})
+    with pytest.raises(RunError, match="the recipe differs"):
+        check_changes(checkpoint, Recipe(), Path("run"), False, Console(file=shown, force_terminal=True))
+    assert "data.src: a" in shown.getvalue()
+    assert "\x1b" not in shown.getvalue()

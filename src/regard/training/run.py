@@ -16,6 +16,7 @@ from regard.errors import RunError, RunFinishedError
 from regard.metrics.bleu import BleuScore
 from regard.recipe.read import recipe_from_tables, recipe_from_toml, with_settings
 from regard.recipe.recipe import Recipe
+from regard.report.text import printable
 from regard.training.checkpoint import Checkpoint, load_checkpoint
 from regard.training.cost import peak_bytes
 from regard.training.distributed import World, joined, was_restarted
@@ -116,7 +117,7 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
     if not changes:
         return
     for name, old, new in changes:
-        console.print(f"  {name}: {old} → {new}", highlight=False, markup=False)
+        console.print(printable(f"  {name}: {old} → {new}"), highlight=False, markup=False)
     fixed = [n for n, _, _ in changes if n.startswith(FIXED) and n not in FREE]
     if fixed:
         raise RunError(f"{', '.join(fixed)} cannot change within a run; train another one")
@@ -154,7 +155,8 @@ def introduce(job: Job, console: Console) -> None:
     model, config, start = job.bundle.model, job.config, job.progress.started_from
     if start is not None:
         before = f", {start['step']:,} steps" if "step" in start else ""
-        console.print(f"start       {start['folder']} ({start['weights']}){before}", highlight=False, markup=False)
+        line = f"start       {start['folder']} ({start['weights']}){before}"
+        console.print(printable(line), highlight=False, markup=False)
     reward = job.update.loss.reward
     if reward.has_rewards:
         each = f"{reward.samples} translations of each sentence"
