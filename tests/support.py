@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 LINES = [
@@ -106,3 +108,11 @@ def load_script(path: Path) -> ModuleType:
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+def need_font() -> None:
+    """Skip a test that writes a PNG where the machine has no font."""
+    from regard.report.png import USUAL, _letter
+
+    if all(_letter("a", family, None) == _letter(" ", family, None) for family in USUAL):
+        pytest.skip("there is no font here")

@@ -10,6 +10,7 @@ import pytest
 
 from regard.cli.explain import app
 from regard.report.deliver import PICTURES
+from support import need_font
 
 SENTENCE = "The dog sees the cat."
 FLAGS = {
@@ -66,6 +67,8 @@ def test_a_map_in_the_terminal(call, run_folder):
 
 @pytest.mark.parametrize("suffix", PICTURES)
 def test_every_command_writes_every_form(call, run_folder, tmp_path, suffix):
+    if suffix == ".png":
+        need_font()
     for command in (["attention"], ["heads"], ["arcs", "--word", "dog"]):
         path = tmp_path / f"{command[0]}{suffix}"
         said = call("explain", *command, "--model", run_folder, "--out", path, SENTENCE)

@@ -15,8 +15,14 @@ from regard.explain.render.heat import heat
 from regard.report.colour import on_scale
 from regard.report.drawing import Box, Curve, Dot, Drawing, Label, Line, Tiles
 from regard.report.png import ZOOM, _lacks, png
+from support import need_font
 
 WHITE = (255, 255, 255)
+
+
+@pytest.fixture(autouse=True)
+def font() -> None:
+    need_font()
 
 
 def decoded(data: bytes) -> NDArray[np.uint8]:

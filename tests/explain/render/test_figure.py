@@ -14,6 +14,7 @@ from regard.explain.front import explain
 from regard.explain.render.figure import arcs_grids, arcs_output, map_output, sheet_output
 from regard.report.deliver import PICTURES, Output, contents, write
 from regard.translator import Translator
+from support import need_font
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,8 @@ def outputs(translator: Translator) -> dict[str, Output]:
 
 @pytest.mark.parametrize("suffix", PICTURES)
 def test_every_form_is_written_twice_the_same(outputs: dict[str, Output], suffix: str, tmp_path: Path) -> None:
+    if suffix == ".png":
+        need_font()
     for name, output in outputs.items():
         path = tmp_path / f"{name}{suffix}"
         write(output, path)
