@@ -1,7 +1,7 @@
-"""A word-for-word translator: the floor of every comparison.
+"""A word-for-word translator: the baseline of every comparison.
 
 Each source word is replaced by one target word or by none, in the order of the source. The choice weighs how the word
-was translated in the training text against what a bigram language model of the target side likes to read:
+was translated in the training text against a bigram language model of the target side:
 
     score(f | e) = Σ_i ln p(f_i | e_i) + λ · Σ_j ln p(f_j | f_{j−1})        f_j: the f_i that are not nothing
 
@@ -106,11 +106,11 @@ class Bigrams:
 
 @dataclass(frozen=True)
 class Writing:
-    """How the words of a language are written side by side: capitals, and marks without a space beside them."""
+    """How the words of a language are written: capitals, and marks without a space before or after them."""
 
     spelling: Mapping[str, str]  # of words that are not written small inside a sentence: paul → Paul
-    after: frozenset[str]  # what leans on the word before it: . ,
-    before: frozenset[str]  # what leans on the word after it: l' (
+    after: frozenset[str]  # written without a space before it: . ,
+    before: frozenset[str]  # written without a space after it: l' (
 
     @classmethod
     def learn(cls, lines: Iterable[str]) -> Writing:

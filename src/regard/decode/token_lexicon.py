@@ -2,15 +2,14 @@
 
     t(w | x) = links of x with w / occurrences of x
 
-over the links on which two HMM aligners agree (`baselines/hmm.py`), one for each direction. A row sums to less than 1
-where x was often linked with nothing: that share is nobody's. Few entries of a token are kept.
+over the links on which two HMM aligners agree (`align/hmm.py`), one for each direction. A row sums to less than 1 where
+x was often linked with nothing. Only the most probable entries of a token are kept.
 
-Tokens are pieces of a BPE vocabulary, or the words of a word-level one. Such words are kept as they are spelled,
-also those that the vocabulary lacks: so an unknown word can be looked up (`unknown.py`). A decoder reads the lexicon in
-ids, where all unknown target words are the one <unk> (`steer.py`).
+Tokens are pieces of a BPE vocabulary, or the words of a word-level one. Such words are kept as they are spelled, also
+those that are not in the vocabulary, so that an unknown word can be looked up (`unknown.py`). A decoder reads the
+lexicon in ids, where all unknown target words are the one <unk> (`steer.py`).
 
-It is one JSON file beside a model. It has nothing to do with the words of the embedded grammar
-(`baselines/lexicon.py`), and it knows no phrase, no context and no word order.
+It is one JSON file beside a model. It has no phrases, no context and no word order.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class TokenLexicon:
         return row[0][0] if row else None
 
     def in_ids(self, tokenizer: Tokenizer) -> IdTable:
-        """Source words that the vocabulary lacks have no row: <unk> says nothing about its translation."""
+        """Source words that are not in the vocabulary have no row: <unk> has no translation."""
         width = max((len(row) for row in self.entries.values()), default=1)
         targets = torch.zeros(tokenizer.source_size, width, dtype=torch.long)
         probs = torch.zeros(tokenizer.source_size, width)
