@@ -144,7 +144,7 @@ def test_what_is_not_text_is_refused_in_one_line(translator: Translator, given: 
         assert "\n" not in str(problem.value)
 
 
-@pytest.mark.parametrize("text", ["a\ud800", "\udcff", "é \udcff 😀 https://a.example"])
+@pytest.mark.parametrize("text", ["a\ud800", "é \udcff 😀 https://a.example"])
 def test_half_a_character_is_refused(translator: Translator, text: str) -> None:
     for mend in (False, True):
         with pytest.raises(InputError, match="lone surrogate"):
