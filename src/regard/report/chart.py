@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from regard.report.colour import FAINT, apart
+from regard.report.colour import APART, FAINT, apart
 from regard.report.drawing import SMALL, Box, Dot, Drawing, Item, Label, Line, framed
 from regard.report.text import LINE, printable, width
 
@@ -54,7 +54,7 @@ def log_scatter(title: str, series: Mapping[str, Sequence[Spot]], x_name: str, y
 
 
 def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joined: bool = False) -> Drawing:
-    """Every series in its own colour, named in the legend at the right."""
+    """Every series in its own colour, named in the legend at the right; after eight colours repeat, with dashed lines."""
     left = 8 + SMALL * max((width(label) for _, label in y.ticks), default=0.0)
     top = 1.5 * ROW
     items = _axes(x, y, left, top)
@@ -70,7 +70,7 @@ def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joi
         ]
         points = tuple((across, down) for across, down, _ in places if across is not None)
         if joined and points:
-            items.append(Line(points, colour, 2, note=name))
+            items.append(Line(points, colour, 2, dashed=number >= len(APART), note=name))
         for across, down, label in places:
             if across is None:
                 items.append(Line(((left, down), (left + WIDE, down)), colour, 2, dashed=True, note=name))
