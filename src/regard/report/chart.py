@@ -54,7 +54,7 @@ def log_scatter(title: str, series: Mapping[str, Sequence[Spot]], x_name: str, y
 
 
 def plot(title: str, series: Mapping[str, Sequence[Spot]], x: Axis, y: Axis, joined: bool = False) -> Drawing:
-    """Every series in its own colour, named in the legend at the right; after eight colours repeat, with dashed lines."""
+    """Every series in its own colour, with a legend at the right; after eight, colours repeat with dashed lines."""
     left = 8 + SMALL * max((width(label) for _, label in y.ticks), default=0.0)
     top = 1.5 * ROW
     items = _axes(x, y, left, top)
