@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from regard.doctor.findings import Example, FaultCounts
+from regard.doctor.findings import FaultCounts, FaultExample
 
 CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
 INVISIBLE = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff"
@@ -30,7 +30,7 @@ FAULTS = {
 }
 
 
-def check_characters(texts: Sequence[str], place: Callable[[int], Example], tally: FaultCounts) -> None:
+def check_characters(texts: Sequence[str], place: Callable[[int], FaultExample], tally: FaultCounts) -> None:
     joined = "\n".join(texts)
     if joined.count("\n") != len(texts) - 1:  # JSON can hold lines within a text
         texts = [text.replace("\n", " ") for text in texts]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from regard.data.corpus import DataConfig, PairFiles
 from regard.data.splits import Splits, find_splits
 from regard.doctor.characters import check_characters
-from regard.doctor.findings import SHOWN, Example, FaultCounts, Finding, finding, share
+from regard.doctor.findings import SHOWN, FaultCounts, FaultExample, Finding, finding, share
 from regard.doctor.read_files import Chunk, UnequalFiles, read_chunks
 from regard.doctor.repeats import Hashes, Leaks, Repeats, plain_hashes, side_hashes
 from regard.doctor.sample import Sample
@@ -212,12 +212,12 @@ def leak_findings(name: str, leaks: Leaks, scan: CorpusScan) -> list[Finding]:
     return found
 
 
-def leak_places(leaks: Leaks, scan: CorpusScan, side: str, shown: int) -> tuple[Example, ...]:
+def leak_places(leaks: Leaks, scan: CorpusScan, side: str, shown: int) -> tuple[FaultExample, ...]:
     whole = set(leaks.plain["pair"].lines()) if side != "pair" else set()
     places = []
     for line in [line for line in leaks.plain[side].lines() if line not in whole][:3]:
         there, here = leaks.plain[side].found[int(leaks.plain[side].hashes[line])], scan.sample.place(shown, line)
-        places.append(Example(f"{here.where} = {there.where}", here.text))
+        places.append(FaultExample(f"{here.where} = {there.where}", here.text))
     return tuple(places)
 
 

@@ -97,7 +97,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Example:
+class FaultExample:
     where: str  # file:line
     text: str
 
@@ -111,7 +111,7 @@ class Finding:
     remedy: str
     count: int  # lines or pairs it is true of
     looked: int  # lines or pairs that were checked
-    places: tuple[Example, ...] = ()
+    places: tuple[FaultExample, ...] = ()
 
 
 @dataclass
@@ -119,9 +119,9 @@ class FaultCounts:
     """Faults so far, each with its count and its first examples."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    places: dict[str, list[Example]] = field(default_factory=dict)
+    places: dict[str, list[FaultExample]] = field(default_factory=dict)
 
-    def met(self, name: str, place: Callable[[], Example], times: int = 1) -> None:
+    def met(self, name: str, place: Callable[[], FaultExample], times: int = 1) -> None:
         self.counts[name] += times
         shown = self.places.setdefault(name, [])
         if len(shown) < SHOWN:
@@ -134,7 +134,7 @@ def finding(
     count: int,
     looked: int,
     noun: str,
-    places: Sequence[Example],
+    places: Sequence[FaultExample],
     total: int = 0,
 ) -> Finding:
     """A fault of a known kind; `total` is the size of what `looked` is a sample of."""

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.data.corpus import COMPRESSED, Pair, PairFiles, jsonl_pair, read_raw_lines, tsv_pair
-from regard.doctor.findings import Example, FaultCounts, cut_short
+from regard.doctor.findings import FaultCounts, FaultExample, cut_short
 from regard.errors import InputError
 
 CHUNK = 10_000  # lines
@@ -29,9 +29,9 @@ class Chunk:
     sources: list[str]
     targets: list[str]
 
-    def place(self, side: int, at: int) -> Example:
+    def place(self, side: int, at: int) -> FaultExample:
         path = self.paths[min(side, len(self.paths) - 1)]
-        return Example(f"{path.name}:{self.numbers[at]}", cut_short((self.sources, self.targets)[side][at]))
+        return FaultExample(f"{path.name}:{self.numbers[at]}", cut_short((self.sources, self.targets)[side][at]))
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -83,7 +83,7 @@ def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
                 )
                 rows.append((number, pair))
             except InputError:
-                tally.met("columns", lambda n=number, text=line: Example(f"{path.name}:{n}", cut_short(text)))  # type: ignore[misc]
+                tally.met("columns", lambda n=number, text=line: FaultExample(f"{path.name}:{n}", cut_short(text)))  # type: ignore[misc]
         count += len(raw)
         if rows:
             yield Chunk((path,), [n for n, _ in rows], [p[0] for _, p in rows], [p[1] for _, p in rows])
@@ -95,11 +95,11 @@ def decoded(raw: list[bytes], before: int, path: Path, tally: FaultCounts) -> li
         return []
     if before == 0 and raw[0].startswith(BOM):
         raw = [raw[0].removeprefix(BOM), *raw[1:]]
-        tally.met("bom", lambda: Example(f"{path.name}:1", ""))
+        tally.met("bom", lambda: FaultExample(f"{path.name}:1", ""))
     blob = b"".join(raw)
     if b"\r\n" in blob:
         ending = [i for i, line in enumerate(raw) if line.endswith(b"\r\n")]
-        tally.met("line ends", lambda: Example(f"{path.name}:{before + ending[0] + 1}", ""), len(ending))
+        tally.met("line ends", lambda: FaultExample(f"{path.name}:{before + ending[0] + 1}", ""), len(ending))
         raw = [line.removesuffix(b"\n").removesuffix(b"\r") + b"\n" for line in raw]
         blob = b"".join(raw)
     try:
@@ -113,5 +113,5 @@ def _decoded(line: bytes, where: str, tally: FaultCounts) -> str | None:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
-        tally.met("encoding", lambda: Example(where, cut_short(line.decode("utf-8", "backslashreplace"))))
+        tally.met("encoding", lambda: FaultExample(where, cut_short(line.decode("utf-8", "backslashreplace"))))
         return None

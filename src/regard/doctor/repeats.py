@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.doctor.findings import Example
+from regard.doctor.findings import FaultExample
 
 Hashes = NDArray[np.int64]
 NOT_PLAIN = re.compile(r"[^\w\n]+")
@@ -65,12 +65,12 @@ class Wanted:
     """Held-out lines of one kind, and where they occur in training data."""
 
     hashes: Hashes  # of each held-out line; 0: not searched for
-    found: dict[int, Example] = field(default_factory=dict)  # hash → the first occurrence
+    found: dict[int, FaultExample] = field(default_factory=dict)  # hash → the first occurrence
 
     def __post_init__(self) -> None:
         self._sorted = np.unique(self.hashes[self.hashes != 0])
 
-    def look(self, hashes: Hashes, place: Callable[[int], Example]) -> None:
+    def look(self, hashes: Hashes, place: Callable[[int], FaultExample]) -> None:
         if not len(self._sorted):
             return
         at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
@@ -97,7 +97,9 @@ class Leaks:
             {name: Wanted(hashes) for name, hashes in plain_hashes(sources, targets).items()},
         )
 
-    def look(self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], Example]) -> None:
+    def look(
+        self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], FaultExample]
+    ) -> None:
         for side in SIDES:
             shown = int(side == "target")
             for wanted, hashes in ((self.exact[side], exact[side]), (self.plain[side], plain[side])):

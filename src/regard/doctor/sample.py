@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from regard.doctor.findings import Example
+from regard.doctor.findings import FaultExample
 from regard.doctor.read_files import Chunk
 
 BLOCK = 200  # pairs
@@ -63,7 +63,7 @@ class Sample:
     def pairs(self) -> list[tuple[str, str]]:
         return [pair for block in self.blocks for pair in self._pairs(block)]
 
-    def place(self, side: int, at: int) -> Example:
+    def place(self, side: int, at: int) -> FaultExample:
         """Pair `at` of the sample, with its file and line."""
         for block in self.blocks:
             if at < len(block):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from regard.doctor.findings import KINDS, Example, Finding, finding
+from regard.doctor.findings import KINDS, FaultExample, Finding, finding
 from regard.doctor.languages import judge_languages, script_of_line
 from regard.doctor.pairing import FARTHEST, Shift, judge_pairs
 from regard.doctor.sample import Sample
@@ -82,7 +82,7 @@ def shift_findings(parts: Parts, shifts: Sequence[Shift]) -> list[Finding]:
             for shift in own[:3]:
                 begins, ends = (sample.place(0, at - start) for at in (shift.first, min(shift.last, end - 1)))
                 where = f"{begins.where} to {ends.where.rpartition(':')[2]}"
-                places.append(Example(where, f"translates target line {shift.offset:+d}: {begins.text}"))
+                places.append(FaultExample(where, f"translates target line {shift.offset:+d}: {begins.text}"))
             said = f"about {count:,} of {len(sample):,} pairs looked at have their target some lines off"
             findings.append(Finding("shifted", name, True, said, SHIFT_REMEDY, count, len(sample), tuple(places)))
         start = end
