@@ -38,7 +38,7 @@ def claims(
 
     \b
       regard claims --list
-      regard claims --only printed-figures --out runs/one
+      regard claims --only notes-softmax --out runs/one
     """
     from regard.course.claims.run import choose, run_claims
 
