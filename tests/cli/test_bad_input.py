@@ -149,7 +149,7 @@ TRAIN = {
     "--src a.en --tgt a.fr --start-from model --layers 2 --out out": ['unknown key "layers"'],
     "--src a.en --tgt a.fr --start-from model --preset big --out out": [
         "model.width is 32, not 1024",
-        "leave such keys out (preset",
+        "leave such keys out (model.preset",
     ],
     "--src a.en --tgt a.fr --start-from model --no-joint --out out": ["text.joint is True, not False"],
     "--src a.en --tgt a.fr --start-from model --max-length 60 --out model": ["model already holds a run"],

@@ -21,8 +21,7 @@ def nfc(text: str) -> str:
     except UnicodeEncodeError as error:
         raise InputError(
             f"text holds a lone surrogate (U+{ord(text[error.start]):04X} at character {error.start + 1}), "
-            "which is no character; read the text as UTF-8, or drop it: "
-            'text.encode("utf-8", "ignore").decode()'
+            "which is not text; read it as UTF-8, or remove what is not"
         ) from None
     return unicodedata.normalize("NFC", text)
 
