@@ -13,6 +13,8 @@ import pytest
 from regard.errors import RegardError
 from support import Call
 
+pytestmark = pytest.mark.long
+
 DEEP = 5_000  # levels; Python's own limit is far below
 SAID = "The cat sleeps."
 VALUES: dict[str, str] = {  # as JSON

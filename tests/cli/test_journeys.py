@@ -67,6 +67,7 @@ def test_train_reads_every_form(tmp_path: Path, call: Call, form: Callable[[Path
     assert card["pairs"]["kept"] == len(LINES) * 4
 
 
+@pytest.mark.long
 def test_from_two_files_to_a_score_and_on(tmp_path: Path) -> None:
     """train, translate, bleu, resume, info, each a process of its own, in a folder that a shell would cut in two."""
     src, tgt = write_lines(tmp_path)

@@ -17,6 +17,8 @@ from regard.recipe.read import recipe_from_tables
 from regard.training.checkpoint import CURRENT, load_checkpoint
 from support import TINY, write_lines
 
+pytestmark = pytest.mark.long
+
 
 def test_what_was_learnt_is_not_learnt_again_but_what_was_cut_short_is(tmp_path: Path) -> None:
     src, tgt = write_lines(tmp_path)

@@ -57,6 +57,12 @@ class Model(nn.Module):
         self.words = nn.Embedding(20, 8)
         self.between = nn.Linear(8, 8)
 
+    @property
+    def source_embedding(self) -> nn.Embedding:
+        return self.words
+
+    target_embedding = source_embedding
+
 
 def test_embeddings_and_vectors_stay_with_adamw() -> None:
     """Their updates equal those of torch's AdamW exactly; only the matrix between differs."""
