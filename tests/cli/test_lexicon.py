@@ -106,7 +106,7 @@ def test_bad_flags(call: Call, run: Path) -> None:
 
     refused(translated("--steer", "0.2"), "no lexicon", "regard lexicon --model")
     refused(translated("--steer", "1"), "steer must be a number from 0", "but is 1")
-    refused(translated("--rules", "-1"), "rules must be from 0", "but is -1")
+    refused(translated("--rules", "-1"), "rules must be a number from 0", "but is -1")
     refused(translated("--rules", "much"), "--rules must be a number", '"much"')
     refused(translated("--unknown", "copy"), "spell every word", "use keep")
     refused(translated("--unknown", "cpy"), "'cpy' is not one of 'keep', 'copy', 'lexicon'")
