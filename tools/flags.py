@@ -52,7 +52,7 @@ def command_flags(app: typer.Typer, name: str) -> Iterator[Flag]:
 
 
 def recipe_key_flags() -> Iterator[Flag]:
-    from regard.cli.words import recipe_keys
+    from regard.cli.recipe_flags import recipe_keys
 
     for key, kind in recipe_keys().items():
         yield Flag(f"--{key.replace('_', '-')}", "recipe", kind_of(kind, ""), "a recipe key")

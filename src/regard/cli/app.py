@@ -21,10 +21,10 @@ from regard.cli.fetch import fetch
 from regard.cli.info import info
 from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
+from regard.cli.recipe_flags import RecipeCommand, TrainCommand
 from regard.cli.score import ScoreCommand, bleu
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
-from regard.cli.words import RecipeCommand, TrainCommand
 
 GROUPS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
     "Translate": (translate, info, lexicon, pack),

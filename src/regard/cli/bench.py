@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.options import Json, number
-from regard.cli.words import given
+from regard.cli.recipe_flags import given
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from regard.cli.options import number
-from regard.cli.words import RecipeCommand, given
+from regard.cli.recipe_flags import RecipeCommand, given
 from regard.errors import InputError
 
 OUT = Path("runs/compare")

@@ -9,7 +9,7 @@ import typer
 from regard.cli.flags import SECTION_KEY
 from regard.cli.options import Json, number
 from regard.cli.process import ExitCode
-from regard.cli.words import given
+from regard.cli.recipe_flags import given
 
 
 def doctor(

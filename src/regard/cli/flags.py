@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from regard.cli.words import RecipeCommand, recipe_flags
+from regard.cli.recipe_flags import RecipeCommand, recipe_flags
 from regard.errors import RegardError
 
 SECTION_KEY = re.compile(r"\b(?:data|text|model|train|reward|decode)\.([a-z]\w*)(?![\w.])")

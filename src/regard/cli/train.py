@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.process import ExitCode
-from regard.cli.words import given
+from regard.cli.recipe_flags import given
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
