@@ -138,6 +138,7 @@ def tree(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.long
 def test_a_wheel_and_a_source_archive_have_the_box(tree: Path, tmp_path: Path) -> None:
     build = "import sys, setuptools.build_meta as b; out = sys.argv[1]; b.build_wheel(out); b.build_sdist(out)"
     done = subprocess.run(

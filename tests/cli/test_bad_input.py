@@ -338,6 +338,7 @@ def test_lines_end_at_newlines_only(room: Path, call: Call) -> None:
     assert [t for n, t in enumerate(found[:-1]) if n != 3] == [t for n, (_, t) in enumerate(LINES * 4) if n != 3]
 
 
+@pytest.mark.long
 def test_a_line_of_a_megabyte(room: Path, call: Call) -> None:
     """Training leaves it out and says so; translating cuts it into parts and gives one line back."""
     huge, count = "The cat sleeps. " * 65_536, len(LINES) * 4

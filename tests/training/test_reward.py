@@ -286,6 +286,7 @@ def test_the_mode_comes_back_and_torchs_own_seed_decides(pairs: Batch) -> None:
     ],
     ids=["self-critical", "minimum-risk"],
 )
+@pytest.mark.long
 def test_fine_tuning_raises_the_reward_of_samples_and_of_greedy_translations(config: RewardConfig) -> None:
     """No likelihood in it and no reference among the candidates: what the model learns, it learns from rewards."""
     generator = fixed(3)
