@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import io
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -23,6 +24,11 @@ from support import LINES, TINY, Answer, Call, write_lines
 
 settings.register_profile("regard", deadline=None)  # how long an example takes says how busy the machine is
 settings.load_profile("regard")
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as in a job of the background: its children would ignore Ctrl-C too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

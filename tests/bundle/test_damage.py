@@ -184,7 +184,10 @@ def test_numbers_that_are_no_weights_are_refused(bundle: Path, dtype: torch.dtyp
     def change(tensors: dict[str, Tensor]) -> None:
         tensors["decoder_norm.weight"] = tensors["decoder_norm.weight"].to(dtype)
 
-    change_weights(bundle, change)
+    try:
+        change_weights(bundle, change)
+    except KeyError:
+        pytest.skip("this version of safetensors cannot write complex numbers")
     with pytest.raises(BundleError, match=r"decoder_norm\.weight holds numbers of the type"):
         Bundle.load(bundle)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,7 +61,8 @@ def progress() -> Iterator[ProgressOf]:
 
     columns = (TextColumn("{task.description}"), BarColumn(24), DownloadColumn(), TransferSpeedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal) as bars:
+    bars = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
+    with bars if console.is_terminal else nullcontext():  # disabled, older versions of rich still prints an empty line
 
         def progress_of(name: str) -> OnBytes:
             task = bars.add_task(name, total=None, start=False)
