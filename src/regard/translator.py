@@ -24,9 +24,8 @@ class Translator(TextTranslator):
     >>> translator.translate("The cat is black.").text
     'Le chat est noir.'
 
-    Threads may share a translator. A process that is forked after the model has computed something must load its own:
-    torch's threads do not survive a fork, and the child would wait for them for ever. Start processes with "spawn", or
-    fork before loading.
+    Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
+    thread, because torch's threads do not survive a fork.
     """
 
     def explain(self, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0) -> Explanation:

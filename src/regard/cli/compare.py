@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.options import number
+from regard.cli.options import Tokenize, number
 from regard.cli.recipe_flags import RecipeCommand, given
 from regard.errors import InputError
 
@@ -63,9 +63,7 @@ def compare(
             help='What each training may cost: "2000 steps", "10 min", "1e15 flops".  [default: the recipe\'s]',
         ),
     ] = None,
-    tokenize: Annotated[
-        str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
-    ] = "13a",
+    tokenize: Tokenize = "13a",
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where runs and report go.")] = OUT,
 ) -> None:
     """Train several systems on the same data and compare them.

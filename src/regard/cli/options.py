@@ -112,6 +112,9 @@ Font = Annotated[
 Device = Annotated[
     str, typer.Option("--device", metavar="NAME", help="Where to compute: auto, cuda, cuda:1, …, mps or cpu.")
 ]
+Tokenize = Annotated[
+    str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 Kind = Annotated[

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from regard.cli.lines import STDIN
-from regard.cli.options import Json, NumberList, number, numbers
+from regard.cli.options import Json, NumberList, Tokenize, number, numbers
 from regard.errors import InputError
 from regard.metrics.table import METRICS
 
@@ -59,9 +59,7 @@ def bleu(
         list[MetricName] | None,
         typer.Option("-m", "--metrics", help="One or more.  [default: bleu]"),
     ] = None,
-    tokenize: Annotated[
-        str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
-    ] = "13a",
+    tokenize: Tokenize = "13a",
     lowercase: Annotated[bool, typer.Option("--lowercase", "-lc", help="Ignore case.")] = False,
     smooth: Annotated[
         Literal["exp", "floor", "add-k", "none"], typer.Option("--smooth", help="BLEU: smoothing of zero counts.")

@@ -7,6 +7,7 @@ corpus is planned segment by segment (`order.py`). The tokens are in `encode.py`
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,7 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
     return batches
 
 
-class EpochBatches:
+class EpochBatches(ABC):
     """What the two kinds of batches share: a corpus, a budget, and the position (epoch, index).
 
     `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture).
@@ -136,9 +137,9 @@ class EpochBatches:
         self.epoch, self.index, self.width = start["epoch"], start["index"], start.get("width", 0)
         self._open()
 
+    @abstractmethod
     def _open(self) -> None:
         """Open the corpus of the current epoch."""
-        raise NotImplementedError
 
 
 class Batches(EpochBatches):
