@@ -99,7 +99,9 @@ def report(outcome: Outcome) -> None:
     run = shlex.quote(str(outcome.run))
     resumable = outcome.ending in ("interrupted", "out of time", "out of operations")
     if resumable and is_first():
-        typer.echo(f"{outcome.ending} after step {outcome.step:,}, saved; to continue: regard resume {run}")
+        more = {"out of time": " --minutes MORE --override", "out of operations": " --flops MORE --override"}
+        way = f"regard resume {run}{more.get(outcome.ending, '')}"
+        typer.echo(f"{outcome.ending} after step {outcome.step:,}, saved; to continue: {way}")
     if resumable or not is_first():
         raise typer.Exit(ExitCode.INTERRUPTED if outcome.ending == "interrupted" else ExitCode.DONE)
     if outcome.dev_bleu is not None:
