@@ -1,14 +1,26 @@
-"""What `translate` returns: the best translation of a line with its scores, and the alternatives."""
+"""What `translate` returns: a text with its translation, sentence by sentence, and the alternatives.
+
+Every span is (first character, one after the last): source spans index the text as it was given, target spans the
+translated text.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 from regard.text.mend import Mended
 
 LINE_BREAK = re.compile(r"\r\n|[\r\n]")
+
+Span = tuple[int, int]
+WordLink = tuple[Span, Span]  # a source word and a target word that translates it
+
+# kept: it stands in the translation · repaired: the search did not say it, and it was put in afterwards · missing: it
+# is not in the translation
+Status = Literal["kept", "repaired", "missing"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,12 +36,58 @@ class Candidate:
         return f"Candidate({self.text!r}, score={self.score:.4f})"
 
 
+class Reason(NamedTuple):
+    """Why a sentence's translation is doubtful: a short name, and a sentence for people."""
+
+    name: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class ProtectedSpan:
+    """A span of the source that must survive, and what became of it."""
+
+    text: str  # in the source
+    kind: str  # number, url, placeholder, name, term …
+    wanted: str  # what must stand in the translation: the text itself, or what a glossary says
+    source: Span
+    target: Span | None  # None where it is missing
+    status: Status
+    note: str = ""  # why it is missing
+
+
+@dataclass(frozen=True, repr=False)
+class SentenceTranslation:
+    """One sentence: where it stands in both texts, and what is known about its translation."""
+
+    source: str
+    text: str
+    source_span: Span
+    target_span: Span
+    read: str  # the source as the model read it: mended, with slots; empty where it was copied unread
+    candidates: tuple[Candidate, ...] = ()  # best first; none where nothing was read
+    confidence: float | None = None  # predicted chrF of the translation, from 0 to 1; None where nothing was judged
+    reasons: tuple[Reason, ...] = ()  # why it is doubtful; none where it is not
+    alignment: tuple[WordLink, ...] | None = None  # None for a model without attention
+    protected: tuple[ProtectedSpan, ...] = ()
+
+    @property
+    def doubtful(self) -> bool:
+        return bool(self.reasons)
+
+    def __repr__(self) -> str:
+        return f"SentenceTranslation({shortened(self.source)!r} → {shortened(self.text)!r})"
+
+
 @dataclass(frozen=True, repr=False)
 class Translation:
-    """The best candidate's text and scores, and all candidates, best first. `str` gives the text.
+    """A text, its translation, its sentences and, of a text of one sentence, all candidates. `str` gives the text.
 
-    A line longer than the model can read is translated in `parts`: its texts are joined by spaces, its scores added up,
-    and it has one candidate. An empty line has none."""
+    What stands between the sentences (spaces, line breaks, list marks) is as in the source. Of a text of several
+    sentences the scores are added up, and `candidates` holds the best combinations."""
 
     source: str
     text: str
@@ -38,6 +96,8 @@ class Translation:
     candidates: tuple[Candidate, ...]
     parts: int = 1
     read: str = ""  # the source as the model read it
+    sentences: tuple[SentenceTranslation, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
@@ -48,6 +108,10 @@ class Translation:
     def __repr__(self) -> str:
         return f"Translation({shortened(self.source)!r} → {shortened(self.text)!r}, score={self.score:.4f})"
 
+    @property
+    def doubtful(self) -> tuple[SentenceTranslation, ...]:
+        return tuple(sentence for sentence in self.sentences if sentence.doubtful)
+
 
 def shortened(text: str, most: int = 100) -> str:
     """
@@ -55,6 +119,14 @@ def shortened(text: str, most: int = 100) -> str:
     'The cat…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def copied(text: str, words: Iterable[Span] = ()) -> Translation:
+    """The text as its own translation, in one sentence whose words are aligned with themselves."""
+    whole = (0, len(text))
+    links = tuple((word, word) for word in words)
+    sentence = SentenceTranslation(text, text, whole, whole, text, alignment=links)
+    return Translation(text, text, 0.0, 0.0, (), sentences=(sentence,) if text.strip() else ())
 
 
 def in_one_line(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Documents that are translated and keep their shape: one file per format."""
