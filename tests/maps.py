@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from regard.explain.attention import View, WordAttention
+from regard.align.attention import View, WordAttention
 from regard.explain.grid import Grid, grid_of
 
 LETTERS = "abMWé.'<&\"猫が😀❤\ufe0fשלحبي\u0301กक्\u200d\x1b\u202e▁"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import regard
+from regard.align.attention import View, word_attention
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.checksums import CHECKSUMS
@@ -18,7 +19,6 @@ from regard.bundle.folder import PARTS
 from regard.bundle.search_config import DecodeConfig
 from regard.decode.source_parts import source_parts
 from regard.errors import InputError
-from regard.explain.attention import View, word_attention
 from regard.explain.evidence import BLANKS, Blank, blanked_log_probs, evidence, source_in_words, target_shares
 from regard.explain.front import explain
 from regard.explain.gradients import gradient_times_input

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from regard.align.attention import View
 from regard.course.grammar import Example
 from regard.course.labs.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
 from regard.course.labs.pronoun_polysemy import (
@@ -20,7 +21,6 @@ from regard.course.labs.pronoun_polysemy import (
 )
 from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
-from regard.explain.attention import View
 from regard.explain.cutting import Head, cut, heads_of
 from regard.explain.trace import trace_sentence
 from regard.text.words import split_words

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.align.attention import View, WordAttention, hard_links
 from regard.errors import InputError
 from regard.explain.alignment import (
     aer,
@@ -18,13 +19,11 @@ from regard.explain.alignment import (
     choose_view,
     diagonal,
     format_links,
-    hard_links,
     parse_links,
     precision_and_recall,
     transpose,
     view_aer,
 )
-from regard.explain.attention import View, WordAttention
 
 GOLD = Path(__file__).parents[3] / "shared" / "data" / "gold-alignments"
 LINKS = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)))

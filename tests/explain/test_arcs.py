@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from regard.align.attention import View
 from regard.errors import InputError
 from regard.explain.arcs import arcs_of, find_word
-from regard.explain.attention import View
 from regard.explain.grid import trace_grid
 from regard.explain.trace import Trace, trace_sentence
 from regard.translator import Translator

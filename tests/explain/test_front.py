@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import regard.explain
+from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
-from regard.explain.attention import View
 from regard.explain.front import explain
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.tokenizer import Tokenizer

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from maps import hard
+from regard.align.attention import View
 from regard.errors import InputError
 from regard.explain.alignment import Trust
-from regard.explain.attention import View
 from regard.explain.grid import BOS, EOS, Grid, make_grid, trace_grid
 from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.translator import Translator

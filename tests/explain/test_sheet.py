@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from regard.align.attention import View
 from regard.explain.alignment import Trust
-from regard.explain.attention import View
 from regard.explain.grid import Grid
 from regard.explain.sheet import entropy, sheet_of
 from regard.explain.trace import Kind, trace_sentence

@@ -15,9 +15,9 @@ from regard.cli.options import Device, Json, Model, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.align.attention import View
     from regard.bundle.bundle import Bundle
     from regard.explain.aligners import Gold, Measured, Pair
-    from regard.explain.attention import View
     from regard.text.words import WordsOf
 
 
@@ -191,7 +191,8 @@ def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: i
 
 
 def write_links(output: Path | None, bundle: Bundle, pairs: list[Pair], view: View, words: WordsOf) -> None:
-    from regard.explain.alignment import format_links, hard_links
+    from regard.align.attention import hard_links
+    from regard.explain.alignment import format_links
     from regard.explain.trace import trace_sentence
 
     def write_all(out: TextIO) -> None:

@@ -17,10 +17,10 @@ import numpy as np
 import torch
 
 from regard.align import hmm, ibm
+from regard.align.attention import ROW_MEANINGS, Link, RowMeaning, View, beyond_tag, hard_links, word_attention
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.explain.alignment import (
-    Link,
     Links,
     ViewChoice,
     aer_score,
@@ -28,11 +28,9 @@ from regard.explain.alignment import (
     all_links,
     choose_view,
     diagonal,
-    hard_links,
     parse_links,
     precision_and_recall,
 )
-from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, beyond_tag, word_attention
 from regard.explain.norms import norm_links, projected_values
 from regard.explain.trace import Trace, trace_sentence
 from regard.explain.views import attention_links

@@ -18,25 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.attention import ROW_MEANINGS, Link, RowMeaning, View, WordAttention, hard_links
 from regard.errors import InputError
-from regard.explain.attention import ROW_MEANINGS, RowMeaning, View, WordAttention
 
-Link = tuple[int, int]
 Links = AbstractSet[Link]
 
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 
 # ------------------------------------------------------------------------------------------------ links
-
-
-def hard_links(attention: WordAttention) -> set[Link]:
-    """Each target word with the source word of the largest weight; none where the row is empty, zero or NaN."""
-    found = set()
-    for target, row in enumerate(attention.weights):
-        if row.size and np.isfinite(row).all() and row.max() > 0:
-            found.add((int(row.argmax()), target))
-    return found
 
 
 def diagonal(source_words: int, target_words: int) -> set[Link]:

@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.attention import RowMeaning, View
 from regard.errors import InputError
 from regard.explain.alignment import NOT_EVALUATED, Trust
-from regard.explain.attention import RowMeaning, View
 from regard.explain.grid import KINDS, trace_grid
 from regard.explain.trace import Kind, Trace
 

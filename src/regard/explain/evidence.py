@@ -28,6 +28,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from regard.align.attention import View
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.decode.alignment_heads import cross_layers
@@ -35,7 +36,6 @@ from regard.decode.likelihood import token_log_probs
 from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
-from regard.explain.attention import View
 from regard.explain.gradients import NO_WORD, gradient_times_input, source_tables
 from regard.explain.request import request
 from regard.explain.trace import trace_sentence

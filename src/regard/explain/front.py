@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from regard.align.attention import RowMeaning, View
 from regard.bundle.bundle import Bundle
 from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs, Side, arcs_of
-from regard.explain.attention import RowMeaning, View
 from regard.explain.grid import KINDS, Grid, trace_grid
 from regard.explain.request import request
 from regard.explain.sheet import Sheet, sheet_of

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.attention import View, WordAttention, beyond_tag
 from regard.errors import InputError
 from regard.explain.alignment import NOT_EVALUATED, Trust
-from regard.explain.attention import View, WordAttention, beyond_tag
 
 if TYPE_CHECKING:
     from regard.explain.trace import Kind, Trace

@@ -16,10 +16,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from regard.align.attention import ROW_MEANINGS, Link, View, beyond_tag, hard_links, word_attention
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.explain.alignment import Link, hard_links
-from regard.explain.attention import ROW_MEANINGS, View, beyond_tag, word_attention
 from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import Model
 from regard.text.words import WordsOf, word_spans

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.attention import RowMeaning, View
 from regard.explain.alignment import Trust
-from regard.explain.attention import RowMeaning, View
 from regard.explain.grid import KINDS, Grid, trace_grid
 from regard.explain.trace import Kind, Trace
 

@@ -23,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regard.align.attention import View, WordAttention, beyond_tag, views_of, word_attention
 from regard.batch import EOS, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
@@ -30,7 +31,6 @@ from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
-from regard.explain.attention import View, WordAttention, beyond_tag, views_of, word_attention
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
 from regard.text.words import Span, WordsOf, word_spans

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regard.align.attention import Link, View, WordAttention
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
 from regard.decode.alignment_heads import alignment_heads_of, ensemble_alignment_heads
-from regard.explain.alignment import Link, Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
-from regard.explain.attention import View, WordAttention
+from regard.explain.alignment import Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.trace import trace_sentence
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regard.align.attention import Link, hard_links
 from regard.bundle.bundle import Bundle
-from regard.explain.alignment import Link, Trust, format_links, hard_links
+from regard.explain.alignment import Trust, format_links
 from regard.explain.views import view_attention
 from regard.text.words import word_spans
 

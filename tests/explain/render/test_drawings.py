@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maps import HARD, WORD, hard, sample
+from regard.align.attention import View
 from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs
-from regard.explain.attention import View
 from regard.explain.render.arcs_drawing import arcs_drawing
 from regard.explain.render.heat import column_labels, heat
 from regard.explain.render.ribbons import LEAST, ribbons

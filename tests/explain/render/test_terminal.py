@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from regard.align.attention import View, WordAttention
 from regard.explain.alignment import Trust
-from regard.explain.attention import View, WordAttention
 from regard.explain.grid import Grid, grid_of, row_problem
 from regard.explain.render.terminal import Arrows, HeatMap, render
 

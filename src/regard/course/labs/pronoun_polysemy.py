@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
-from regard.explain.attention import View
 from regard.explain.cutting import Head, How, cut, heads_of, random_heads
 from regard.explain.trace import Trace, trace_sentence
 from regard.text.tokenizer import Tokenizer

@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.align.attention import View
 from regard.explain.arcs import Arcs
-from regard.explain.attention import View
 from regard.report.colour import FAINT, apart
 from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Label, Point, framed, mirrored
 from regard.report.text import LINE, cut, printable, runs_left, width

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from regard.align.attention import View
 from regard.explain.arcs import Arcs
-from regard.explain.attention import View
 from regard.explain.grid import Grid
 from regard.explain.sheet import Sheet
 

@@ -11,7 +11,7 @@ separately, together with that of a tag before the source (`beyond_tag`).
 A row has two possible meanings, and the choice can matter as much as the layer. The input of decoder position t is
 token t−1 and its output is token t: *predicting* assigns the row to token t, *having-read* to token t−1.
 
-Whether attention is a good alignment is measured in `alignment.py`.
+Whether attention is a good alignment is measured in `explain/alignment.py`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from regard.text.words import Span, WordsOf, subword_shares, word_spans
 if TYPE_CHECKING:
     from torch import Tensor
 
+Link = tuple[int, int]  # source word, target word, counted from 0
 RowMeaning = Literal["predicting", "having-read"]
 ROW_MEANINGS: tuple[RowMeaning, ...] = ("predicting", "having-read")
 
@@ -111,6 +112,15 @@ def views_of(
             for row in ROW_MEANINGS:
                 views[View(layer, head, row)] = _merge(weights, source, target, row)
     return views
+
+
+def hard_links(attention: WordAttention) -> set[Link]:
+    """Each target word with the source word of the largest weight; none where the row is empty, zero or NaN."""
+    found = set()
+    for target, row in enumerate(attention.weights):
+        if row.size and np.isfinite(row).all() and row.max() > 0:
+            found.add((int(row.argmax()), target))
+    return found
 
 
 @dataclass(frozen=True)

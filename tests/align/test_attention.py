@@ -12,8 +12,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from regard.align.attention import View, views_of, word_attention
 from regard.errors import InputError
-from regard.explain.attention import View, views_of, word_attention
 from regard.text.words import split_words, subword_shares, word_spans
 
 SOURCE, SOURCE_SPANS = "The cats sleep", [(0, 3), (4, 7), (7, 8), (9, 14)]  # The cat s sleep
