@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from regard.text.slots import FROM_BROKEN
+
 SPACE = "▁"
 # A literal ▁ is written ESCAPE ONE, a literal ESCAPE is written ESCAPE ZERO: rare private-use characters.
 ESCAPE, ZERO, ONE = "\uf8f0", "\uf8f1", "\uf8f2"
@@ -41,8 +43,11 @@ def to_pieces_form(text: str) -> str:
 
 
 def from_pieces_form(raw: bytes) -> str:
-    """The text again. Bytes that make no character (a model may produce them) become U+FFFD."""
-    text = _BROKEN.sub("\ufffd", raw.decode("utf-8", "surrogateescape")).replace(SPACE, " ")
+    """The text again. The byte of a slot becomes its character; other bytes that make no character (a model may produce
+    them) become U+FFFD."""
+    text = raw.decode("utf-8", "surrogateescape").replace(SPACE, " ")
+    if not text.isascii():
+        text = _BROKEN.sub(lambda byte: FROM_BROKEN.get(ord(byte[0]), "\ufffd"), text)
     if ESCAPE in text:
         text = text.replace(ESCAPE + ONE, SPACE).replace(ESCAPE + ZERO, ESCAPE)
     return text.removeprefix(" ")

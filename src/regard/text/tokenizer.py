@@ -1,8 +1,9 @@
 """The tokenizer of a translator: text ↔ ids on both sides, with one joint vocabulary or two.
 
 Encoding is reversible: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
-a batch adds them. It is saved as one file. How a vocabulary is learned is in `vocabulary.py`, how text is cut in
-`pieces.py`. A `marked` tokenizer puts a tag before every source; the mark is stored in the bundle, not in this file.
+a batch adds them. A slot (`slots.py`) is one id on both sides. It is saved as one file. How a vocabulary is learned is
+in `vocabulary.py`, how text is cut in `pieces.py`. A `marked` tokenizer puts a tag before every source; the mark is
+stored in the bundle, not in this file.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
 from regard.text.normalize import nfc, nfc_origins
 from regard.text.pieces import from_pieces_form, piece_spans, to_pieces_form
+from regard.text.slots import without_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Vocabulary, learn_bpe, learn_words
 
 FORMAT = 1  # of the file, and of the cuts the ids rest on
@@ -83,7 +85,7 @@ class Tokenizer:
         for pair in pairs():
             count += 1
             for counter, text in zip(characters, pair, strict=True):
-                counter.update(to_pieces_form(nfc(text[:LONGEST_LINE])))
+                counter.update(to_pieces_form(nfc(without_slots(text[:LONGEST_LINE]))))
         if not characters[0] + characters[1]:
             raise InputError(f"no text to learn a vocabulary from: {count:,} pairs were read and all are empty")
         stride = -(-count // SAMPLE)
@@ -112,6 +114,11 @@ class Tokenizer:
     def unknown(self) -> int | None:
         """The id of <unk>, which only whole-word vocabularies have."""
         return len(SPECIALS) if self.config.unit == "word" else None
+
+    @property
+    def slot_ids(self) -> tuple[int, ...]:
+        """The target ids of the slots (`slots.py`); none for whole words."""
+        return self.target.slot_ids
 
     @property
     def longest_piece(self) -> int | None:
@@ -238,4 +245,4 @@ def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int
         if number % stride == 0:
             for side in sides:
                 if len(pair[side]) <= LONGEST_LINE:
-                    yield to_pieces_form(nfc(pair[side]))
+                    yield to_pieces_form(nfc(without_slots(pair[side])))

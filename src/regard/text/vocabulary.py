@@ -11,13 +11,14 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
 
 from regard.text.bpe import first_drop, merge, merge_from
 from regard.text.pieces import CUTS
+from regard.text.slots import FIRST_BYTE, SLOT, SLOTS, around_slots
 
 SPECIALS = ("<pad>", "<s>", "</s>")  # PAD, BOS, EOS of regard.batch, by position
 UNKNOWN = "<unk>"
@@ -26,6 +27,7 @@ COVERAGE = 0.9999  # of all characters; the rest are spelled in bytes
 LONGEST_PIECE = 24  # characters
 
 Merges = list[tuple[str, str]]
+Encode = Callable[[Sequence[str]], list[list[int]]]
 
 
 class Vocabulary:
@@ -43,6 +45,8 @@ class Vocabulary:
         self._cache: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
         self.bytes = [_bytes_of(i, piece, merges is not None) for i, piece in enumerate(self.pieces)]
         self.bytes[len(self.pieces) - len(tags) :] = [b""] * len(tags)
+        first = len(SPECIALS) + FIRST_BYTE
+        self.slot_ids = tuple(range(first, first + len(SLOTS))) if merges is not None else ()
 
     def with_tags(self, tags: Sequence[str]) -> Vocabulary:
         return Vocabulary([*self.pieces, *tags], self.merges, tags) if tags else self
@@ -55,13 +59,34 @@ class Vocabulary:
         return [word for word, _ in self._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
 
     def encode(self, forms: Sequence[str]) -> list[list[int]]:
+        """The ids of texts in pieces form. A slot is one id; what stands around it is encoded on its own."""
+        return self._around_slots(forms, self._encode)
+
+    def _around_slots(self, forms: Sequence[str], encode: Encode) -> list[list[int]]:
+        if not self.slot_ids or not any(map(SLOT.search, forms)):
+            return encode(forms)
+        cut = [around_slots(form) for form in forms]
+        stretches = iter(encode([stretch for stretches, _ in cut for stretch in stretches]))
+        rows = []
+        for _, slots in cut:
+            row = [*next(stretches)]
+            for slot in slots:
+                row += [self.slot_ids[slot], *next(stretches)]
+            rows.append(row)
+        return rows
+
+    def _encode(self, forms: Sequence[str]) -> list[list[int]]:
         fast = getattr(self._rust, "encode_batch_fast", self._rust.encode_batch)
         return [encoding.ids for encoding in fast(list(forms), add_special_tokens=False)]
 
     def encode_with_dropout(self, forms: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
         """BPE-dropout: the same text, segmented differently each time."""
         assert self.merges is not None, "dropout is for BPE"
-        return [[i for word in self.cut(form) for i in self._dropped(word, rng, dropout)] for form in forms]
+
+        def encode(forms: Sequence[str]) -> list[list[int]]:
+            return [[i for word in self.cut(form) for i in self._dropped(word, rng, dropout)] for form in forms]
+
+        return self._around_slots(forms, encode)
 
     def _dropped(self, word: str, rng: random.Random, dropout: float) -> list[int]:
         known = self._cache.get(word)

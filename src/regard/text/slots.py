@@ -1,0 +1,51 @@
+"""Slots: single tokens that stand for a span of text which a translation must carry over unchanged.
+
+In a text a slot is one private-use character. In ids it is one of the byte pieces 0xF5 to 0xFF, which no text in UTF-8
+contains: every BPE vocabulary has them already, and no text without slots is encoded otherwise because of them. A
+vocabulary of whole words has no slots. What stands for what is known to whoever puts the slots in (`fill`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+FIRST_BYTE = 0xF5  # of the bytes that never occur in UTF-8
+SLOTS = tuple(chr(0xF8E0 + k) for k in range(0x100 - FIRST_BYTE))
+SLOT = re.compile(f"[{SLOTS[0]}-{SLOTS[-1]}]")
+
+# A byte that makes no character is read as a lone surrogate (Python's "surrogateescape"): 0xF5 as U+DCF5.
+FROM_BROKEN = {0xDC00 + FIRST_BYTE + k: slot for k, slot in enumerate(SLOTS)}
+_REMOVED = dict.fromkeys(map(ord, SLOTS), "")
+
+
+def without_slots(text: str) -> str:
+    return text.translate(_REMOVED) if SLOT.search(text) else text
+
+
+def slots_in(text: str) -> list[str]:
+    """The slots of a text, in order."""
+    return SLOT.findall(text)
+
+
+def fill(text: str, spans: Sequence[str]) -> str:
+    """The text with each slot replaced: slot k by `spans[k]`. A slot without a span stays.
+
+    >>> fill(f"Appelle {SLOTS[1]} au {SLOTS[0]}.", ["555-0199", "Sarah"])
+    'Appelle Sarah au 555-0199.'
+    """
+
+    def span_of(found: re.Match[str]) -> str:
+        number = SLOTS.index(found[0])
+        return spans[number] if number < len(spans) else found[0]
+
+    return SLOT.sub(span_of, text)
+
+
+def around_slots(form: str) -> tuple[list[str], list[int]]:
+    """The stretches of text before, between and after the slots, and the number of each slot: one stretch more.
+
+    >>> around_slots(f"a{SLOTS[3]}b")
+    (['a', 'b'], [3])
+    """
+    return SLOT.split(form), [ord(slot) - ord(SLOTS[0]) for slot in SLOT.findall(form)]
