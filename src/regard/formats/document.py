@@ -1,0 +1,100 @@
+"""What every format gives and takes: a document as a list of segments, each a text with inline marks and atoms.
+
+A format reads bytes into a `Document`. Each `Segment` is what people read as one text: a paragraph, a heading, a cell,
+a subtitle, an attribute. What stands inside it without being words is one of
+
+- a *mark*: an element around words (bold, a link). It is a span of the text and follows its words into the translation.
+- an *atom*: an element that survives as a whole (code, an image, a placeholder). It stands in the text as U+FFFC.
+- a *line break* of the format (`<br>`): "\\n" in the text. It ends a sentence and stays where it is.
+
+`write` gets the segments' translations with marks and atoms in their places and gives the bytes of the same document.
+A character U+FFFC that stood in the document itself is an atom too: what is written for it is that character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+ATOM = "\ufffc"
+
+
+class Mark(NamedTuple):
+    """An inline element around words: characters `start` to `end` of a segment's text, at least one."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One text of a document. `marks` stand in the order in which they open, properly nested: of two that open at the
+    same character, the outer one first."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    wrapped: bool = False  # a single line break is only a space
+    place: str = ""  # for people: "line 12", "paragraph 3", "attribute alt"
+
+
+class OpenMark(NamedTuple):
+    """Where the mark of this number begins."""
+
+    mark: int
+
+
+class CloseMark(NamedTuple):
+    """Where it ends."""
+
+    mark: int
+
+
+class Atom(NamedTuple):
+    """Where the atom of this number (counted along the segment's text) stands."""
+
+    atom: int
+
+
+Piece = str | OpenMark | CloseMark | Atom
+
+
+@dataclass(frozen=True)
+class PlacedSegment:
+    """The translation of a segment, ready to be written: text, marks and atoms in order. Every mark is opened once and
+    closed once, every atom stands once, and all keep their parents."""
+
+    pieces: tuple[Piece, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The words alone, with U+FFFC for each atom."""
+        return "".join(piece if isinstance(piece, str) else ATOM * isinstance(piece, Atom) for piece in self.pieces)
+
+
+class Document(Protocol):
+    """A document that was read."""
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """What is to be translated, in the order of the document. Texts without a letter are left out."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What stays as it was although people read it, and why: one line each."""
+
+    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
+        """The document with a translation for each segment. With the segments' own texts it gives the same bytes (of an
+        archive: the same parts)."""
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """What a user may say about a document. Formats ignore what does not concern them."""
+
+    wrapped: bool = False  # plain text: single line breaks are only wrapping
+    columns: tuple[str, ...] = ()  # tables and records: which columns or keys are text; none: as the format decides
+
+
+DEFAULTS = FormatOptions()

@@ -1,0 +1,54 @@
+"""Bytes as text and back: UTF-8, UTF-16 with a byte-order mark, and encodings that a document names."""
+
+from __future__ import annotations
+
+import codecs
+from typing import NamedTuple
+
+from regard.errors import InputError
+
+MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class Encoded(NamedTuple):
+    """A text, and how it is written: the byte-order mark, if any, is not part of the text."""
+
+    text: str
+    encoding: str
+    mark: bytes
+
+    def encode(self, text: str, errors: str = "strict") -> bytes:
+        """`errors`: what is written for characters that the encoding does not have, as for `str.encode`."""
+        try:
+            return self.mark + text.encode(self.encoding, errors)
+        except UnicodeEncodeError as problem:
+            lacking = text[problem.start]
+            raise InputError(
+                f"the document is in {self.encoding}, which has no {lacking!r}; convert it to UTF-8 first"
+            ) from None
+
+
+def decode(data: bytes, named: str | None = None) -> Encoded:
+    """A byte-order mark decides, then the encoding that the document names, then UTF-8.
+
+    >>> decode(b"caf\\xc3\\xa9").text
+    'café'
+    """
+    mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", named or "utf-8"))
+    try:
+        codec = codecs.lookup(encoding)
+        if not codec._is_text_encoding:
+            raise LookupError
+        text = data[len(mark) :].decode(encoding)
+        if text.encode(encoding) != data[len(mark) :]:
+            raise InputError(f"the document is in {encoding}, in a form that cannot be kept; convert it to UTF-8 first")
+    except LookupError:
+        raise InputError(
+            f"the document names the encoding {encoding!r}, which is unknown; convert it to UTF-8"
+        ) from None
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, len(mark) + problem.start) + 1
+        raise InputError(f"line {line} of the document is not {encoding.upper()}; convert it to UTF-8 first") from None
+    except UnicodeEncodeError:
+        raise InputError(f"the document is in {encoding}, in a form that cannot be kept; convert it to UTF-8") from None
+    return Encoded(text, encoding, mark)
