@@ -6,11 +6,16 @@ Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp
 al. 2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length,
 ranks above the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of
 the batch. A `Record` holds every continuation that the search considered and what became of it.
+
+A sentence may have a constraint (`constraints.py`). Then its rows are shared over banks of hypotheses that have said
+equally much of what must be said (dynamic beam allocation, Post & Vilar 2018), tokens that are wanted are considered
+however improbable they are, and its length limit grows by what must be said.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -18,7 +23,9 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
+from regard.decode.constraints import Constraint
 from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
+from regard.decode.permitted import Continuation, considered, permitted, shared_over_banks
 from regard.models.base import Model
 
 
@@ -59,7 +66,8 @@ class Record:
 class _Beam:
     """One sentence's search: its live rows' histories and its finished hypotheses."""
 
-    width: int
+    width: int  # live rows
+    keep: int  # finished hypotheses
     limit: int
     alpha: float
     record: Record | None = None
@@ -74,34 +82,36 @@ class _Beam:
         new = Hypothesis(ids, log_probs, self.score(log_probs))
         self.finished.append(new)
         self.finished.sort(key=lambda h: -h.score)
-        outranked = len(self.finished) > self.width and self.finished.pop() is new
+        outranked = len(self.finished) > self.keep and self.finished.pop() is new
         return "outranked" if outranked else "finished"
 
-    def advance(self, candidates: list[tuple[int, int, float]]) -> list[int]:
-        """Take (row, token, log-probability) best first; return the old row behind each new one."""
+    def advance(self, candidates: list[Continuation]) -> list[int]:
+        """Take continuations best first; return the old row behind each new one."""
         ids, log_probs, parents = [], [], []
-        fates: list[Fate] = []
-        for row, token, log_prob in candidates:
+        fates: list[Fate] = ["crowded out"] * len(candidates)
+        for i in self.choose(candidates):
+            row, token, log_prob = candidates[i]
             history = (*self.log_probs[row], log_prob)
             if token == EOS:
-                fates.append(self.finish(self.ids[row], history))
+                fates[i] = self.finish(self.ids[row], history)
             else:
                 ids.append((*self.ids[row], token))
                 log_probs.append(history)
                 parents.append(row)
-                fates.append("kept")
-            if len(ids) == self.width:
-                break
+                fates[i] = "kept"
         if self.record is not None:
             self.record.steps.append(self._considered(candidates, fates))
         self.ids, self.log_probs = ids, log_probs
         return parents
 
-    def _considered(self, candidates: list[tuple[int, int, float]], fates: list[Fate]) -> list[Considered]:
-        """`fates` covers the first candidates; the others were crowded out."""
-        late: list[Fate] = ["crowded out"] * (len(candidates) - len(fates))
+    def choose(self, candidates: list[Continuation]) -> Sequence[int]:
+        """Those that are taken: the best, until `width` of them go on."""
+        going_on = [i for i, (_, token, _) in enumerate(candidates) if token != EOS]
+        return range(going_on[self.width - 1] + 1 if len(going_on) >= self.width else len(candidates))
+
+    def _considered(self, candidates: list[Continuation], fates: list[Fate]) -> list[Considered]:
         rows = []
-        for (row, token, log_prob), fate in zip(candidates, fates + late, strict=True):
+        for (row, token, log_prob), fate in zip(candidates, fates, strict=True):
             history = (*self.log_probs[row], log_prob)
             rows.append(Considered(row, token, log_prob, sum(history), self.score(history), fate))
         return rows
@@ -120,17 +130,63 @@ class _Beam:
                 self.finish(*history)  # cut off at the limit, only if no hypothesis has ended
             return "length limit" if self.ids else "all ended"
         best_live = max(sum(p) for p in self.log_probs) / length_penalty(length, self.alpha)
-        return "none better" if len(self.finished) >= self.width and best_live <= self.finished[-1].score else None
+        return "none better" if len(self.finished) >= self.keep and best_live <= self.finished[-1].score else None
+
+
+@dataclass
+class _BoundBeam(_Beam):
+    """The same for a sentence with a constraint: `rules` holds one for each live row."""
+
+    rules: list[Constraint] = field(default_factory=list)
+
+    def advance(self, candidates: list[Continuation]) -> list[int]:
+        if not candidates:  # nothing is permitted, so the constraint cannot be met: the rows are cut off here
+            self.limit = len(self.ids[0])
+            return []
+        return super().advance(candidates)
+
+    def choose(self, candidates: list[Continuation]) -> Sequence[int]:
+        rules = [self.rules[row] if token == EOS else self.rules[row].after(token) for row, token, _ in candidates]
+        taken = shared_over_banks(candidates, [rule.met for rule in rules], self.width)
+        self.rules = [rules[i] for i in taken if candidates[i][1] != EOS]
+        return taken
+
+    def joined(self, best: list[Continuation], asked: Sequence[Sequence[tuple[int, float]]]) -> list[Continuation]:
+        """The best continuations together with what the constraint of each row asks for, best first."""
+        every = {(row, token): log_prob for row, token, log_prob in best}
+        every |= {(row, token): log_prob for row, some in enumerate(asked) for token, log_prob in some}
+        totals = [sum(history) for history in self.log_probs]
+        ordered = sorted(every.items(), key=lambda item: -totals[item[0][0]] - item[1])
+        return [(row, token, log_prob) for (row, token), log_prob in ordered]
+
+    def _ending(self) -> Ending | None:
+        if self.ids and len(self.ids[0]) >= self.limit and not self.finished:  # cut off: those that said most
+            least = min(rule.needs for rule in self.rules)
+            kept = [i for i, rule in enumerate(self.rules) if rule.needs == least]
+            self.ids, self.log_probs = [self.ids[i] for i in kept], [self.log_probs[i] for i in kept]
+        return super()._ending()
 
 
 @torch.inference_mode()
 def beam_search(
-    model: Model, src: Tensor, mask: Tensor, beam: int = 4, alpha: float = 0.6, record: list[Record] | None = None
+    model: Model,
+    src: Tensor,
+    mask: Tensor,
+    beam: int = 4,
+    alpha: float = 0.6,
+    record: list[Record] | None = None,
+    constraints: Sequence[Constraint | None] | None = None,
+    keep: int | None = None,
 ) -> list[list[Hypothesis]]:
     """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). Each sentence's
-    search is appended to `record`, if given."""
-    limits = length_limits(mask, model.max_positions)
-    beams = [_Beam(beam, limit, alpha, None if record is None else Record()) for limit in limits]
+    search is appended to `record`, if given. `constraints`: one for each sentence, None where there is none. `keep`:
+    how many finished hypotheses are looked for, by default `beam`."""
+    rules = [None] * len(src) if constraints is None else constraints
+    limits = length_limits(mask, model.max_positions, needs=[0 if c is None else c.needs + c.margin + 1 for c in rules])
+    beams = [
+        _beam(beam, keep or beam, limit, alpha, None if record is None else Record(), rule)
+        for limit, rule in zip(limits, rules, strict=True)
+    ]
     live = list(range(len(beams)))
     state = model.start(model.encode(src, mask))
     token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row per sentence in the first step
@@ -138,7 +194,7 @@ def beam_search(
     while live:
         step = model.step(token, state)
         log_probs = step.log_probs.view(len(live), -1, step.log_probs.shape[-1])  # (B, b, V)
-        candidates = _best(total, log_probs, 2 * beam)
+        candidates = _candidates(total, log_probs, 2 * beam, [beams[sentence] for sentence in live])
         parents, kept = [], []
         for place, sentence in enumerate(live):
             rows = beams[sentence].advance(candidates[place])
@@ -156,12 +212,42 @@ def beam_search(
     return [b.finished for b in beams]
 
 
-def _best(total: Tensor, log_probs: Tensor, count: int) -> list[list[tuple[int, int, float]]]:
-    """Per sentence, the `count` best continuations as (row, token, log-probability), best first."""
+def _beam(
+    width: int, keep: int, limit: int, alpha: float, record: Record | None, constraint: Constraint | None
+) -> _Beam:
+    if constraint is None:
+        return _Beam(width, keep, limit, alpha, record)
+    return _BoundBeam(width, keep, limit, alpha, record, rules=[constraint])
+
+
+def _candidates(total: Tensor, log_probs: Tensor, count: int, beams: list[_Beam]) -> list[list[Continuation]]:
+    """Per sentence, the continuations to choose from, best first: total (B, b), log_probs (B, b, V)."""
+    bound = {place: beam for place, beam in enumerate(beams) if isinstance(beam, _BoundBeam)}
+    if not bound:
+        return _best(total, log_probs, count)
+    rows = log_probs.shape[1]
+    constraints: list[Constraint | None] = [None] * (len(beams) * rows)
+    for place, beam in bound.items():
+        constraints[place * rows : place * rows + len(beam.rules)] = beam.rules
+    rooms = [beam.limit - 1 - len(beam.ids[0]) for beam in beams for _ in range(rows)]
+    allowed = permitted(log_probs.flatten(0, 1), constraints, rooms)
+    asked = considered(allowed, constraints)  # of each row
+    found = _best(total, log_probs, count, allowed.view_as(log_probs))
+    for place, beam in bound.items():
+        found[place] = beam.joined(found[place], asked[place * rows : (place + 1) * rows])
+    return found
+
+
+def _best(total: Tensor, log_probs: Tensor, count: int, permitted: Tensor | None = None) -> list[list[Continuation]]:
+    """Per sentence, the `count` best continuations, best first; of the permitted ones, where these are given."""
     vocabulary = log_probs.shape[-1]
+    if permitted is not None:
+        check_log_probs((total[:, :, None] + log_probs).flatten(1).amax(1).tolist())
+        log_probs = permitted
     scores = (total[:, :, None] + log_probs).flatten(1)  # (B, b·V)
     top, index = scores.topk(min(count, scores.shape[1]), dim=1)
-    check_log_probs(top[:, 0].tolist())
+    if permitted is None:
+        check_log_probs(top[:, 0].tolist())
     gained = log_probs.flatten(1).gather(1, index)
     return [
         [(i // vocabulary, i % vocabulary, g) for t, i, g in zip(*row, strict=True) if t > -math.inf]

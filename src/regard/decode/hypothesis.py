@@ -24,10 +24,14 @@ class Hypothesis:
         return sum(self.log_probs)
 
 
-def length_limits(mask: Tensor, most: int | None = None, ratio: float = 2.0, extra: int = 20) -> list[int]:
-    """The most tokens of each translation. It depends on its own source alone, not on the rest of the batch, and on
-    how many positions the model has (`most`): BOS takes the first."""
+def length_limits(
+    mask: Tensor, most: int | None = None, ratio: float = 2.0, extra: int = 20, needs: Sequence[int] | None = None
+) -> list[int]:
+    """The most tokens of each translation. It depends on its own source alone, not on the rest of the batch, on what a
+    constraint needs in addition (`needs`), and on how many positions the model has (`most`): BOS takes the first."""
     limits = [int(ratio * n) + extra for n in mask.sum(dim=1).tolist()]
+    if needs is not None:
+        limits = [limit + need for limit, need in zip(limits, needs, strict=True)]
     return limits if most is None else [min(limit, most - 1) for limit in limits]
 
 

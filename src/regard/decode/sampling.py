@@ -13,11 +13,15 @@ numbers of a sentence come from the seed and its source ids, and sample i uses t
 sentence do not depend on the rest of the batch or on how many samples are drawn; the same sentence twice in a batch
 gets the same samples twice. Samples are not ranked: they are in the order of their draws, and `score` is the model's
 log-probability, at τ = 1 and with every token kept.
+
+A sentence may have a constraint (`constraints.py`): what it forbids is not drawn. A sample that draws the end before
+everything is said continues with what must be said, the most probable way, and ends then.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +29,9 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
+from regard.decode.constraints import Constraint, urgent
 from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
+from regard.decode.permitted import permitted
 from regard.errors import InputError
 from regard.models.base import Model
 
@@ -86,12 +92,15 @@ def sample(
     top_k: int | None = None,
     top_p: float = 1.0,
     seed: int | torch.Generator = 0,
+    constraints: Sequence[Constraint] | None = None,
 ) -> list[list[Hypothesis]]:
-    """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S). Of a generator
-    one draw is the seed, so the next call gets another."""
+    """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S), and for each sentence its
+    constraint, where there are any. Of a generator one draw is the seed, so the next call gets another."""
     _check(count, temperature, top_k, top_p)
-    limits = [limit for limit in length_limits(mask, model.max_positions) for _ in range(count)]  # of each row
-    uniforms = _uniforms(src, mask, count, _seed_number(seed)).to(src.device)  # (N, longest limit)
+    needs = None if constraints is None else [c.needs + c.margin + 1 for c in constraints]
+    limits = [limit for limit in length_limits(mask, model.max_positions, needs=needs) for _ in range(count)]
+    bound = None if constraints is None else _Bound([c for c in constraints for _ in range(count)], limits)
+    uniforms = _uniforms(src, mask, count, _seed_number(seed), needs).to(src.device)  # (N, longest limit)
     ids: list[list[int]] = [[] for _ in limits]
     log_probs: list[list[float]] = [[] for _ in limits]
     live = torch.arange(len(limits), device=src.device)  # (N,) rows not finished
@@ -100,7 +109,10 @@ def sample(
     position = 0
     while len(live):
         step = model.step(token, state)
-        token = draw(sampling_probs(step.log_probs, temperature, top_k, top_p), uniforms[live, position])  # (N,)
+        allowed = step.log_probs if bound is None else bound.allowed(step.log_probs, live.tolist(), position)
+        token = draw(sampling_probs(allowed, temperature, top_k, top_p), uniforms[live, position])  # (N,)
+        if bound is not None:
+            token = bound.said(token, step.log_probs, live.tolist())
         drawn_log_probs = step.log_probs.gather(-1, token[:, None])[:, 0].tolist()  # (N,)
         check_log_probs(drawn_log_probs)
         position += 1
@@ -120,6 +132,42 @@ def sample(
                 state = state.select(kept)
     rows = [Hypothesis(tuple(i), tuple(p), sum(p)) for i, p in zip(ids, log_probs, strict=True)]
     return [rows[i : i + count] for i in range(0, len(rows), count)]
+
+
+class _Bound:
+    """The constraint of every row; None where it cannot be met."""
+
+    def __init__(self, rules: Sequence[Constraint], limits: Sequence[int]) -> None:
+        self.rules: list[Constraint | None] = list(rules)
+        self.limits = limits
+        self.hurried: set[int] = set()  # rows that wanted to end before everything was said
+
+    def allowed(self, log_probs: Tensor, rows: list[int], position: int) -> Tensor:
+        """What may be drawn: (N, V) → (N, V). EOS may be; `said` replaces it."""
+        rules = [self.rules[row] for row in rows]
+        rooms = [0 if row in self.hurried else self.limits[row] - 1 - position for row in rows]
+        masked = permitted(log_probs, rules, rooms)
+        for i, (row, rule, room) in enumerate(zip(rows, rules, rooms, strict=True)):
+            if rule is None:
+                continue
+            if room > rule.needs + rule.margin:
+                masked[i, EOS] = log_probs[i, EOS]
+            elif masked[i].max() == -math.inf:
+                masked[i], self.rules[row] = log_probs[i], None
+        return masked
+
+    def said(self, token: Tensor, log_probs: Tensor, rows: list[int]) -> Tensor:
+        """The tokens drawn (N,), where one of them is too early an end what must be said instead."""
+        tokens = token.tolist()
+        for i, row in enumerate(rows):
+            rule = self.rules[row]
+            if rule is not None and tokens[i] == EOS and rule.needs:
+                self.hurried.add(row)
+                options = [(float(log_probs[i, t]), t) for t in urgent(rule)]
+                best, instead = max(options, default=(-math.inf, EOS))
+                tokens[i] = instead if best > -math.inf else EOS
+            self.rules[row] = None if rule is None else rule.after(tokens[i])
+        return torch.tensor(tokens, device=token.device)
 
 
 def _check(count: int, temperature: float, top_k: int | None, top_p: float) -> None:
@@ -143,9 +191,9 @@ def _seed_number(seed: int | torch.Generator) -> int:
     return seed
 
 
-def _uniforms(src: Tensor, mask: Tensor, count: int, seed: int) -> Tensor:
+def _uniforms(src: Tensor, mask: Tensor, count: int, seed: int, needs: Sequence[int] | None) -> Tensor:
     """(N, longest limit) numbers in [0, 1): one random stream per sentence, one row of it per sample."""
-    limits = length_limits(mask)
+    limits = length_limits(mask, needs=needs)
     numbers = np.zeros((len(limits), count, max(limits, default=0)), dtype=np.float32)
     for i, (ids, real, limit) in enumerate(zip(src.tolist(), mask.tolist(), limits, strict=True)):
         source = [token for token, is_token in zip(ids, real, strict=True) if is_token]
