@@ -1,0 +1,76 @@
+"""Known words: learnt from pairs, stored in a plain file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.errors import InputError
+from regard.text.known_words import KnownWords
+
+PAIRS = [
+    ("I saw Tom on Monday.", "J'ai vu Tom lundi."),
+    ("Tom lives in London.", "Tom habite à Londres."),
+    ("The Germans sang.", "Les Allemands chantèrent."),
+    ("We met Mr. Baker.", "Nous avons rencontré M. Baker."),
+    ("I know the Bakers and Baker.", "Je connais les Baker et Baker."),
+    ("Ask Baker, the baker.", "Demande à Baker, le boulanger."),
+    ("The Baker cat, the cats.", "Le chat de Baker, les chats."),
+    ("I went to Boston with Ann.", "Je suis allé à Boston avec Ann."),
+]
+
+
+@pytest.fixture(scope="module")
+def known() -> KnownWords:
+    return KnownWords.learn(PAIRS, often=2 + 3)
+
+
+@pytest.mark.parametrize(
+    ("word", "knowledge"),
+    [
+        ("cat", "ordinary"),
+        ("Cat", "ordinary"),
+        ("Monday", "translated"),
+        ("London", "translated"),
+        ("Germans", "translated"),
+        ("Baker", "rare"),
+        ("Boston", "unknown"),
+        ("Zürich", "unknown"),
+    ],
+)
+def test_knowledge(known: KnownWords, word: str, knowledge: str) -> None:
+    assert known.knowledge(word) == knowledge
+
+
+def test_names_seen_often_are_left_to_the_model() -> None:
+    assert KnownWords.learn(PAIRS, often=2).knowledge("Tom") == "copied"
+    assert KnownWords.learn(PAIRS, often=3).knowledge("Tom") == "unknown"
+
+
+def test_the_beginning_of_a_sentence_needs_more(known: KnownWords) -> None:
+    assert known.is_name("Baker", at_start=False)
+    assert not known.is_name("Baker", at_start=True)
+    assert known.is_name("Zürich", at_start=True)
+    assert not known.is_name("Seeing", at_start=True) or "see" not in known.words
+
+
+def test_file(known: KnownWords, tmp_path: Path) -> None:
+    known.save(tmp_path / "known.txt")
+    again = KnownWords.load(tmp_path / "known.txt")
+    assert (again.words, again.copied, again.rare) == (known.words, known.copied, known.rare)
+
+
+@pytest.mark.parametrize("content", [b"", b"cat\ndog\n", b"\xff\xfe"])
+def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "known.txt").write_bytes(content)
+    with pytest.raises(InputError, match="not a file of known words"):
+        KnownWords.load(tmp_path / "known.txt")
+
+
+@given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=4))
+def test_any_pairs(pairs: list[tuple[str, str]]) -> None:
+    known = KnownWords.learn(pairs)
+    assert not any(known.is_name(word.lower(), at_start=False) for word in known.words)
