@@ -1,0 +1,158 @@
+"""A sentence that is too long for a model, cut into parts that fit: at clauses where it can be done.
+
+    after . ! ? within it  →  after ; : —  →  after a comma  →  before a conjunction  →  between words  →  characters
+
+Parts are as few and as even as the places to cut allow. A place of a better kind is worth some unevenness, not any:
+each kind has a price, in shares of the longest part that fits, which is added to the distance from the even cut.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from functools import cache
+from math import ceil
+
+import regex
+
+from regard.text.layout import Span
+
+Fits = Callable[[str], bool]
+
+FIRST_GUESS = 256  # characters that may fit
+TOLERANCE = 16  # the longest part that fits is found to one part in so many
+MOST_TRIED = 8  # places to cut, where `fits` refuses the best
+PRICES = {"end": 0.0, "colon": 0.05, "comma": 0.1, "conjunction": 0.15, "word": 0.5}
+ONE_PART_MORE = 0.25  # the price of a cut after which the rest needs a part more
+
+CONJUNCTIONS = {
+    "en": "and or but because although though while which who whom whose that when where if unless until since so nor "
+    "yet whereas before after as than whether",
+    "fr": "et ou mais parce car qui que qu' dont où lorsque lorsqu' quand si puisque puisqu' tandis alors donc ni "
+    "quoique pendant avant après comme afin",
+    "de": "und oder aber weil dass denn sondern während wenn als ob obwohl nachdem bevor damit sodass der die das "
+    "welcher welche welches wobei wo wodurch indem sowie",
+    "es": "y e o u pero porque que quien quienes cual cuando donde si aunque mientras sino ni como pues para desde "
+    "hasta cuyo cuya",
+}
+_GRAPHEME = regex.compile(r"\X")
+_SPACE_BEFORE, _SPACE_AFTER = regex.compile(r"(?r)\s+"), regex.compile(r"\s++")
+_JOINED = regex.compile(r"[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}ᄀ-ᇿ\n]")  # may be part of one
+
+
+def clause_spans(text: str, span: Span, fits: Fits, language: str = "en") -> list[Span]:
+    """The parts of the sentence at `span`, each of which `fits`; the sentence itself where it does.
+
+    What stands between two parts is white space. `fits` must accept a piece of text that it accepts as a part of a
+    longer one. A single character that does not fit is a part nevertheless.
+
+    >>> text = "I came because you called; you were not there, and I left."
+    >>> [text[a:b] for a, b in clause_spans(text, (0, len(text)), lambda part: len(part) <= 40)]
+    ['I came because you called;', 'you were not there, and I left.']
+    """
+    start, end = span
+    if start >= end or fits(text[start:end]):
+        return [span] if start < end else []
+    found: list[Span] = []
+    guess = FIRST_GUESS
+    while start < end:
+        guess = _longest(text, start, end, fits, guess)
+        if start + guess >= end:
+            found.append((start, end))
+            break
+        stop = _best_cut(text, start, end, guess, fits, language)
+        found.append((start, _before_space(text, start, stop)))
+        start = _after_space(text, stop, end)
+    return found
+
+
+def _longest(text: str, start: int, end: int, fits: Fits, guess: int) -> int:
+    """How many characters from `start` fit, to one part in `TOLERANCE`; at least 1.
+
+    It searches around the guess with steps that double, so that a good guess takes two calls of `fits` and no string
+    much longer than what fits is tried.
+    """
+    most = end - start
+    low, high = 0, most + 1  # low fits, high does not
+    size, step = min(guess, most), max(1, guess // TOLERANCE)
+    while high - low > max(1, low // TOLERANCE):
+        if fits(text[start : start + size].rstrip()):
+            low = size
+        else:
+            high = size
+        size = (low + high) // 2
+        if low == 0:
+            size = max(high - step, 1)
+        elif high > most:
+            size = min(low + step, most)
+        step *= 2
+        if low == most or high == 1:
+            break
+    return max(low, 1)
+
+
+def _best_cut(text: str, start: int, end: int, longest: int, fits: Fits, language: str) -> int:
+    """Where the part that begins at `start` ends."""
+    rest = end - start
+    parts = -(-rest // longest)
+    even = rest / parts
+    shortest = rest - (parts - 1) * longest  # a shorter one costs a part more
+
+    def price(place: tuple[int, str]) -> float:
+        length = place[0] - start
+        return abs(length - even) / longest + PRICES[place[1]] + ONE_PART_MORE * (length < shortest)
+
+    places = [*_clauses(text, start, start + longest, end, language), *_words(text, start, start + longest, even)]
+    for stop, _ in heapq.nsmallest(MOST_TRIED, places, key=price):
+        if fits(text[start:stop].rstrip()):
+            return stop
+    return _between_characters(text, start, start + min(longest, ceil(even)))
+
+
+def _clauses(text: str, start: int, stop: int, end: int, language: str) -> Iterator[tuple[int, str]]:
+    """Ends of clauses after `start` and up to `stop`, with their kinds."""
+    for found in _pattern(language).finditer(text, start + 1, min(stop + 1, end)):
+        assert found.lastgroup is not None  # one of the kinds
+        if found.end() <= stop:
+            yield found.end(), found.lastgroup
+
+
+def _words(text: str, start: int, stop: int, even: float) -> Iterator[tuple[int, str]]:
+    """The ends of words that are nearest to the even cut, before it and after it."""
+    middle = start + int(even)
+    for found in (_SPACE_BEFORE.search(text, start + 1, middle), _SPACE_AFTER.search(text, middle, stop)):
+        if found:
+            yield found.end(), "word"
+
+
+@cache
+def _pattern(language: str) -> regex.Pattern[str]:
+    name = language.replace("_", "-").partition("-")[0].lower()
+    words = "|".join(sorted(CONJUNCTIONS.get(name, CONJUNCTIONS["en"]).split(), key=len, reverse=True))
+    return regex.compile(
+        rf"""(?P<end>[.!?…][\"'”’»)\]]*+\s++|[。！？｡।॥][」』）”]*+)
+        |(?P<colon>[;:—–]\s++|[；：])
+        |(?P<comma>[,،]\s++|[，、])
+        |(?P<conjunction>(?<!\s)\s++(?=(?:{words})(?<=['’])|(?:{words})\b))""",
+        regex.VERBOSE | regex.IGNORECASE,
+    )
+
+
+def _between_characters(text: str, start: int, stop: int) -> int:
+    """The last place up to `stop` that is within no character as people see it (é, 👩‍🚀), or `stop` itself."""
+    if not _JOINED.search(text, start, stop + 1):
+        return stop
+    places = [found.end() for found in _GRAPHEME.finditer(text, start, stop + 1) if found.end() <= stop]
+    return places[-1] if places else stop
+
+
+def _before_space(text: str, start: int, stop: int) -> int:
+    while stop > start + 1 and text[stop - 1].isspace():
+        stop -= 1
+    return stop
+
+
+def _after_space(text: str, start: int, end: int) -> int:
+    while start < end and text[start].isspace():
+        start += 1
+    return start

@@ -1,0 +1,146 @@
+"""The layout of a plain text: lines, paragraphs, and the marks before them, which are not read and not translated.
+
+    - Bread        * Milk        • Tea        3. Salt        (iv) Oil        ## Drinks        > as you wrote
+
+TextLine breaks are those of `str.splitlines`: \\n, \\r\\n, \\r, vertical tab, form feed, U+2028, U+2029 and the like.
+This is for plain text: Markdown and HTML are read by their own parsers (`formats/`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import regex
+
+from regard.text.abbreviations import usage
+
+Span = tuple[int, int]
+
+MOST_MARKS = 3  # before one line: "• 1. a)"
+
+_QUOTE = regex.compile(r"(?:>[ \t]*+)++")
+_HEADING = regex.compile(r"#{1,6}[ \t]++(?=\S)")
+_LIST_MARK = regex.compile(
+    r"""(?:
+      [-*+•◦‣▪▫●○■□◆◇►▸➤➢✓✔–—―∙⁃·](?:\s++\[[\ xX]\])?   # a bullet, and the box of a task
+    | \(?(?P<number>\d{1,3})(?:\.\d{1,3}){0,3}(?:\)|(?P<stop>\.)(?!\s*+\d{1,2}\.\s?\d{2}))   # 3.  3)  (3)  2.1.
+    | \[\d{1,3}\]
+    | \((?:\p{Lu}|[a-z]|[ivxlc]{1,6}|[IVXLC]{1,6})\)       # (a)  (B)  (iv)
+    | (?:\p{Lu}|[a-z]|[ivxlc]{1,6})\)                      # a)  B)  iv)
+    | (?:[ivx]{2,5}|[IVX]{2,5})\.                          # ii.  IV.
+    | [a-h]\.(?!\s*+(?:\p{L}{1,2}\.|\d))                   # a.  but not: d. h.  c. 1900
+    )[ \t\u00a0\u3000]++(?=\S)
+    | ・[ \u3000]*+(?=\S)
+    """,
+    regex.VERBOSE,
+)
+_WORD = regex.compile(r"\p{L}++")
+_NO_TEXT = regex.compile(r"[\s\-=*_~#+|>–—]*+")  # a rule between paragraphs, an empty quotation
+
+
+class TextLine(NamedTuple):
+    """One line of a text: where it begins, where its own text begins after the marks, where that ends."""
+
+    start: int
+    text: int
+    end: int  # without the line break and the white space before it
+    quotes: str  # its marks of quotation, without spaces: ">>"
+    mark: str  # its list mark or heading mark: "-", "##"
+
+    @property
+    def is_empty(self) -> bool:
+        return self.text >= self.end
+
+
+def lines(text: str, language: str = "en") -> Iterator[TextLine]:
+    """
+    >>> [(line.mark, "> - one\\n> two"[line.text : line.end]) for line in lines("> - one\\n> two")]
+    [('-', 'one'), ('', 'two')]
+    """
+    start = 0
+    for line in text.splitlines(keepends=True):
+        stop = start + len(line)
+        end = start + len(line.rstrip())
+        after = min(stop - len(line.lstrip()), end)
+        unquoted = _after(_QUOTE, text, after, end)
+        quotes = "".join(text[after:unquoted].split())
+        content = _after(_HEADING, text, unquoted, end)
+        content = after_list_marks(text, content, end, language)
+        mark = text[unquoted:content].strip()
+        if _NO_TEXT.fullmatch(text, start, end):
+            content = end
+        yield TextLine(start, content, max(end, content), quotes, mark)
+        start = stop
+
+
+def after_list_marks(text: str, start: int, end: int, language: str = "en") -> int:
+    """Where the text begins that a list mark stands before.
+
+    >>> after_list_marks("(a) Bread", 0, 9), after_list_marks("3. Oktober 1990", 0, 15, "de")
+    (4, 0)
+    """
+    for _ in range(MOST_MARKS):
+        found = _LIST_MARK.match(text, start, end)
+        if not found or (found["stop"] and _is_date(text, found.end(), end, language)):
+            break
+        start = found.end()
+    return start
+
+
+def _is_date(text: str, start: int, end: int, language: str) -> bool:
+    known = usage(language)
+    word = _WORD.match(text, start, end) if known.ordinals else None
+    return word is not None and word.group().lower() in known.months
+
+
+def _after(pattern: regex.Pattern[str], text: str, start: int, end: int) -> int:
+    found = pattern.match(text, start, end)
+    return found.end() if found else start
+
+
+def paragraphs(text: str, language: str = "en") -> list[list[TextLine]]:
+    """The lines of each paragraph of a wrapped text: blank lines, list marks and a change of quotation separate them.
+
+    A number continues a list, or begins one with 1, a or i: any other at the beginning of a line is part of its
+    sentence ("in the winter of\\n48. Then …").
+    """
+    found: list[list[TextLine]] = []
+    before: TextLine | None = None
+    numbered = False  # whether the paragraph before began with a number
+    for line in lines(text, language):
+        if line.is_empty:
+            before = None
+            continue
+        is_number = line.mark.strip("()[].").isalnum()
+        begins = before is None or line.quotes != before.quotes or before.mark.startswith("#")
+        if line.mark and not begins:
+            begins = not is_number or numbered or line.mark.strip("().").lower() in ("1", "a", "i")
+            if not begins:  # the mark is a part of the sentence
+                line = line._replace(text=line.text - _mark_length(text, line), mark="")
+        if begins:
+            found.append([])
+            numbered = is_number
+        found[-1].append(line)
+        before = line
+    return found
+
+
+def _mark_length(text: str, line: TextLine) -> int:
+    return line.text - text.index(line.mark, line.start)
+
+
+def in_one_line(text: str) -> str:
+    """A sentence of a wrapped text as it is read: a line break, with the indentation and the marks of quotation that
+    follow, is one space.
+
+    >>> in_one_line("The cat\\n  > is on\\r\\n  > the mat.")
+    'The cat is on the mat.'
+    """
+    first, *others = text.splitlines() or [""]
+    contents = [first.rstrip()] + [other[_after_prefix(other) :].rstrip() for other in others]
+    return " ".join(content for content in contents if content) if others else text
+
+
+def _after_prefix(line: str) -> int:
+    return _after(_QUOTE, line, len(line) - len(line.lstrip()), len(line))
