@@ -54,4 +54,5 @@ PHONE = (
     rf"|0\d(?P<pause>[ .-])\d\d(?:(?P=pause)\d\d){{3}}(?!\d))"  # 01 23 45 67 89
 )
 
-NUMBER = rf"{AFTER_WORD}{SIGN}{DIGITS}(?:{SPACE}?+[%‰]|{SPACE}?+°(?:[CF](?!\p{{L}}))?+)?+"
+PERCENT = rf"(?:[%‰]|{SPACE}[%‰](?![\w(@{{%]))"  # not the "%s" of "5 %s"
+NUMBER = rf"{AFTER_WORD}{SIGN}{DIGITS}(?:{PERCENT}|{SPACE}?+°(?:[CF](?!\p{{L}}))?+)?+"
