@@ -1,0 +1,139 @@
+"""Which language a text is in: whether a sentence is not in the language that a model reads, and what a sample is in.
+
+The identifier is py3langid (naive Bayes over byte n-grams, 139 languages, offline). Its answer for one sentence is not
+taken as it is: short sentences and names look like many languages. The question here is narrower, "is this *not*
+English?", and is answered by a margin: the log-probability of the best other language less that of the expected one.
+`benchmarks/language.py` measures it beside other identifiers and shows what the thresholds cost.
+
+The identifier's model (5 MB, 100 MB in memory) is loaded when the first sentence is judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+LONGEST = 1000  # characters of a text that are looked at
+# Nats by which another language must be more probable. Chosen on English sentences of Tatoeba (dev), FLORES (dev) and
+# Common Voice: 0.1% of them have a margin above 4. Of two or three words the margin varies more.
+MARGIN = 4.0
+SHORT_MARGIN = 8.0
+SHORT = 4  # words below which the wider margin holds
+FEWEST = 2  # words of a text that is judged; one word may be a name
+NAMES = 6  # words below which a text in which every word is capitalised is taken for names
+SURE = 0.8  # share of a sample's lines that must be in one language
+FEWEST_LINES = 20  # of a sample
+
+NO_WORD = frozenset("0123456789/\\@<>=_{}|$%#&*+^~`\ufffc")  # a word with one of these tells no language
+
+# Not told apart from one sentence: the other languages of a row are no reason for an alarm.
+ALIKE = (
+    {"da", "nn", "no"},
+    {"bs", "hr", "sr"},
+    {"id", "ms"},
+    {"cs", "sk"},
+    {"gl", "pt"},
+    {"af", "nl"},
+    {"de", "lb"},
+    {"bg", "mk"},
+    {"be", "ru", "uk"},
+    {"hi", "mr", "ne"},
+)
+RARE = frozenset({"eo", "la", "vo"})  # English names and loans look like these more often than anybody writes them
+
+NAMES_OF = {
+    "af": "Afrikaans", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
+    "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
+    "en": "English", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
+    "fr": "French", "fy": "Frisian", "ga": "Irish", "gd": "Scottish Gaelic", "gl": "Galician", "he": "Hebrew",
+    "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "is": "Icelandic",
+    "it": "Italian", "ja": "Japanese", "ka": "Georgian", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian",
+    "mk": "Macedonian", "mr": "Marathi", "ms": "Malay", "nl": "Dutch", "nn": "Norwegian Nynorsk", "no": "Norwegian",
+    "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian",
+    "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
+    "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
+
+
+def language_name(code: str) -> str:
+    """
+    >>> language_name("fr"), language_name("xh")
+    ('French', 'language "xh"')
+    """
+    return NAMES_OF.get(code, f'language "{code}"')
+
+
+def language_code(name: str) -> str | None:
+    """The ISO 639-1 code of a language given by its English name or by its code.
+
+    >>> language_code("French"), language_code("fr"), language_code("Klingon")
+    ('fr', 'fr', None)
+    """
+    given = name.strip().lower()
+    return next((code for code, known in NAMES_OF.items() if given in (code, known.lower())), None)
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text that tell its language: numbers, addresses, markup and options left out.
+
+    >>> plain_words("Use --force on 3 files in /tmp, please.")
+    ['Use', 'on', 'files', 'in', 'please.']
+    """
+    words = text[:LONGEST].split()
+    return [w for w in words if not w.startswith("-") and NO_WORD.isdisjoint(w) and any(map(str.isalpha, w))]
+
+
+def word_count(words: Iterable[str]) -> int:
+    """How many words, where scripts without capitals and spaces count two letters as one."""
+    return sum(max(1, sum(c.isalpha() and c.lower() == c.upper() for c in word) // 2) for word in words)
+
+
+def not_in(text: str, language: str) -> tuple[str, float] | None:
+    """The language of a text that is not in `language`, and by how many nats it is more probable; None where the text
+    may be in `language`, or is too short, or where the identifier does not know `language`.
+
+    >>> not_in("Le chat est sur le tapis.", "en")[0]
+    'fr'
+    >>> not_in("The cat is on the mat.", "en") is None, not_in("Zürich", "en") is None
+    (True, True)
+    """
+    words = plain_words(text)
+    count = word_count(words)
+    if count < FEWEST or count < NAMES and all(word[:1].isupper() for word in words) and not "".join(words).isupper():
+        return None
+    ranked = ranks(" ".join(words))
+    scores = dict(ranked)
+    if language not in scores:
+        return None
+    alike = next((row for row in ALIKE if language in row), {language})
+    best, score = next((code, s) for code, s in ranked if len(code) == 2 and code not in alike and code not in RARE)
+    margin = score - scores[language]
+    return (best, margin) if margin > (MARGIN if count >= SHORT else SHORT_MARGIN) else None
+
+
+def language_of(lines: Iterable[str]) -> str | None:
+    """The language that most lines of a sample are in; None where they do not agree, or are too few.
+
+    >>> language_of(["Le chat dort sur le tapis.", "Où est la gare, s'il vous plaît ?"] * 10)
+    'fr'
+    """
+    texts = [" ".join(words) for words in map(plain_words, lines) if word_count(words) >= SHORT]
+    if len(texts) < FEWEST_LINES:
+        return None
+    code, count = Counter(ranks(text)[0][0] for text in texts).most_common(1)[0]
+    return code if count >= SURE * len(texts) and code in NAMES_OF else None
+
+
+def ranks(text: str) -> list[tuple[str, float]]:
+    """All languages by log-probability, the best first."""
+    found: list[tuple[str, float]] = _identifier().rank(text)
+    return found
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=False)
