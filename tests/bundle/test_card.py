@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle.card import card_rows, read_about
+from regard.bundle.bundle import Bundle
+from regard.bundle.card import card_rows, read_about, read_card
 from regard.errors import InputError, RecipeError
 from support import ABOUT
 
@@ -72,3 +73,47 @@ def test_a_file_that_is_no_toml(tmp_path: Path) -> None:
         read_about(about(tmp_path, "title ="))
     with pytest.raises(InputError, match=r"nix\.toml cannot be read: No such file"):
         read_about(tmp_path / "nix.toml")
+
+
+CALIBRATION = {
+    "weights": {"mean": 1.5},
+    "bias": 0.5,
+    "ratio": 0.1,
+    "ratio_spread": 0.2,
+    "on": "dev",
+    "errors": {"test": 0.0123},
+}
+
+
+def test_the_calibration_of_a_card_is_read_and_shown() -> None:
+    card = {"calibration": CALIBRATION}
+    assert read_card(card).calibration.weights == {"mean": 1.5}
+    assert card_rows(card)["confidence"] == ["fitted on dev; calibration error 0.012 on test"]
+    assert not read_card({}).calibration.fitted
+    assert "confidence" not in card_rows({})
+
+
+@pytest.mark.parametrize("wrong", [{"ratio_spread": -1.0}, {"weights": {"mean": "high"}}, {"bias": None}, 3])
+def test_a_calibration_that_cannot_be_used(wrong: object) -> None:
+    card = {"calibration": CALIBRATION | wrong if isinstance(wrong, dict) else wrong}
+    with pytest.raises(RecipeError, match="calibration"):
+        read_card(card)
+
+
+@pytest.mark.parametrize(
+    ("card", "languages"),
+    [
+        ({}, (None, None)),
+        ({"languages": ["en", "fr"]}, ("en", "fr")),
+        ({"languages": ["en", None]}, ("en", None)),
+        ({"languages": ["en"]}, (None, None)),
+        ({"about": {"languages": ["English", "French"]}}, ("en", "fr")),
+        ({"about": {"languages": ["English", "Klingon"]}}, ("en", None)),
+        ({"about": {"languages": ["German", "French"]}, "languages": ["en", "fr"]}, ("en", "fr")),
+    ],
+)
+def test_languages_by_the_data_or_by_what_a_person_says(
+    card: dict[str, object], languages: tuple[str | None, str | None]
+) -> None:
+    bundle = Bundle("transformer", None, None, None, card)  # type: ignore[arg-type]
+    assert bundle.languages == languages

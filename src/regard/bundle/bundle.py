@@ -33,6 +33,7 @@ from regard.files import write_atomically
 from regard.layers.lora import merged
 from regard.models.base import Model, unique_tensors
 from regard.models.table import ARCHITECTURES, ModelConfig, check_architecture, make_model
+from regard.text.language import language_code
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -62,6 +63,15 @@ class Bundle:
         """Tokens of the longest sentence that it reads, EOS counted: as its recipe says, and as positions allow."""
         trained, positions = read_card(self.card).max_length, self.model.max_positions
         return trained if positions is None else min(trained, positions)
+
+    @property
+    def languages(self) -> tuple[str | None, str | None]:
+        """ISO codes of source and target: what was found in the training data, else what a person says of the model;
+        None for one that is not known."""
+        card = read_card(self.card)
+        named = card.about.languages if card.about else ()
+        found = card.languages if len(card.languages) == 2 else tuple(map(language_code, named))
+        return (found[0], found[1]) if len(found) == 2 else (None, None)
 
     def save(self, folder: Path, beside: str | None = None, updates: Mapping[str, Tensor] | None = None) -> None:
         """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder

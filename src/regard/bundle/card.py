@@ -29,13 +29,14 @@ from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from regard.bundle.calibration import Calibration
 from regard.bundle.search_config import DecodeConfig
 from regard.config import accept, build, describe, key, keys_of, require
 from regard.errors import InputError, RecipeError
 
 MAX_LENGTH = 256  # tokens, where a card does not say
 SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
-MEASURED = (*SCORES, "attention_view")  # a tag before every source may change these
+MEASURED = (*SCORES, "attention_view", "calibration", "languages")  # a tag before every source may change these
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,8 @@ class Card:
     tests: dict[str, StoredTest] = field(default_factory=dict)
     about: About | None = None
     attention_view: StoredView | None = None
+    languages: tuple[str | None, ...] = ()  # ISO codes of source and target, found in the data; None: not sure
+    calibration: Calibration = field(default_factory=Calibration)
     recipe: dict[str, dict[str, Any]] = field(default_factory=dict)
     decode: DecodeConfig = field(default_factory=DecodeConfig)  # of the recipe
     max_length: int = MAX_LENGTH  # of the recipe
@@ -207,6 +210,7 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
         "dev BLEU": _score(known.dev_bleu),
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
+        "confidence": _calibration(known.calibration),
         "limits": list(about.limits),
         "made with": [f"regard {known.regard}, torch {known.torch}"],
     }
@@ -215,6 +219,11 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _score(found: StoredScore | None) -> list[str]:
     return [f"{found.score:.2f}  {found.signature}"] if found else []
+
+
+def _calibration(found: Calibration) -> list[str]:
+    errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
+    return [f"fitted on {found.on}; calibration error {errors or 'not measured'}"] if found.fitted else []
 
 
 def _test(name: str, found: StoredTest) -> list[str]:

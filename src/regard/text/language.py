@@ -10,9 +10,11 @@ The identifier's model (5 MB, 100 MB in memory) is loaded when the first sentenc
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import islice
 from typing import Any
 
 LONGEST = 1000  # characters of a text that are looked at
@@ -24,8 +26,9 @@ SHORT = 4  # words below which the wider margin holds
 FEWEST = 2  # words of a text that is judged; one word may be a name
 NAMES = 6  # words below which a text in which every word is capitalised is taken for names
 SURE = 0.8  # share of a sample's lines that must be in one language
-FEWEST_LINES = 20  # of a sample
+FEWEST_LINES, MOST_LINES = 200, 400  # of a sample
 
+CRY = re.compile(r"([^\W\d_]{1,3}?)\1{3,}")  # hahahaha, noooo
 NO_WORD = frozenset("0123456789/\\@<>=_{}|$%#&*+^~`\ufffc")  # a word with one of these tells no language
 
 # Not told apart from one sentence: the other languages of a row are no reason for an alarm.
@@ -41,8 +44,9 @@ ALIKE = (
     {"be", "ru", "uk"},
     {"hi", "mr", "ne"},
 )
-RARE = frozenset({"eo", "la", "vo"})  # English names and loans look like these more often than anybody writes them
 
+# The languages that an alarm may name. Others of the identifier are left out: names, cries and loans look like one of
+# them more often than anybody writes it to a translator, and its sentences are still unlike the expected language.
 NAMES_OF = {
     "af": "Afrikaans", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
     "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
@@ -76,12 +80,12 @@ def language_code(name: str) -> str | None:
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a text that tell its language: numbers, addresses, markup and options left out.
+    """The words of a text that tell its language, each once: numbers, addresses, markup and options left out.
 
     >>> plain_words("Use --force on 3 files in /tmp, please.")
     ['Use', 'on', 'files', 'in', 'please.']
     """
-    words = text[:LONGEST].split()
+    words = dict.fromkeys(CRY.sub(r"\1", text[:LONGEST]).split())
     return [w for w in words if not w.startswith("-") and NO_WORD.isdisjoint(w) and any(map(str.isalpha, w))]
 
 
@@ -101,14 +105,15 @@ def not_in(text: str, language: str) -> tuple[str, float] | None:
     """
     words = plain_words(text)
     count = word_count(words)
-    if count < FEWEST or count < NAMES and all(word[:1].isupper() for word in words) and not "".join(words).isupper():
+    capitalised = all(word[:1].isupper() for word in words) and not "".join(words).isupper()
+    if count < FEWEST or (capitalised and count < NAMES):
         return None
     ranked = ranks(" ".join(words))
     scores = dict(ranked)
     if language not in scores:
         return None
     alike = next((row for row in ALIKE if language in row), {language})
-    best, score = next((code, s) for code, s in ranked if len(code) == 2 and code not in alike and code not in RARE)
+    best, score = next((code, s) for code, s in ranked if code in NAMES_OF and code not in alike)
     margin = score - scores[language]
     return (best, margin) if margin > (MARGIN if count >= SHORT else SHORT_MARGIN) else None
 
@@ -116,10 +121,11 @@ def not_in(text: str, language: str) -> tuple[str, float] | None:
 def language_of(lines: Iterable[str]) -> str | None:
     """The language that most lines of a sample are in; None where they do not agree, or are too few.
 
-    >>> language_of(["Le chat dort sur le tapis.", "Où est la gare, s'il vous plaît ?"] * 10)
+    >>> language_of(["Le chat dort sur le tapis.", "Où est la gare, s'il vous plaît ?"] * 100)
     'fr'
     """
-    texts = [" ".join(words) for words in map(plain_words, lines) if word_count(words) >= SHORT]
+    long_enough = (" ".join(words) for words in map(plain_words, lines) if word_count(words) >= SHORT)
+    texts = list(islice(long_enough, MOST_LINES))
     if len(texts) < FEWEST_LINES:
         return None
     code, count = Counter(ranks(text)[0][0] for text in texts).most_common(1)[0]

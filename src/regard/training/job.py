@@ -23,6 +23,7 @@ from regard.models.table import ModelConfig, make_model
 from regard.recipe.recipe import Recipe
 from regard.recipe.reward import RewardConfig
 from regard.recipe.train import TrainConfig
+from regard.text.language import language_of
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
 from regard.training.batch_loss import BatchLoss
@@ -119,6 +120,8 @@ def assemble(
         "data": material.fingerprint,
         "parameters": model.parameter_count(),
     }
+    if world.first and material.dev is not None:
+        bundle.card["languages"] = [language_of(side) for side in (material.dev.sources, material.dev.references)]
     if progress.started_from is not None:
         bundle.card["started_from"] = progress.started_from
     average = Average(model, config)

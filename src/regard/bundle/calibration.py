@@ -1,0 +1,39 @@
+"""The constants of a model's confidence, stored in its card: how features of a translation predict its chrF.
+
+`decode/confidence.py` says what the features are and fits the constants; `benchmarks/guard.py` measures them and writes
+them into a card:
+
+    "calibration": {"weights": {"mean": 1.9, …}, "bias": 1.2, "ratio": 0.12, "ratio_spread": 0.13,
+                    "on": "Tatoeba dev, FLORES dev", "errors": {"Tatoeba test": 0.02}}
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from regard.config import require
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of the model in the box, rounded; for another model
+    they order its translations by quality, but the figures are not calibrated (`on` is empty)."""
+
+    weights: dict[str, float] = field(
+        default_factory=lambda: {"mean": 1.5, "spread": -0.9, "length": -0.2, "pieces": -0.2}
+    )
+    bias: float = 2.2
+    ratio: float = 0.1  # the usual log of (characters of the target + 10) / (characters of the source + 10)
+    ratio_spread: float = 0.2  # its standard deviation
+    on: str = ""  # the text it was fitted on; empty: not fitted for this model
+    errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
+
+    def __post_init__(self) -> None:
+        numbers = (*self.weights.values(), self.bias, self.ratio, self.ratio_spread)
+        require(all(map(math.isfinite, numbers)), "calibration must hold finite numbers")
+        require(self.ratio_spread > 0, f"calibration.ratio_spread must be above 0, but is {self.ratio_spread}")
+
+    @property
+    def fitted(self) -> bool:
+        return bool(self.on)

@@ -1,0 +1,153 @@
+"""How good a translation probably is: its chrF, predicted from what the search leaves behind.
+
+    confidence = σ(bias + Σ weight · feature)        fitted to sentence chrF, from 0 to 1, by logistic regression
+
+The features are cheap: log-probabilities of the tokens, lengths, and how much of the source was attended to. The
+constants belong to a model and are stored in its card (`bundle/calibration.py`). A chrF of 0.7 does not say that 70% of
+a sentence is right: it is the mean over sentences with the same features, which is what `calibration_error` checks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.align.attention import WordAttention
+from regard.bundle.calibration import Calibration
+
+Floats = NDArray[np.float64]
+
+STEADY = 10  # characters added to both lengths of a ratio, so that short sentences do not vary more than long ones
+IMPOSSIBLE = -50.0  # log-probability of a token; what is lower, or no number, counts as this
+NARROWEST = 0.05  # spread of the length ratio
+PENALTY = 1.0  # L2, on weights of features of standard deviation 1
+BINS = 10  # of the calibration error
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One translated sentence, and what a forced pass of the model over it gave."""
+
+    source: str  # as it was given
+    target: str  # as it comes out
+    log_probs: Sequence[float] | Floats  # (T,) of the target's tokens, EOS last
+    source_tokens: int  # without EOS
+    attention: WordAttention | None = None
+    languages: tuple[str | None, str | None] = (None, None)  # ISO codes of source and target, where known
+
+
+def features(seen: Observation) -> dict[str, float]:
+    """
+    >>> seen = Observation("The cat sleeps.", "Le chat dort.", [-0.1, -0.2, -0.3, -0.1, -0.1], 4)
+    >>> {name: round(value, 2) for name, value in features(seen).items()}
+    {'mean': -0.16, 'spread': 0.08, 'length': 1.61, 'pieces': 0.29, 'ratio': 0.08, 'covered': 1.0}
+    """
+    log_probs = np.maximum(np.nan_to_num(np.asarray(seen.log_probs, dtype=np.float64), nan=IMPOSSIBLE), IMPOSSIBLE)
+    words = max(1, len(seen.source.split()))
+    return {
+        "mean": float(log_probs.mean()) if len(log_probs) else 0.0,
+        "spread": float(log_probs.std()) if len(log_probs) else 0.0,
+        "length": math.log(seen.source_tokens + 1),
+        "pieces": math.log(max(1, seen.source_tokens) / words),  # rare words are cut into many
+        "ratio": abs(log_ratio(seen)),
+        "covered": covered(seen.attention),
+    }
+
+
+def log_ratio(seen: Observation) -> float:
+    """The logarithm of the target's length in characters over the source's."""
+    return math.log((len(seen.target) + STEADY) / (len(seen.source) + STEADY))
+
+
+def coverage(attention: WordAttention) -> Floats:
+    """(V,) the weight that each source word got from all target words."""
+    found: Floats = np.nan_to_num(attention.weights).sum(axis=0)
+    return found
+
+
+def covered(attention: WordAttention | None) -> float:
+    """The mean over source words, each counted up to 1; 1 where there is no attention."""
+    if attention is None or not attention.source_words or not attention.target_words:
+        return 1.0
+    return float(np.minimum(coverage(attention), 1.0).mean())
+
+
+def predicted_quality(values: Mapping[str, float], calibration: Calibration) -> float:
+    """From 0 to 1. A weight for a feature that this version does not know is left out."""
+    total = calibration.bias
+    total += sum(weight * values.get(name, 0.0) for name, weight in calibration.weights.items())
+    return 0.5 * (1 + math.tanh(total / 2))  # σ, without overflow
+
+
+def fit_calibration(sets: Sequence[tuple[Sequence[Observation], Sequence[float]]], on: str) -> Calibration:
+    """From sets of observations and their chrF, from 0 to 1. Every set has the same weight, however large it is."""
+    values = [[features(seen) for seen in observations] for observations, _ in sets]
+    names = list(values[0][0])
+    x = np.array([[row[name] for name in names] for rows in values for row in rows])  # (N, F)
+    y = np.concatenate([np.asarray(quality, dtype=np.float64) for _, quality in sets])
+    share = np.concatenate([np.full(len(rows), len(x) / len(sets) / len(rows)) for rows in values])
+    middle, scale = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-6)
+    bias, *weights = logistic_fit((x - middle) / scale, y, share)
+    weights = np.array(weights) / scale
+    ratios = np.array([log_ratio(seen) for observations, _ in sets for seen in observations])
+    usual = float(np.median(ratios))
+    return Calibration(
+        {name: float(weight) for name, weight in zip(names, weights, strict=True)},
+        float(bias - weights @ middle),
+        usual,
+        max(
+            NARROWEST, float(1.4826 * np.median(np.abs(ratios - usual)))
+        ),  # a normal distribution's σ; outliers do not move it
+        on,
+    )
+
+
+def logistic_fit(x: Floats, y: Floats, share: Floats) -> Floats:
+    """(1 + F,) bias and weights of σ(b + w·x) ≈ y by Newton's method: x (N, F), y (N,) from 0 to 1, share (N,)."""
+    rows = np.column_stack([np.ones(len(x)), x])
+    penalty = PENALTY * np.diag([0.0, *np.ones(x.shape[1])])
+    found = np.zeros(rows.shape[1])
+    for _ in range(50):
+        p = 0.5 * (1 + np.tanh(rows @ found / 2))
+        gradient = rows.T @ (share * (y - p)) - penalty @ found
+        curvature = (rows * (share * p * (1 - p))[:, None]).T @ rows + penalty
+        step = np.linalg.solve(curvature, gradient)
+        found = found + step
+        if np.abs(step).max() < 1e-9:
+            break
+    return found
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Sentences of nearly the same confidence."""
+
+    count: int
+    confidence: float  # mean
+    quality: float  # mean chrF, from 0 to 1
+
+
+def bins(confidence: Sequence[float] | Floats, quality: Sequence[float] | Floats, count: int = BINS) -> list[Bin]:
+    """Ten bins of equal width by default; empty ones are left out.
+
+    >>> bins([0.11, 0.19, 0.95], [0.1, 0.3, 0.9])
+    [Bin(count=2, confidence=0.15, quality=0.2), Bin(count=1, confidence=0.95, quality=0.9)]
+    """
+    p, y = np.asarray(confidence, dtype=np.float64), np.asarray(quality, dtype=np.float64)
+    place = np.minimum((p * count).astype(int), count - 1)
+    chosen = [place == number for number in range(count)]
+    return [Bin(int(some.sum()), float(p[some].mean()), float(y[some].mean())) for some in chosen if some.any()]
+
+
+def calibration_error(found: Sequence[Bin]) -> float:
+    """The expected calibration error: |mean confidence − mean chrF| of each bin, weighted by its sentences.
+
+    >>> round(calibration_error([Bin(3, 0.15, 0.2), Bin(1, 0.95, 0.9)]), 3)
+    0.05
+    """
+    total = sum(one.count for one in found)
+    return sum(one.count * abs(one.confidence - one.quality) for one in found) / max(1, total)
