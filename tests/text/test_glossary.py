@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from regard.data.term_files import read_glossary, read_keep
 from regard.errors import InputError
-from regard.text.glossary import Glossary, GlossaryTerm
+from regard.text.glossary import Glossary, GlossaryTerm, located_terms
 from regard.text.words import split_words
 
 
@@ -117,6 +117,15 @@ def test_matches_are_in_order_apart_and_as_they_say(words: list[str]) -> None:
 def test_many_terms_that_begin_alike_are_told_apart() -> None:
     many = Glossary(GlossaryTerm(f"new {i}", (str(i),)) for i in range(100_000))
     assert [m.targets for m in many.find("a new 77 and a new thing, a new 99999 " * 50)] == [("77",), ("99999",)] * 50
+
+
+def test_terms_are_located_once_each_as_whole_words() -> None:
+    text = "Pense-t-elle aux cartes de crédit ? Chats, chat, achat."
+    assert located_terms([["pense"], ["chat"], ["chat"], ["carte"], ["cartes"]], text) == [
+        (0, 5), (43, 47), None, None, (17, 23)
+    ]  # fmt: skip
+    both = located_terms([["carte"], ["carte de crédit"], ["carte"]], "une carte de crédit, une carte")
+    assert both == [(25, 30), (4, 19), None]
 
 
 def test_files(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ a probability at all. Nothing here depends on torch, on a model or on a search; 
     EachOnce   every one of some tokens exactly once          slots that stand for numbers, names, links
     Terms      phrases, each in one of several forms          glossary, words that are copied
     NoRepeat   no n tokens twice                              loops
+    Never      none of some phrases                           what a term is to replace
     All        several of them at once
 """
 
@@ -135,6 +136,7 @@ class _Phrases:
         self.forms, self.counts, self.edges = tuple(counts), tuple(counts.values()), edges
         self.shortest = [min(len(form.tokens) for form in forms if form.place == "anywhere") for forms in self.forms]
         self.total = self.need(_Reading(self.counts))
+        self.first_tokens = frozenset(form.tokens[0] for forms in self.forms for form in forms)
         self.longest = max((len(form.tokens) for forms in self.forms for form in forms), default=0)
 
     def need(self, reading: _Reading) -> int:
@@ -230,6 +232,8 @@ class Terms:
         return frozenset(tokens) if self.needs else NOTHING
 
     def after(self, token: int) -> Terms:
+        if token not in self._phrases.first_tokens and all(reading.phrase < 0 for reading in self._readings):
+            return Terms(self._phrases, self._readings, token)  # the usual case: nothing begun, nothing begins
         made = {r for reading in self._readings for r in self._phrases.next_readings(reading, token, self._last)}
         kept = frozenset(r for r in made if not any(_better(other, r) for other in made))
         if len(kept) > MOST_READINGS:
@@ -287,6 +291,30 @@ class NoRepeat:
 
     def after(self, token: int) -> NoRepeat:
         return NoRepeat(self.n, self.times, (*self.said, token))
+
+
+@dataclass(frozen=True)
+class Never:
+    """None of some token sequences, unless another constraint wants to say what would complete it.
+
+    >>> never = Never(frozenset({(5, 6), (7,)}))
+    >>> sorted(never.forbidden()), sorted(never.after(5).forbidden())
+    ([7], [6, 7])
+    """
+
+    sequences: frozenset[tuple[int, ...]]
+    said: tuple[int, ...] = ()
+    needs = margin = met = 0
+    yields = True
+
+    def forbidden(self) -> frozenset[int]:
+        return frozenset(s[-1] for s in self.sequences if self.said[len(self.said) - len(s) + 1 :] == s[:-1])
+
+    def wanted(self) -> frozenset[int]:
+        return NOTHING
+
+    def after(self, token: int) -> Never:
+        return Never(self.sequences, (*self.said, token))
 
 
 @dataclass(frozen=True)

@@ -34,12 +34,13 @@ class RequiredTerms:
 
     def of(self, wanted: Sequence[Sequence[str]]) -> Required:
         """Each of the wanted texts in one of its forms, as often as it is listed."""
-        forms = [list(dict.fromkeys(form for text in texts for form in self._forms(text))) for texts in wanted]
+        forms = [list(dict.fromkeys(form for text in texts for form in self.forms(text))) for texts in wanted]
         sayable = [some for some in forms if any(form.place == "anywhere" for form in some)]
         missing = tuple(i for i, some in enumerate(forms) if not any(form.place == "anywhere" for form in some))
         return Required(Terms.of(sayable, self.edges) if sayable else None, missing)
 
-    def _forms(self, text: str) -> Iterator[Form]:
+    def forms(self, text: str) -> Iterator[Form]:
+        """The tokens of a text in each place where it may stand."""
         form = to_pieces_form(nfc(text.strip()))
         if not form:
             return

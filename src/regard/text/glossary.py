@@ -23,9 +23,10 @@ from typing import Literal, NamedTuple
 import regex
 
 from regard.errors import InputError
+from regard.text.fidelity import occurs
 from regard.text.inflection import bases, plurals, without_possessive
 from regard.text.normalize import nfc
-from regard.text.words import word_spans
+from regard.text.words import Span, word_spans
 
 LONGEST_TERM = 500  # characters
 NO_SPACES = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
@@ -275,3 +276,28 @@ def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[s
         large = [form[:1].upper() + form[1:] for form in forms]
         return tuple(dict.fromkeys([*forms, *large] if first else large))
     return tuple(forms)
+
+
+def located_terms(wanted: Sequence[Sequence[str]], translation: str) -> list[Span | None]:
+    """For each term, given by its forms, its place in a translation, no place twice; None for what is missing. The
+    first word of the translation may have a capital.
+
+    >>> located_terms([("chat", "chats"), ("chat", "chats"), ("rat",)], "Chats et chat.")
+    [(9, 13), (0, 5), None]
+    """
+    places: list[Span | None] = [None] * len(wanted)
+    first = next((i for i, character in enumerate(translation) if character.isalnum()), 0)
+    taken: set[int] = set()
+    for i in sorted(range(len(wanted)), key=lambda i: -max(map(len, wanted[i]), default=0)):  # the longest first
+        for form in wanted[i]:
+            large = form[:1].upper() + form[1:]
+            spans = [
+                *occurs(form, "term", translation),
+                *(s for s in occurs(large, "term", translation) if s[0] == first),
+            ]
+            free = next((span for span in spans if taken.isdisjoint(range(*span))), None)
+            if free is not None:
+                places[i] = free
+                taken |= set(range(*free))
+                break
+    return places
