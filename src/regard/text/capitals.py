@@ -13,15 +13,18 @@ import regex
 
 Span = tuple[int, int]
 
-# Letters and digits with inner apostrophes, hyphens and &; a possessive 's is not part of the word.
+# Letters and digits with inner apostrophes and &, and hyphens before a capital (Jean-Luc, but Tokyo-based is two); a
+# possessive 's is not part of the word.
 _POSSESSIVE = r"['’]s(?![\p{L}\p{N}])"
-WORD = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]++(?:(?!{_POSSESSIVE})['’&-](?=\p{{L}})[\p{{L}}\p{{M}}\p{{N}}]++)*+")
+WORD = regex.compile(
+    rf"(?<!\p{{L}}['’])[\p{{L}}\p{{M}}\p{{N}}]++(?:(?!{_POSSESSIVE})(?:['’&](?=\p{{L}})|-(?=\p{{Lu}}))[\p{{L}}\p{{M}}\p{{N}}]++)*+"
+)
 _ELISION = regex.compile(r"(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)['’](?=\p{L})", regex.IGNORECASE)
 ELIDING = ("fr", "it", "ca")
 _BEGINS = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|^['‚]|\s['‚]$")
 TITLES = frozenset(
     str.split("""
-    Mr Mrs Ms Dr Prof St Ste Sgt Lt Col Gen Capt Rev Hon Jr Sr Mt Mme Mlle MM Me Hr Fr Sra Srta Dra
+    M Mr Mrs Ms Dr Prof St Ste Sgt Lt Col Gen Capt Rev Hon Jr Sr Mt Mme Mlle MM Me Hr Fr Sra Srta Dra
     """)
 )
 

@@ -73,7 +73,7 @@ class KnownWords:
                     words.add(form)
             elif times >= often:
                 copied.add(form)
-            elif ordinary and times >= SEEN_AS_NAME:
+            elif ordinary and times >= SEEN_AS_NAME and len(form) > 1:
                 rare.add(form)
         return cls(words, copied, rare)
 
@@ -91,6 +91,8 @@ class KnownWords:
         small = word.lower()
         if small in self.words:
             return "ordinary"
+        if "-" in word and all(self.knowledge(part) in ("ordinary", "translated") for part in word.split("-")):
+            return "translated"  # Mexican-American
         for ending in ENDINGS:
             if small.endswith(ending):
                 if word[: -len(ending)] in self.words:

@@ -2,7 +2,8 @@
 
 By shape alone: a capital within a word (AcmeCloud, iPhone), capitals with digits (GPT-4o, A380), acronyms (NASA). With
 known words (`known_words.py`) also any capitalised word that the model does not know; at the beginning of a sentence
-only where its small form is not known either. Neighbours make one name: "AcmeCloud Pro", "Angela Merkel", "J. K.
+only where its small form is not known either. In German, whose nouns are capitalised, only after a title or another
+name. Neighbours make one name: "AcmeCloud Pro", "Angela Merkel", "J. K.
 Rowling", "Ludwig van Beethoven". A line in capitals has no names, since everything in it looks like one.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 
 import regex
 
-from regard.text.capitals import CasedWord, Span, cased_words
+from regard.text.capitals import TITLES, CasedWord, Span, cased_words
 from regard.text.known_words import KnownWords
 
 LONGEST = 60  # characters of a name's word
@@ -27,6 +28,12 @@ _MIXED = regex.compile(r"\p{Ll}\p{Lu}")
 _PARTICLES = frozenset(
     str.split("""
     van von der den de du da di del della la le bin ibn al el zu ten ter
+    """)
+)
+_CAPITALISED_NOUNS = ("de", "lb")  # languages in which a capital says little
+_BEFORE_NAMES = frozenset(
+    str.split("""
+    Herr Herrn Frau Fräulein Familie Dr Prof Professor Doktor heiße heißt heißen namens
     """)
 )
 # Capitals that are ordinary words said loudly, or acronyms that most languages spell otherwise. For models without
@@ -54,9 +61,19 @@ def name_spans(
     words = list(cased_words(text, taken, language))
     forms = [text[word.start : min(word.end, word.start + LONGEST + 1)] for word in words]
     loud = _loud(words, forms, known)
-    named = [
-        not quiet and _is_name(form, word.at_start, known) for form, word, quiet in zip(forms, words, loud, strict=True)
-    ]
+    named: list[bool] = []
+    for i, (word, form) in enumerate(zip(words, forms, strict=True)):
+        named.append(
+            not loud[i]
+            and 2 <= len(form) <= LONGEST
+            and (_shaped_like_name(form, known) or _unknown_name(text, word, form, known))
+            and (
+                language not in _CAPITALISED_NOUNS
+                or _MIXED.search(form) is not None
+                or form.isupper()
+                or (i > 0 and _names_follow(forms[i - 1], named[i - 1], known))
+            )
+        )
     if not any(named):
         return []
     _join_neighbours(text, words, forms, named, known)
@@ -69,15 +86,24 @@ def name_spans(
     return spans
 
 
-def _is_name(form: str, at_start: bool, known: KnownWords | None) -> bool:
-    if form.islower() or not 2 <= len(form) <= LONGEST:
+def _shaped_like_name(form: str, known: KnownWords | None) -> bool:
+    """AcmeCloud, NASA: unless the model knows it."""
+    if known is not None:
+        return (form.isupper() or bool(_MIXED.search(form))) and known.knowledge(form) in ("unknown", "rare")
+    return bool(_MIXED.search(form)) or (form.isupper() and form not in _NOT_NAMES)
+
+
+def _unknown_name(text: str, word: CasedWord, form: str, known: KnownWords | None) -> bool:
+    """Zürich, where the model does not know it."""
+    if known is None or not form[0].isupper():
         return False
-    knowledge = known.knowledge(form) if known else "unknown"
-    if _MIXED.search(form):
-        return knowledge in ("unknown", "rare")
-    if form.isupper():
-        return knowledge in ("unknown", "rare") and (known is not None or form not in _NOT_NAMES)
-    return known is not None and form[0].isupper() and known.is_name(form, at_start)
+    imperative = word.at_start and text[word.end : word.end + 1] == "-"  # Oublie-la
+    return not imperative and known.is_name(form, word.at_start)
+
+
+def _names_follow(form: str, named: bool, known: KnownWords | None) -> bool:
+    """Whether a name may follow this word where all nouns are capitalised: after a title or another name."""
+    return named or form in _BEFORE_NAMES or (known is not None and known.knowledge(form) == "copied")
 
 
 def _loud(words: Sequence[CasedWord], forms: Sequence[str], known: KnownWords | None) -> list[bool]:
@@ -114,7 +140,7 @@ def _join_neighbours(
             named[i] = len(forms[i]) > 1 and (copied(i) or (product and not translated))
     for i in range(len(words) - 2, -1, -1):
         if named[i + 1] and not named[i] and capitalised(i + 1):
-            named[i] = forms[i][0].isupper() and (copied(i) or text[words[i].end] == ".")
+            named[i] = forms[i][0].isupper() and (copied(i) or (text[words[i].end] == "." and forms[i] not in TITLES))
     for i in range(1, len(words) - 1):
         if named[i - 1] and forms[i] in _PARTICLES and _beside(text, words, i) and _beside(text, words, i + 1):
             named[i] = named[i + 1] or (i + 2 < len(words) and named[i + 2] and forms[i + 1] in _PARTICLES)
