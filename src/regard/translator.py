@@ -28,15 +28,24 @@ class Translator(TextTranslator):
     thread, because torch's threads do not survive a fork.
     """
 
-    def explain(self, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0) -> Explanation:
+    def explain(
+        self,
+        text: str,
+        target: str | None = None,
+        *,
+        sentence: int | None = None,
+        beam: int | None = None,
+        nbest: int = 0,
+    ) -> Explanation:
         """Translate a sentence, or take the given `target`, and keep all attention weights, ready to be shown:
-        `.grid()`, `.sheet()`, `.arcs(word)`. `nbest` chooses a hypothesis of the search, 0 the best."""
+        `.grid()`, `.sheet()`, `.arcs(word)`. Of a text of several sentences, `sentence` chooses one, from 0; `nbest`
+        chooses a hypothesis of the search, 0 the best."""
         from regard.explain.front import explain
 
         for given in (text, target):
             if not isinstance(given, str) and (given is text or target is not None):
                 raise InputError(f"explain takes one sentence and, if it is given, its target, but not {given!r}")
-        return explain(self, text, target, beam=beam, nbest=nbest)
+        return explain(self, text, target, sentence=sentence, beam=beam, nbest=nbest)
 
     @overload
     def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...  # type: ignore[overload-overlap]
@@ -49,15 +58,11 @@ class Translator(TextTranslator):
     ) -> WordAlignment | list[WordAlignment]:
         """Which words translate which, read from the model's attention: of a pair of strings one `WordAlignment`, of
         two lists a list. Without targets, of the model's own translations."""
-        from regard.explain.word_alignment import align_words
+        from regard.explain.word_alignment import align_words, translation_words
 
         lines = checked_texts(sources, "align")
         if targets is None:
-            found = self.translate(lines)
-            if any(translation.parts > 1 for translation in found):
-                raise InputError(f"align reads fewer than {self.max_length} tokens; align sentence by sentence")
-            ids = [translation.candidates[0].ids if translation.candidates else () for translation in found]
-            lines = [translation.read for translation in found]
+            aligned = [translation_words(self.bundle, one) for one in self.translate(lines)]
         else:
             if isinstance(sources, str) != isinstance(targets, str):
                 raise InputError("align takes a source and a target: two strings, or two lists of the same length")
@@ -65,5 +70,5 @@ class Translator(TextTranslator):
             if len(lines) != len(others):
                 raise InputError(f"align needs as many targets as sources, but got {len(others)} and {len(lines)}")
             ids = [tuple(ids) for ids in self.tokenizer.encode_target(others)]
-        aligned = [align_words(self.bundle, *pair) for pair in zip(lines, ids, strict=True)]
+            aligned = [align_words(self.bundle, *pair) for pair in zip(lines, ids, strict=True)]
         return aligned[0] if isinstance(sources, str) else aligned

@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from regard.cli.translate import formatted
+from regard.cli.translate_lines import formatted
 from regard.decode.translation import Candidate, Translation
 from support import LINES, Call
 

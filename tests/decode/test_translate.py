@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +17,8 @@ from hypothesis import strategies as st
 
 import regard
 from regard.batch import budgeted
+from regard.decode.prepare import TextOptions
 from regard.decode.sampling import Sampling
-from regard.decode.source_parts import cut_points, source_parts
 from regard.errors import BundleError, InputError, RegardError
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import Vocabulary
@@ -33,7 +34,7 @@ def test_it_learnt_its_corpus(translator: Translator) -> None:
 
 def test_order_and_empty_lines_are_kept(translator: Translator) -> None:
     lines = ["", "The cat sleeps.", "   ", "The dog sees the cat.", ""]
-    assert [t.text for t in translator.translate(lines)] == ["", "Le chat dort.", "", "Le chien voit le chat.", ""]
+    assert [t.text for t in translator.translate(lines)] == ["", "Le chat dort.", "   ", "Le chien voit le chat.", ""]
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -58,18 +59,24 @@ def test_one_string_gives_one_translation(translator: Translator) -> None:
     assert translator.translate("The cat sleeps.") == translator.translate(["The cat sleeps."])[0]
 
 
-def test_a_long_line_is_cut_at_sentence_ends(translator: Translator) -> None:
-    short = Translator(translator.bundle, translator.config, max_length=9)
-    found = short.translate(["The cat sleeps. The dog sees the cat. The cat does not eat."])[0]
-    assert found.parts == 3
-    assert found.text == "Le chat dort. Le chien voit le chat. Le chat ne mange pas."
+def test_sentences_are_translated_one_by_one_and_what_is_between_them_stays(translator: Translator) -> None:
+    text = "The cat sleeps.  The dog sees the cat.\n\n  - The cat does not eat.\n"
+    found = translator.translate(text)
+    assert found.text == "Le chat dort.  Le chien voit le chat.\n\n  - Le chat ne mange pas.\n"
+    assert [(s.source, s.text) for s in found.sentences] == [
+        ("The cat sleeps.", "Le chat dort."),
+        ("The dog sees the cat.", "Le chien voit le chat."),
+        ("The cat does not eat.", "Le chat ne mange pas."),
+    ]
+    for sentence in found.sentences:
+        assert text[slice(*sentence.source_span)] == sentence.source
+        assert found.text[slice(*sentence.target_span)] == sentence.text
+        assert {text[slice(*a)] for a, _ in sentence.alignment or ()} <= set(sentence.source.replace(".", " .").split())
 
 
-def test_a_megabyte_in_one_line_ends(translator: Translator) -> None:
-    (parts,) = source_parts(translator.tokenizer, ["word " * 200_000], [], translator.max_length)
-    assert all(len(p.ids) < translator.max_length for p in parts)
-    assert translator.tokenizer.decode_source(parts[0].ids).startswith("word word")
-    assert parts[0].text.startswith("word word")
+def test_line_breaks_may_be_only_wrapping(translator: Translator) -> None:
+    text = "The cat\nsleeps. The dog sees\nthe cat.\n\nThe cat sleeps."
+    assert translator.translate(text, split="wrapped").text == "Le chat dort. Le chien voit le chat.\n\nLe chat dort."
 
 
 @given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 100))
@@ -77,14 +84,6 @@ def test_budgets_hold_and_nothing_is_lost(lengths: list[int], budget: int) -> No
     groups = list(budgeted(lengths, budget))
     assert sorted(i for g in groups for i in g) == list(range(len(lengths)))
     assert all(len(g) == 1 or len(g) * (max(lengths[i] for i in g) + 1) <= budget for g in groups)
-
-
-@given(st.text(alphabet="ab .!", min_size=1, max_size=80), st.integers(1, 9))
-def test_cuts_cover_the_text(text: str, most: int) -> None:
-    spans = [(i, i + 1) for i in range(len(text))]
-    ranges = list(cut_points(text, spans, most))
-    assert "".join(text[a:b] for a, b in ranges) == text
-    assert all(b - a <= most for a, b in ranges)
 
 
 def test_loading_says_what_is_missing(tmp_path: Path, run_folder: Path) -> None:
@@ -118,11 +117,10 @@ def test_a_tag_changes_what_the_model_reads(translator: Translator) -> None:
     tagged = Tokenizer(source, source, replace(plain.config, tags=("<x>",)))
     bundle = replace(translator.bundle, tokenizer=tagged)
     other = Translator(bundle, translator.config, max_length=12)
-    read: list[list[int]] = []
-    candidates = other._candidates
-    other._candidates = lambda parts, *rest: read.extend(p.ids for p in parts) or candidates(parts, *rest)  # type: ignore[method-assign, func-returns-value]
-    other.translate(["The cat sleeps.", "The cat sleeps. The dog eats. A cat sees the dog. The cat eats."], tag="<x>")
-    assert len(read) > 2
+    lines = ["The cat sleeps.", "The cat sleeps. The dog eats and a cat sees the dog and the cat eats."]
+    read = [unit.ids for unit in other.unit_maker(TextOptions(), "<x>").units(enumerate(lines))]
+    assert len(read) > 3
+    assert len(other.translate(lines, tag="<x>")) == 2
     assert all(ids[0] == len(source) - 1 and len(ids) < 12 for ids in read)
 
 
@@ -162,11 +160,11 @@ def test_options_of_the_wrong_type_are_refused(translator: Translator, options: 
 
 @pytest.mark.parametrize("mend", [False, True])
 @pytest.mark.parametrize("text", ["The cat\nsleeps.", "The cat sleeps.\r\n😀\n", "\n😀 The cat sleeps.", "\n"])
-def test_a_text_is_one_line(translator: Translator, text: str, mend: bool) -> None:
+def test_line_breaks_stay_where_they_are(translator: Translator, text: str, mend: bool) -> None:
     found = translator.translate([text], mend=mend)
     assert len(found) == 1
-    assert not set(found[0].text) & set("\r\n")
-    assert translator.translate("The cat\nsleeps.").text == "Le chat dort."
+    assert re.findall(r"[\r\n]+", found[0].text) == re.findall(r"[\r\n]+", text)
+    assert translator.translate("The cat\nsleeps.", split="lines").text == "Le chat dort."
 
 
 @pytest.mark.parametrize("beam", [0, -1, 1001, 10**9])
@@ -180,23 +178,6 @@ def test_the_widest_beam_and_many_samples_fit(translator: Translator) -> None:
     assert len(translator.translate("The cat.", sampling=Sampling(), nbest=50).candidates) == 50
     with pytest.raises(InputError, match="from 1 to 1000"):
         translator.translate("The cat.", sampling=Sampling(), nbest=1001)
-
-
-@pytest.mark.parametrize("unit", ["word ", "a", "é. ", "😀", "猫"])
-def test_the_parts_of_a_very_long_line_are_the_line(translator: Translator, unit: str) -> None:
-    """No part is too long, no character is lost or repeated, and a second suffices."""
-    line = unit * (100_000 // len(unit.encode()))
-    (parts,) = source_parts(translator.tokenizer.plain, [line], [], 100)
-    assert all(0 < len(part.ids) < 100 for part in parts)
-    assert "".join("".join(part.text.split()) for part in parts) == "".join(line.split())
-
-
-@given(st.text(alphabet="ab .!é\u0301", max_size=200), st.integers(4, 9))
-def test_windows_do_not_lose_or_repeat_anything(tokenizer: Tokenizer, text: str, most: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("regard.decode.source_parts.WINDOW", 40)
-        (parts,) = source_parts(tokenizer, [text], [], most + 3)
-    assert "".join("".join(part.text.split()) for part in parts) == "".join(text.split())
 
 
 # ------------------------------------------------------------------------------------------------ damaged models

@@ -81,7 +81,7 @@ def test_every_candidate_and_every_part(namer: Translator) -> None:
     assert len(found[0].candidates) == 3
     short = Translator(namer.bundle, max_length=9)
     long = short.translate([f"{NEW} With Robin the Joker eats."], unknown="copy")[0]
-    assert (long.parts, long.text) == (2, "Le Batman dort avec Zorro. Le Joker mange avec Robin.")
+    assert (len(long.sentences), long.text) == (2, "Le Batman dort avec Zorro. Le Joker mange avec Robin.")
 
 
 def test_the_batch_does_not_matter(namer: Translator) -> None:

@@ -32,9 +32,10 @@ def test_all_explain_what_translate_says(boxed: Translator, text: str) -> None:
     said = boxed.translate(text)
     shown, relied, searched = explain(boxed, text), evidence(boxed, text), lattice(boxed, text)
     assert (shown.text, shown.translation) == (text, said.text)
-    assert (shown.trace.source, shown.trace.target_ids) == (said.read, said.candidates[0].ids)
-    assert (relied.source, relied.translation) == (said.read, said.text)
-    assert (searched.source, searched.nbest[0].text, searched.beam) == (said.read, said.text, 5)
+    read = said.sentences[0].read
+    assert (shown.trace.source, shown.trace.target_ids) == (read, said.candidates[0].ids)
+    assert (relied.source, relied.translation) == (read, said.text)
+    assert (searched.source, searched.nbest[0].text, searched.beam) == (read, said.text, 5)
     assert request(boxed, text).target_ids() == said.candidates[0].ids
     of_bundle = explain(boxed.bundle, text)
     assert of_bundle.translation == said.text

@@ -1,30 +1,23 @@
-"""`regard translate`: one line out per line in, in order, from words, a file or standard input."""
+"""`regard translate`: texts, lines or a document, from words, a file or standard input."""
 
 from __future__ import annotations
 
-import json
-import math
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.bundle import box
-from regard.cli.lines import STDIN, as_they_come, check_output, read_lines, write_output
+from regard.cli.doubts import Doubts
+from regard.cli.lines import STDIN, check_output, write_output
 from regard.cli.options import WIDEST_BEAM, Beam, Device, Json, LengthPenalty, number
+from regard.cli.process import warn
+from regard.cli.translate_lines import Work, check_attention, chunks_of, progress_wanted, rule_system
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.decode.sampling import Sampling
-    from regard.decode.steering import RuleSystem
-    from regard.decode.translation import Translation
-    from regard.translator import Translator
-
-CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
+    from regard.text.glossary import Glossary
 
 
 def translate(
@@ -32,7 +25,7 @@ def translate(
         list[str] | None,
         typer.Argument(
             metavar="TEXT",
-            help='Sentences to translate; without any, standard input. Write -- before one that starts with "-".',
+            help='Texts to translate; without any, standard input. Write -- before one that starts with "-".',
         ),
     ] = None,
     model: Annotated[
@@ -46,7 +39,11 @@ def translate(
     ] = None,
     input: Annotated[
         Path | None,
-        typer.Option("--input", metavar="FILE", help="A file to translate, one sentence a line (.gz and .xz too)."),
+        typer.Option(
+            "--input",
+            metavar="FILE",
+            help="A file to translate: lines of text (.gz and .xz too), or a document (--format).",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -64,7 +61,7 @@ def translate(
             "--nbest",
             parser=number("--nbest", int, 1, WIDEST_BEAM),
             metavar="N",
-            help="Translations per line, best first, as 'LINE ||| TEXT ||| SCORE', lines counted from 0.",
+            help="Translations per line, best first, no two equal, as 'LINE ||| TEXT ||| SCORE', lines counted from 0.",
         ),
     ] = 1,
     length_penalty: LengthPenalty = None,
@@ -102,8 +99,71 @@ def translate(
         bool | None,
         typer.Option(
             "--mend/--no-mend",
-            help="Tidy the source first: CAPITALS and Title Case become lower case, smileys and addresses around a "
-            "sentence are left out and put back.  [default: the model's]",
+            help="Read CAPITALS and Title Case in small letters; a line in capitals comes back in capitals.  "
+            "[default: the model's]",
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="What --input is: lines, or a document that keeps its shape: text, markdown, html, xml, docx, odt, "
+            "srt, vtt, po, json, yaml, tsv, jsonl.  [default: by its suffix, else lines]",
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", metavar="NAME", help="Of tsv and jsonl: the columns to translate, by name or number from 1."
+        ),
+    ] = None,
+    split: Annotated[
+        Literal["sentences", "wrapped", "lines"],
+        typer.Option(
+            "--split",
+            help="What is translated at a time: the sentences of each line; the same, where line breaks within a "
+            "paragraph are only wrapping; or whole lines, as they are.",
+        ),
+    ] = "sentences",
+    protect: Annotated[
+        bool,
+        typer.Option(
+            "--protect/--no-protect",
+            help="Numbers, addresses, code, placeholders and unknown names come out as they went in.",
+        ),
+    ] = True,
+    localize: Annotated[
+        bool,
+        typer.Option("--localize", help="Numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45."),
+    ] = False,
+    glossary: Annotated[
+        Path | None,
+        typer.Option("--glossary", metavar="FILE", help="Terms and their translations, a tab between, one a line."),
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option("--keep", metavar="FILE", help="Words that stay as they are, one a line.")
+    ] = None,
+    no_repeat: Annotated[
+        int,
+        typer.Option(
+            "--no-repeat",
+            parser=number("--no-repeat", int, 0, 100),
+            metavar="N",
+            help="Never say N tokens in a row twice, unless the source repeats itself; 0 allows it.",
+        ),
+    ] = 0,
+    guard: Annotated[
+        bool,
+        typer.Option("--guard/--no-guard", help="Judge every sentence, and try doubtful ones again in another way."),
+    ] = True,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if any sentence is doubtful.")] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="A .jsonl with every sentence: confidence, reasons to doubt it, what became of protected spans.",
         ),
     ] = None,
     sample: Annotated[
@@ -137,101 +197,79 @@ def translate(
     as_json: Json = False,
     device: Device = "auto",
 ) -> None:
-    """Translate sentences, a file, or standard input.
+    """Translate texts, a file, or standard input.
 
-    One line out per line in, in order; empty lines stay empty.
+    Sentences are translated one by one; line breaks, spaces and list marks stay as they are. Numbers, addresses,
+    placeholders and unknown names survive. Doubtful sentences are counted on standard error.
 
     \b
       regard translate "The cat is on the mat."
-      regard translate --input corpus/dev.en --out dev.out --beam 1
+      regard translate --input corpus/dev.en --out dev.out --split lines --beam 1
+      regard translate --input page.html --output page.fr.html --glossary terms.tsv --report why.jsonl
     """
     from regard.translator import Translator
 
     check_attention(attention, as_json, tag)
     sampling = sampling_of(sample, beam, temperature, seed)
     check_output(out, input)
-    chunks = chunks_of(text, input)
+    name = document_format(format, input)
+    if name == "text" and (as_json or attention or nbest > 1):
+        name = None
+    chunks = iter(()) if name else chunks_of(text, input, split)
+    terms = glossary_of(glossary, keep)
     translator = Translator.load(model or None, device)
     translator.rule_system = rule_system() if rules else None
     options = {
         "beam": beam, "nbest": nbest, "length_penalty": length_penalty, "steer": steer, "rules": rules,
-        "unknown": unknown, "tag": tag, "mend": mend, "sampling": sampling, "batch_tokens": batch_tokens,
+        "unknown": unknown, "tag": tag, "split": split, "protect": protect, "mend": mend, "localize": localize,
+        "glossary": terms, "guard": guard, "no_repeat": no_repeat, "sampling": sampling, "batch_tokens": batch_tokens,
     }  # fmt: skip
-    live = input is not None and out is not None and sys.stderr.isatty()
-    work = Work(translator, options, nbest, as_json, attention, live)
-    write_output(out, lambda file: work.write(file, chunks))
-    work.finish()
+    doubts = Doubts(report, strict)
+    if name is not None and input is not None:
+        from regard.cli.translate_file import translate_file
 
-
-@dataclass
-class Work:
-    """Chunks of lines, translated and written; counts what was done."""
-
-    translator: Translator
-    options: dict[str, Any]  # of `Translator.translate`
-    nbest: int
-    as_json: bool
-    attention: bool
-    live: bool  # whether to show the number of lines on standard error
-    done: int = 0
-    parsed: bool = False  # whether the rules could parse any line
-
-    def write(self, out: TextIO, chunks: Iterator[list[str]]) -> None:
-        for chunk in chunks:
-            found = self.translator.translate(chunk, **self.options)
-            if self.options["rules"]:
-                self.parsed = self.parsed or any(rule_system()(line) is not None for line in chunk)
-            for translation in found:
-                self.write_one(out, translation)
-            out.flush()
-            if self.live:
-                print(f"\r{self.done:,} lines", end="", file=sys.stderr, flush=True)
-        if self.live:
-            print(file=sys.stderr)
-
-    def write_one(self, out: TextIO, translation: Translation) -> None:
-        if translation.parts > 1:
-            _warn(f"line {self.done + 1} is long; it was translated in {translation.parts} parts")
-        out.write(formatted(self.done, translation, self.nbest, self.as_json))
-        if self.attention and self.translator.alignment_heads:
-            show_attention(self.translator, translation)
-        self.done += 1
-
-    def finish(self) -> None:
-        """Warnings and errors that are known only at the end."""
-        if self.attention and not self.translator.alignment_heads:  # the translations are correct and written
-            from regard.explain.trace import no_attention
-
-            raise no_attention(self.translator.bundle)
-        if self.options["rules"] and not self.parsed:
-            _warn("the rules could parse no line, so --rules changed nothing; they know the English of regard corpus")
-
-
-def check_attention(attention: bool, as_json: bool, tag: str | None) -> None:
-    if attention and as_json:
-        raise InputError("--attention draws pictures, which are no JSON; give it or --json, not both")
-    if attention and tag is not None:
-        raise InputError("--attention shows sources without a tag; give it or --tag, not both")
-
-
-def chunks_of(text: list[str] | None, input: Path | None) -> Iterator[list[str]]:
-    """The lines in chunks; the first is read at once. From a pipe or a terminal, what has come so far is a chunk."""
-    if text and input:
-        raise InputError("both sentences and --input were given; give one or the other")
-    if not text and input in (None, STDIN):
-        chunks = as_they_come(read_lines(STDIN), CHUNK)
+        check_document(nbest, as_json, attention, text)
+        translate_file(translator, options, input, out, name, tuple(column or ()), doubts)
     else:
-        lines = iter(text) if text else read_lines(input or STDIN)
-        chunks = iter(lambda: list(islice(lines, CHUNK)), [])
-    first = next(chunks, None)
-    if first is None:
-        raise InputError("standard input is empty; give sentences, --input FILE, or pipe some text in")
+        work = Work(translator, options, nbest, as_json, attention, doubts, live=progress_wanted(out))
+        write_output(out, lambda file: work.write(file, chunks))
+        work.finish()
+    doubts.finish()
 
-    def all_chunks() -> Iterator[list[str]]:
-        yield first
-        yield from chunks
 
-    return all_chunks()
+def glossary_of(glossary: Path | None, keep: Path | None) -> Glossary | None:
+    from regard.data.term_files import read_glossary, read_keep
+
+    terms = None if glossary is None else read_glossary(glossary)
+    kept = None if keep is None else read_keep(keep)
+    both = kept if terms is None else terms.joined(kept)
+    for line in both.warnings if both else ():
+        warn(line)
+    return both
+
+
+def document_format(format: str | None, input: Path | None) -> str | None:
+    """The format of a document; None for lines of text."""
+    if input is None or input == STDIN:
+        if format not in (None, "lines"):
+            raise InputError(f"--format {format} is of a file; name it with --input")
+        return None
+    if format == "lines":
+        return None
+    from regard.formats.table import checked_format, format_of
+
+    if format is not None:
+        checked_format(format)
+        return format
+    return format_of(input)
+
+
+def check_document(nbest: int, as_json: bool, attention: bool, text: list[str] | None) -> None:
+    if text:
+        raise InputError("both texts and --input were given; give one or the other")
+    for flag, given in (("--nbest", nbest > 1), ("--json", as_json), ("--attention", attention)):
+        if given:
+            raise InputError(f"{flag} is for lines of text, not for a document; leave it out, or add --format lines")
 
 
 def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed: int | None) -> Sampling | None:
@@ -243,44 +281,3 @@ def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed:
     if given and not sample:
         raise InputError(f"{given[0]} is for drawn translations; add --sample")
     return Sampling(1.0 if temperature is None else temperature, seed=seed or 0) if sample else None
-
-
-def rule_system() -> RuleSystem:
-    from regard.course.rules.translate import translate  # here, because the grammar takes a fifth of a second to load
-
-    return translate
-
-
-def formatted(line: int, translation: Translation, nbest: int, as_json: bool) -> str:
-    if as_json:
-        candidates = [
-            {"text": c.text, "score": _finite(c.score), "log_prob": _finite(c.log_prob)} for c in translation.candidates
-        ]
-        score = _finite(translation.score)
-        row = {"source": translation.source, "text": translation.text, "score": score, "nbest": candidates}
-        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-    if nbest > 1:  # an empty line has no candidates, but it has a line
-        found = translation.candidates or [translation]
-        return "".join(f"{line} ||| {candidate.text} ||| {candidate.score:.4f}\n" for candidate in found)
-    return translation.text + "\n"
-
-
-def _finite(value: float) -> float | None:
-    """JSON has neither NaN nor infinity."""
-    return value if math.isfinite(value) else None
-
-
-def show_attention(translator: Translator, translation: Translation) -> None:
-    from rich.console import Console
-
-    from regard.explain.grid import grid_of
-    from regard.explain.render.terminal import render
-    from regard.explain.views import view_attention
-
-    if translation.parts == 1:
-        seen = view_attention(translator.bundle, translation.read, translation.candidates[0].ids)
-        Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))
-
-
-def _warn(line: str) -> None:
-    print(f"regard: {line}", file=sys.stderr)

@@ -35,7 +35,7 @@ from regard.data.corpus import DataConfig, read_pairs
 from regard.data.splits import find_splits
 from regard.decode.steering import RuleSystem
 from regard.decode.token_lexicon import TokenLexicon
-from regard.decode.translator import TextTranslator
+from regard.decode.translator import AS_LINES, TextTranslator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
 from regard.recipe.read import recipe_from_tables
@@ -161,6 +161,7 @@ class Comparison:
             steer=STEER if "lexicon" in additions else 0.0,
             rules=RULES if "rules" in additions else 0.0,
             unknown="lexicon" if "posunk" in additions else "keep",
+            **AS_LINES,
         )
         seconds = _since(began)
         rates = {run.recipe.train.learning_rate for run in system.members}

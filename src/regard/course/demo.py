@@ -21,6 +21,7 @@ from regard.batch import flat_batch
 from regard.course.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
 from regard.data.corpus import DataConfig
 from regard.decode.translation import Translation
+from regard.decode.translator import AS_LINES
 from regard.errors import RunError
 from regard.explain.grid import grid_of
 from regard.explain.render.terminal import render
@@ -135,7 +136,10 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
     _title(console, "3  Measuring", "on sentences it has never seen")
     translator = Translator.load(home / "run", "cpu")
     figures: dict[str, Any] = {}
-    found = {name: translator.translate([e.src for e in splits[name].examples]) for name in ("test", "compositional")}
+    found = {
+        name: translator.translate([e.src for e in splits[name].examples], **AS_LINES)
+        for name in ("test", "compositional")
+    }
     scores = {name: score_split(splits[name], found[name]) for name in found}
     _show_scores(console, splits, scores, figures)
     for kind in ("pronoun", "polysemy"):
@@ -204,7 +208,7 @@ def _show_samples(console: Console, split: Split, found: Sequence[Translation]) 
 def _show_notes(console: Console, translator: Translator, figures: dict[str, Any]) -> None:
     console.print()
     sources = [source for source, _ in NOTES_EXAMPLES]
-    found = translator.translate(sources)
+    found = translator.translate(sources, **AS_LINES)
     for (source, wanted), translation in zip(NOTES_EXAMPLES, found, strict=True):
         _show_one(console, source, translation.text, wanted)
     right = sum(t.text == wanted for t, (_, wanted) in zip(found, NOTES_EXAMPLES, strict=True))
@@ -229,7 +233,7 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
     translator.bundle.card["attention_view"] = measured
     translator.bundle.save(home / "run" / "best")  # so that `regard translate --attention` looks through it too
     for source, _ in NOTES_EXAMPLES[:1] + NOTES_EXAMPLES[2:4]:
-        translation = translator.translate([source])[0]
+        translation = translator.translate([source], **AS_LINES)[0]
         seen = view_attention(translator.bundle, source, translation.candidates[0].ids)
         console.print(f"\n  {source}\n  [cyan]{translation.text}[/cyan]")
         console.print(render(grid_of(seen.attention, seen.view, seen.trust)))

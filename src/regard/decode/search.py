@@ -31,6 +31,7 @@ class SearchOptions:
     length_penalty: float
     nbest: int = 1
     sampling: Sampling | None = None
+    no_repeat: int = 0  # no run of so many tokens twice; the caller makes a constraint of it
 
     def __post_init__(self) -> None:
         if not isinstance(self.nbest, int):

@@ -7,13 +7,9 @@ translated text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
-
-from regard.text.mend import Mended
-
-LINE_BREAK = re.compile(r"\r\n|[\r\n]")
 
 Span = tuple[int, int]
 WordLink = tuple[Span, Span]  # a source word and a target word that translates it
@@ -94,8 +90,6 @@ class Translation:
     score: float
     log_prob: float
     candidates: tuple[Candidate, ...]
-    parts: int = 1
-    read: str = ""  # the source as the model read it
     sentences: tuple[SentenceTranslation, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -121,12 +115,7 @@ def shortened(text: str, most: int = 100) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def copied(text: str, words: Iterable[Span] = ()) -> Translation:
-    """The text as its own translation, in one sentence whose words are aligned with themselves."""
-    whole = (0, len(text))
-    links = tuple((word, word) for word in words)
-    sentence = SentenceTranslation(text, text, whole, whole, text, alignment=links)
-    return Translation(text, text, 0.0, 0.0, (), sentences=(sentence,) if text.strip() else ())
+LINE_BREAK = re.compile(r"\r\n|[\r\n]")
 
 
 def distinct(candidates: Iterable[Candidate], nbest: int) -> tuple[Candidate, ...]:
@@ -148,16 +137,9 @@ def in_one_line(text: str) -> str:
     return LINE_BREAK.sub(" ", text)
 
 
-def joined_translation(line: str, source: Mended, parts: Sequence[Sequence[Candidate]]) -> Translation:
-    """The translation of a line from the n-best list of each of its parts."""
-    if not parts:
-        return Translation(line, source.restore("") if line.strip() else "", 0.0, 0.0, (), parts=0)
-    candidates = tuple(parts[0])
-    if len(parts) > 1:
-        best = [candidates[0] for candidates in parts]
-        ids = tuple(i for c in best for i in c.ids)
-        text = " ".join(c.text for c in best)
-        candidates = (Candidate(text, sum(c.score for c in best), sum(c.log_prob for c in best), ids),)
-    candidates = tuple(replace(candidate, text=source.restore(candidate.text)) for candidate in candidates)
-    first = candidates[0]
-    return Translation(line, first.text, first.score, first.log_prob, candidates, len(parts), source.read)
+def copied(text: str, words: Iterable[Span] = ()) -> Translation:
+    """The text as its own translation, in one sentence whose words are aligned with themselves."""
+    whole = (0, len(text))
+    links = tuple((word, word) for word in words)
+    sentence = SentenceTranslation(text, text, whole, whole, text, alignment=links)
+    return Translation(text, text, 0.0, 0.0, (), (sentence,) if text.strip() else ())

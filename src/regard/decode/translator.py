@@ -1,43 +1,50 @@
 """Text in, text out: a bundle, or several as an ensemble, as a translator.
 
-Lines are sorted by length into batches of a token budget and come back in their order, one translation per line. An
-empty line stays empty. A long line is translated in parts (`source_parts.py`). The result for a line does not depend on
-the other lines. A lexicon and a rule system may be mixed in (`steering.py`), unknown words replaced (`unknown.py`), and
-rough text mended before it is read (`text/mend.py`); without them it is the model alone.
+A text is cut into units (`units.py`), each prepared for the model (`prepare.py`), translated, checked and judged
+(`pipeline.py`), and put together again (`assemble.py`). The result for a text does not depend on the other texts. A
+lexicon and a rule system may be mixed in (`steering.py`), and unknown words replaced (`unknown.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack, overload
+from typing import NamedTuple, TypedDict, TypeVar, Unpack, overload
 
-from regard.batch import budgeted, pad_sources
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.config import build
 from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, ensemble_alignment_heads
-from regard.decode.hypothesis import Hypothesis, check_log_probs
+from regard.decode.assemble import assembled
+from regard.decode.attended import AlignmentView, alignment_view
+from regard.decode.hypothesis import check_log_probs
 from regard.decode.likelihood import Likelihood, forced_log_probs
+from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
+from regard.decode.prepare import Reader, Split, TextOptions
+from regard.decode.required_terms import RequiredTerms
 from regard.decode.sampling import Sampling
-from regard.decode.search import SearchOptions, search
-from regard.decode.source_parts import SourcePart, source_parts
+from regard.decode.search import SearchOptions
 from regard.decode.steering import LexiconSteered, RuleSteered, RuleSystem, check_weight, rules_in_ids
 from regard.decode.token_lexicon import IdTable, TokenLexicon, known
-from regard.decode.translation import Candidate, Translation, in_one_line, joined_translation
+from regard.decode.translation import Translation, in_one_line
+from regard.decode.units import Unit, UnitMaker
 from regard.decode.unknown import Unknown, check_unknown, fill_unknown
 from regard.device import pick_device
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
-from regard.text.mend import Mended, mended
+from regard.text.glossary import Glossary
+from regard.text.normalize import check_characters
+from regard.text.slots import SLOTS
 from regard.text.tokenizer import Tokenizer
 
-FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get smaller batches
+CHUNK = 2000  # units at a time: enough to sort into full batches, and memory does not grow with a long text
 
 ModelPath = str | PathLike[str]
 Self = TypeVar("Self", bound="TextTranslator")
@@ -53,10 +60,34 @@ class TranslateOptions(TypedDict, total=False):
     rules: float
     unknown: Unknown
     tag: str | None
+    split: Split
+    protect: bool
     mend: bool | None
+    localize: bool
+    glossary: Glossary | None
+    guard: bool
+    no_repeat: int
     sampling: Sampling | None
     batch_tokens: int
     progress: Callable[[int], None] | None
+
+
+class MeasuringOptions(TypedDict):
+    """The options that leave a model alone with its lines."""
+
+    split: Split
+    protect: bool
+    guard: bool
+
+
+# For measuring a model on lines that are sentences, as test sets are.
+AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False}
+
+
+class _ForcedPair(NamedTuple):
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+    tokens: tuple[str, ...]  # of the target, for people: slots are filled
 
 
 class TextTranslator:
@@ -124,6 +155,20 @@ class TextTranslator:
         return alignment_heads_of(self.bundle.model, self.bundle.card)
 
     @cached_property
+    def alignment_view(self) -> AlignmentView:
+        return alignment_view(self.bundle, self.alignment_heads)
+
+    @cached_property
+    def reader(self) -> Reader:
+        source, target = self.bundle.languages
+        slots = len(self.tokenizer.slot_ids) if getattr(self.bundle, "slots", False) else 0
+        return Reader(source, target, slots, getattr(self.bundle, "known_words", None))
+
+    @cached_property
+    def required_terms(self) -> RequiredTerms:
+        return RequiredTerms(self.tokenizer)
+
+    @cached_property
     def _table(self) -> IdTable:
         return known(self.lexicon).in_ids(self.tokenizer)
 
@@ -144,7 +189,13 @@ class TextTranslator:
         rules: float = 0.0,
         unknown: Unknown = "keep",
         tag: str | None = None,
+        split: Split = "sentences",
+        protect: bool = True,
         mend: bool | None = None,
+        localize: bool = False,
+        glossary: Glossary | None = None,
+        guard: bool = True,
+        no_repeat: int = 0,
         sampling: Sampling | None = None,
         batch_tokens: int = 4096,
         progress: Callable[[int], None] | None = None,
@@ -157,36 +208,60 @@ class TextTranslator:
         steer, rules    weights, from 0 to below 1, of the model's lexicon and of `rule_system`
         unknown         what becomes of <unk>: "keep", "copy" the source word, or look it up in the "lexicon"
         tag             one of the model's tags, put before every source
-        mend            whether rough text (CAPITALS, smileys) is mended before it is read; default: the model's own
+        split           what is translated at a time: "sentences" of each line; "wrapped": of each paragraph, whose line
+                        breaks are only wrapping; "lines": each text as it is, as one sentence
+        protect         whether numbers, addresses, placeholders and unknown names must survive as they are
+        mend            whether CAPITALS and Title Case are read in small letters; default: the model's own
+        localize        numbers, times and amounts in the form of the target language
+        glossary        terms that must be translated as it says (`regard.Glossary.read`)
+        guard           judge every sentence: its confidence, and the reasons to doubt it; doubtful ones are tried again
+        no_repeat       forbid a run of so many tokens twice; 0 forbids none
         sampling        draw `nbest` translations at random instead of searching for the best
         batch_tokens    the most source tokens of a batch
-        progress        called after each batch with the number of texts that were finished in it
+        progress        called after each batch with the number of sentences that were finished in it
 
-        A text is one line: a line break in it is read as a space, and a translation has none. Several threads may
+        Paragraphs, line breaks, list marks and spaces between sentences are as in the text. Several threads may
         translate at a time with one translator; results are the same as one after another.
         """
         lines = checked_texts(texts, "translate")
-        given = {"beam": beam, "length_penalty": length_penalty, "mend": mend}
-        own = {name: getattr(self.config, name) for name, value in given.items() if value is None}
-        config = build(DecodeConfig, given | own, "decode")
-        options = SearchOptions(config.beam, config.length_penalty, nbest, sampling)
-        if unknown != "keep":
-            self._check_unknown(unknown, tag)
+        for line in lines:
+            check_characters(line)
+        config = self._config(beam, length_penalty, mend)
+        search = SearchOptions(config.beam, config.length_penalty, nbest, sampling, no_repeat)
         if batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, but is {batch_tokens}; try 4096")
-        model = self._steered(steer, rules)
-        sources = [mended(line) if config.mend else Mended("", line, "") for line in map(in_one_line, lines)]
-        prefix = self.tokenizer.tag_ids(tag) or self.tokenizer.mark_ids
-        parts = source_parts(self.tokenizer.plain, [source.read for source in sources], prefix, self.max_length)
-        budget = batch_tokens * FULL_BATCH // max(FULL_BATCH, options.rows)
-
-        def translate_batch(batch: list[SourcePart]) -> list[list[Candidate]]:
-            src, mask = (t.to(model.device) for t in pad_sources([part.ids for part in batch]))
-            return self._candidates(batch, search(model, src, mask, options), unknown)
-
-        found = translate_parts(parts, translate_batch, budget, progress)
-        translations = [joined_translation(*line) for line in zip(lines, sources, found, strict=True)]
+        text = TextOptions(split, protect, config.mend, localize, glossary, guard)
+        pipeline = Pipeline(
+            self.bundle,
+            self._steered(steer, rules),
+            search,
+            text,
+            self.alignment_view,
+            self.required_terms,
+            read_card(self.bundle.card).calibration if guard else None,
+            self.bundle.languages,
+            batch_tokens,
+            tag or self.bundle.tag,
+            self._fill_unknown(unknown, tag),
+        )
+        units = self.unit_maker(text, tag).units(enumerate(lines))
+        found: list[list[tuple[Unit, UnitResult]]] = [[] for _ in lines]
+        while some := list(islice(units, CHUNK)):
+            for unit, result in zip(some, pipeline.results(some, progress), strict=True):
+                found[unit.text].append((unit.without_reading(), result))
+        translations = [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
         return translations[0] if isinstance(texts, str) else translations
+
+    def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
+        """The model's own search, but for what is given."""
+        given = {"beam": beam, "length_penalty": length_penalty, "mend": mend}
+        own = {name: getattr(self.config, name) for name, value in given.items() if value is None}
+        return build(DecodeConfig, given | own, "decode")
+
+    def unit_maker(self, options: TextOptions, tag: str | None = None) -> UnitMaker:
+        """What makes units of texts for this model: one preparation for translation, scores and explanations."""
+        prefix = self.tokenizer.tag_ids(tag) or self.tokenizer.mark_ids
+        return UnitMaker(self.tokenizer.plain, prefix, self.max_length, options, self.reader)
 
     @overload
     def score(self, sources: str, targets: str, *, tag: str | None = None) -> Likelihood: ...  # type: ignore[overload-overlap]
@@ -198,34 +273,47 @@ class TextTranslator:
         self, sources: str | Iterable[str], targets: str | Iterable[str], *, tag: str | None = None
     ) -> Likelihood | list[Likelihood]:
         """How probable the model finds given translations (forced decoding): of a pair of strings one `Likelihood`,
-        of two lists a list. Texts are read as they are: nothing is mended, steered or cut into parts."""
+        of two lists a list. Sources are read as `translate` reads them, each as one sentence; a target stands with its
+        slots where the source has them."""
         if isinstance(sources, str) != isinstance(targets, str):
             raise InputError("score takes a source and a target: two strings, or two lists of the same length")
         read, written = ([in_one_line(text) for text in checked_texts(side, "score")] for side in (sources, targets))
         if len(read) != len(written):
             raise InputError(f"score needs as many targets as sources, but there are {len(written)} and {len(read)}")
-        prefix = self.tokenizer.tag_ids(tag) or self.tokenizer.mark_ids
-        source_ids = [[*prefix, *ids] for ids in self.tokenizer.plain.encode_source(read)]
-        target_ids = self.tokenizer.encode_target(written)
-        for number, lengths in enumerate(zip(map(len, source_ids), map(len, target_ids), strict=True)):
-            if max(lengths) >= self.max_length:  # EOS takes the last position
-                raise InputError(
-                    f"score reads sentences of fewer than {self.max_length} tokens, but pair {number} has "
-                    f"{lengths[0]} and {lengths[1]}; score its sentences one by one"
-                )
+        pairs = [self._forced(i, *pair, tag) for i, pair in enumerate(zip(read, written, strict=True))]
+        log_probs = forced_log_probs(self.bundle.model, [p.source for p in pairs], [p.target for p in pairs])
         found = []
-        pieces = self.tokenizer.target.pieces
-        log_probs = forced_log_probs(self.bundle.model, source_ids, target_ids)
-        for source, target, ids, row in zip(read, written, target_ids, log_probs, strict=True):
+        for source, target, pair, row in zip(read, written, pairs, log_probs, strict=True):
             check_log_probs(row.tolist())
-            found.append(Likelihood(source, target, (*(pieces[i] for i in ids), "</s>"), tuple(row.tolist())))
+            found.append(Likelihood(source, target, (*pair.tokens, "</s>"), tuple(row.tolist())))
         return found[0] if isinstance(sources, str) else found
 
-    def _check_unknown(self, unknown: Unknown, tag: str | None) -> None:
+    def _forced(self, number: int, source: str, target: str, tag: str | None) -> _ForcedPair:
+        """A pair in ids, as the model reads and says it."""
+        maker = self.unit_maker(TextOptions("lines", mend=self.config.mend), tag)
+        units = list(maker.units([(0, source)]))
+        one = units[0].prepared if len(units) == 1 and units[0].ids else None
+        source_ids = units[0].ids if one else (*maker.prefix, *self.tokenizer.plain.encode_source([source])[0])
+        (target_ids,) = self.tokenizer.encode_target([one.unrestored(target) if one else target])
+        if max(len(source_ids), len(target_ids)) >= self.max_length:  # EOS takes the last position
+            raise InputError(
+                f"score reads sentences of fewer than {self.max_length} tokens, but pair {number} has "
+                f"{len(source_ids)} and {len(target_ids)}; score its sentences one by one"
+            )
+        slots = dict(zip(self.tokenizer.slot_ids, SLOTS, strict=False))
+        fills = {held.slot: held.wanted[0] for held in one.held} if one else {}
+        pieces = self.tokenizer.target.pieces
+        tokens = tuple(fills.get(slots.get(i)) or pieces[i] for i in target_ids)
+        return _ForcedPair(tuple(source_ids), tuple(target_ids), tokens)
+
+    def _fill_unknown(self, unknown: Unknown, tag: str | None) -> FillUnknown | None:
+        if unknown == "keep":
+            return None
         if tag is not None:
             raise InputError("unknown words are replaced in sources without a tag; give a tag or unknown, not both")
         lexicon = self.lexicon if unknown == "lexicon" else None
         check_unknown(unknown, self.tokenizer, self.alignment_heads, lexicon, self.bundle.architecture)
+        return partial(fill_unknown, self.bundle.model, self.alignment_heads, self.tokenizer, lexicon)
 
     def _steered(self, steer: float, rules: float) -> Model:
         """The model itself where both weights are 0."""
@@ -239,45 +327,6 @@ class TextTranslator:
         if self.rule_system is None:
             raise InputError(f"rules is {rules:g}, but this translator has no rule system; set translator.rule_system")
         return RuleSteered(model, rules_in_ids(self.rule_system, self.tokenizer), rules)
-
-    def _candidates(
-        self, parts: list[SourcePart], found: list[list[Hypothesis]], unknown: Unknown
-    ) -> list[list[Candidate]]:
-        """The n-best list of every part as text, unknown words replaced if `unknown` says so."""
-        rows = [(part, h) for part, hypotheses in zip(parts, found, strict=True) for h in hypotheses]
-        texts = [self.tokenizer.decode(h.ids) for _, h in rows]
-        gaps = [i for i, (_, h) in enumerate(rows) if unknown != "keep" and self.tokenizer.unknown in h.ids]
-        lexicon = self.lexicon if unknown == "lexicon" else None
-        for start in range(0, len(gaps), len(parts)):  # batches of the same size as in the search
-            some = gaps[start : start + len(parts)]
-            sources, targets = [rows[i][0].text for i in some], [rows[i][1].ids for i in some]
-            filled = fill_unknown(self.bundle.model, self.alignment_heads, self.tokenizer, lexicon, sources, targets)
-            for i, text in zip(some, filled, strict=True):
-                texts[i] = text
-        lines = map(in_one_line, texts)  # a model may produce line breaks
-        return [[Candidate(next(lines), h.score, h.log_prob, h.ids) for h in hypotheses] for hypotheses in found]
-
-
-def translate_parts(
-    parts: Sequence[Sequence[SourcePart]],
-    translate_batch: Callable[[list[SourcePart]], list[list[Candidate]]],
-    batch_tokens: int,
-    progress: Callable[[int], None] | None,
-) -> list[list[list[Candidate]]]:
-    """For each line the candidates of each of its parts. Parts of all lines are sorted by length into batches."""
-    flat = [(line, i) for line, of_line in enumerate(parts) for i in range(len(of_line))]
-    found: list[list[list[Candidate]]] = [[[] for _ in of_line] for of_line in parts]
-    waiting = [len(of_line) for of_line in parts]
-    if progress is not None:
-        progress(waiting.count(0))
-    for batch in budgeted([len(parts[line][i].ids) for line, i in flat], batch_tokens):
-        places = [flat[k] for k in batch]
-        for (line, i), candidates in zip(places, translate_batch([parts[line][i] for line, i in places]), strict=True):
-            found[line][i] = candidates
-            waiting[line] -= 1
-        if progress is not None:
-            progress(sum(waiting[line] == 0 for line in {line for line, _ in places}))
-    return found
 
 
 def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:

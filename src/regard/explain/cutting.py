@@ -26,7 +26,7 @@ from torch.utils.hooks import RemovableHandle
 
 from regard.bundle.bundle import Bundle
 from regard.decode.likelihood import Ids, forced_log_probs
-from regard.decode.translator import TextTranslator
+from regard.decode.translator import AS_LINES, TextTranslator
 from regard.errors import InputError
 from regard.explain.trace import Kind
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
@@ -188,5 +188,5 @@ def cut_output(
     before = float(forced_log_probs(bundle.model, *pair)[0].sum())
     with cut(bundle.model, heads, how):
         after = float(forced_log_probs(bundle.model, *pair)[0].sum())
-        output = TextTranslator(bundle).translate([source], beam=1)[0].text
+        output = TextTranslator(bundle).translate([source], beam=1, **AS_LINES)[0].text
     return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": output}

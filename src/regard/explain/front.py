@@ -102,17 +102,25 @@ class Explanation:
 
 
 def explain(
-    model: TextTranslator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
+    model: TextTranslator | Bundle,
+    text: str,
+    target: str | None = None,
+    *,
+    sentence: int | None = None,
+    beam: int | None = None,
+    nbest: int = 0,
 ) -> Explanation:
-    """Translate a sentence as `translate` does, or force the given translation, and keep all attention. `nbest` is the
-    place of the explained hypothesis in the n-best list, from 0."""
+    """Translate a sentence as `translate` does, or force the given translation, and keep all attention. Of a text of
+    several sentences, `sentence` is the number of one; `nbest` is the place in the n-best list. Both count from 0."""
     if target is not None and (beam is not None or nbest):
         raise InputError(
             "a translation that is given is not searched for; give a target or a beam, not both",
             parameter=("target", "beam"),
         )
-    asked = request(model, text, beam=beam)
-    ids = None if target is None else asked.target_ids(target)
-    found = trace_sentence(asked.bundle, asked.source, ids, search=asked.search, nbest=nbest)
-    translation = asked.translation(found.target) if target is None else found.target
-    return Explanation(found, *stored_view(asked.bundle), text, translation)
+    asked = request(model, text, sentence=sentence, beam=beam)
+    ids = asked.target_ids(target, nbest)
+    found = trace_sentence(asked.bundle, asked.source, ids)
+    if target is None:
+        found = replace(found, how="greedy" if asked.search.beam == 1 else f"beam {asked.search.beam}")
+    translation = asked.translation(found.target) if target is None else target
+    return Explanation(found, *stored_view(asked.bundle), asked.text, translation)

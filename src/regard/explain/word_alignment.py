@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.align.attention import Link, hard_links
 from regard.bundle.bundle import Bundle
+from regard.decode.translation import Translation
 from regard.explain.alignment import Trust, format_links
-from regard.explain.views import view_attention
-from regard.text.words import word_spans
+from regard.explain.trace import no_attention
+from regard.explain.views import stored_view, view_attention
+from regard.text.words import Span, word_spans
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,6 +43,25 @@ def align_words(bundle: Bundle, source: str, target_ids: Sequence[int]) -> WordA
         return WordAlignment(source_words, target_words, ())
     seen = view_attention(bundle, source, target_ids)
     return WordAlignment(source_words, target_words, tuple(sorted(hard_links(seen.attention))), seen.trust)
+
+
+def translation_words(bundle: Bundle, translation: Translation) -> WordAlignment:
+    """The links that `translate` itself found, sentence by sentence."""
+    source, target = word_spans(translation.source), word_spans(translation.text)
+    links = set()
+    for sentence in translation.sentences:
+        if sentence.alignment is None:
+            raise no_attention(bundle)
+        for from_span, to_span in sentence.alignment:
+            links |= {(i, j) for i in _touched(source, from_span) for j in _touched(target, to_span)}
+    trust = stored_view(bundle)[1]
+    return WordAlignment(_words(translation.source), _words(translation.text), tuple(sorted(links)), trust)
+
+
+def _touched(words: Sequence[Span], span: Span) -> range:
+    """Which words a span covers; words are in order."""
+    first = bisect_right(words, span[0], key=lambda word: word[1])
+    return range(first, bisect_left(words, span[1], key=lambda word: word[0]))
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -13,9 +13,15 @@ from regard.errors import InputError
 
 
 def nfc(text: str) -> str:
-    """The text in NFC. A lone surrogate (half a character, never valid in a file) is an error."""
+    """The text in NFC. A lone surrogate is an error."""
     if text.isascii():
         return text
+    check_characters(text)
+    return unicodedata.normalize("NFC", text)
+
+
+def check_characters(text: str) -> None:
+    """Refuse a lone surrogate: half a character, never valid in a file."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -23,7 +29,6 @@ def nfc(text: str) -> str:
             f"text holds a lone surrogate (U+{ord(text[error.start]):04X} at character {error.start + 1}), "
             "which is not text; read it as UTF-8, or remove what is not"
         ) from None
-    return unicodedata.normalize("NFC", text)
 
 
 def nfc_origins(text: str) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ import torch
 from regard.batch import budgeted, flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.translator import TextTranslator
+from regard.decode.translator import AS_LINES, TextTranslator
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll
 
@@ -44,7 +44,8 @@ def evaluate(
     try:
         loss = token_loss(bundle, pairs, longest, batch_tokens)
         translator = TextTranslator(bundle, search, longest)
-        hypotheses = [t.text for t in translator.translate(pairs.sources, tag=pairs.tag, batch_tokens=batch_tokens)]
+        found = translator.translate(pairs.sources, tag=pairs.tag, batch_tokens=batch_tokens, **AS_LINES)
+        hypotheses = [one.text for one in found]
     finally:
         bundle.model.train(training)
     return Evaluation(loss, bleu(hypotheses, pairs.references), hypotheses)

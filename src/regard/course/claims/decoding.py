@@ -13,6 +13,7 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
+from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
 from regard.translator import Translator
@@ -29,7 +30,7 @@ def test_beam(setup: ExperimentSetup) -> ClaimResult:
         found = []
         for beam in (1, BEAM):
             translator, began = Translator(bundle, DecodeConfig(beam), LONGEST), time.process_time()
-            translations = translator.translate([example.src for example in examples])
+            translations = translator.translate([example.src for example in examples], **AS_LINES)
             found.append(
                 {
                     "bleu": bleu([one.text for one in translations], references).score,

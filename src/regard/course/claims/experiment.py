@@ -23,6 +23,7 @@ from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
 from regard.data.corpus import DataConfig
+from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 from regard.recipe.recipe import Recipe
@@ -159,4 +160,4 @@ class ExperimentSetup:
 
 def translations_of(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
     translator = Translator(bundle, DecodeConfig(beam), LONGEST)
-    return [one.text for one in translator.translate(sources)]
+    return [one.text for one in translator.translate(sources, **AS_LINES)]

@@ -22,6 +22,7 @@ from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.decode.likelihood import forced_log_probs
+from regard.decode.translator import AS_LINES
 from regard.errors import InputError
 from regard.explain.cutting import Head, How, cut, heads_of, random_heads
 from regard.explain.trace import Trace, trace_sentence
@@ -162,7 +163,7 @@ def sentences_of(pairs: Sequence[LabPair]) -> list[LabSentence]:
 
 def outcome(bundle: Bundle, pairs: Sequence[LabPair]) -> LabOutcome:
     sentences = sentences_of(pairs)
-    found = Translator(bundle).translate([one.source for one in sentences], beam=1)
+    found = Translator(bundle).translate([one.source for one in sentences], beam=1, **AS_LINES)
     right = np.array([has_word(t.text, one.word, one.other) for t, one in zip(found, sentences, strict=True)])
     margin = margins(bundle, pairs)
     return LabOutcome(

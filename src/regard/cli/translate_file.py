@@ -1,0 +1,80 @@
+"""A document, translated into another file of the same format."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.cli.doubts import Doubts
+from regard.cli.process import warn
+from regard.cli.translate_lines import Counter, progress_wanted
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.decode.translation import Translation
+    from regard.translator import Translator
+
+LARGEST = 200_000_000  # bytes of a document, which is read as a whole
+SHOWN = 5  # warnings
+
+
+def translate_file(
+    translator: Translator,
+    options: dict[str, Any],
+    input: Path,
+    out: Path | None,
+    format: str,
+    columns: Sequence[str],
+    doubts: Doubts,
+) -> None:
+    """`options` are those of `Translator.translate`. Nothing is written until all is translated."""
+    from regard.formats.document import FormatOptions
+    from regard.formats.table import checked_format
+    from regard.formats.translate_document import translate_document
+
+    if out is None and checked_format(format).binary and sys.stdout.isatty():
+        raise InputError(f"a {format} document cannot be shown in a terminal; name a file with --output")
+    counter = Counter()
+    progress = counter.add if progress_wanted(out) else None
+
+    def translate(texts: Sequence[str], wrapped: bool) -> Sequence[Translation]:
+        split = "wrapped" if wrapped and options["split"] == "sentences" else options["split"]
+        return translator.translate(texts, **(options | {"split": split}), progress=progress)
+
+    chosen = FormatOptions(wrapped=options["split"] == "wrapped", columns=tuple(columns))
+    found = translate_document(read_document(input), format, translate, chosen)
+    counter.end()
+    for number, (segment, translation) in enumerate(zip(found.segments, found.translations, strict=True), start=1):
+        doubts.add(segment.place or f"segment {number}", translation)
+    write_document(out, found.data)
+    for line in found.warnings[:SHOWN]:
+        warn(line)
+    if len(found.warnings) > SHOWN:
+        warn(f"{len(found.warnings) - SHOWN:,} more remarks of this kind")
+
+
+def read_document(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            raise InputError(
+                f"{path} has {size:,} bytes; documents of at most {LARGEST:,} can be translated as a whole"
+            )
+        return path.read_bytes()
+    except OSError as problem:
+        raise InputError(f"{path} cannot be read: {problem.strerror}") from None
+
+
+def write_document(path: Path | None, data: bytes) -> None:
+    from regard.files import write_atomically
+
+    if path is None:
+        sys.stdout.flush()
+        getattr(sys.stdout, "buffer").write(data)  # noqa: B009 - a terminal's stream is wrapped
+        sys.stdout.flush()
+    elif path.exists() and not path.is_file():
+        path.write_bytes(data)  # a pipe or a device: nothing may take its place
+    else:
+        write_atomically(path.resolve(), lambda place: place.write_bytes(data))

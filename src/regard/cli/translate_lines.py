@@ -1,0 +1,183 @@
+"""Lines of text, translated and written: one line out per line in, in order."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from regard.cli.doubts import Doubts, sentence_row
+from regard.cli.lines import STDIN, as_they_come, read_lines
+from regard.cli.process import warn
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.decode.steering import RuleSystem
+    from regard.decode.translation import Translation
+    from regard.translator import Translator
+
+CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
+FEW = 200  # sentences up to which no progress is shown
+
+
+@dataclass
+class Work:
+    """Chunks of lines, translated and written; counts what was done."""
+
+    translator: Translator
+    options: dict[str, Any]  # of `Translator.translate`
+    nbest: int
+    as_json: bool
+    attention: bool
+    doubts: Doubts
+    live: bool  # whether to show the number of sentences on standard error
+    done: int = 0
+    parsed: bool = False  # whether the rules could parse any line
+    counter: Counter = field(default_factory=lambda: Counter())
+
+    def write(self, out: TextIO, chunks: Iterator[list[str]]) -> None:
+        progress = self.counter.add if self.live else None
+        for chunk in chunks:
+            found = self.translator.translate(chunk, **self.options, progress=progress)
+            if self.options["rules"]:
+                self.parsed = self.parsed or any(rule_system()(line) is not None for line in chunk)
+            for translation in found:
+                self.write_one(out, translation)
+            out.flush()
+        self.counter.end()
+
+    def write_one(self, out: TextIO, translation: Translation) -> None:
+        out.write(formatted(self.done, translation, self.nbest, self.as_json))
+        self.done += 1
+        self.doubts.add(f"line {self.done}", translation)
+        if self.attention and self.translator.alignment_heads:
+            show_attention(self.translator, translation)
+
+    def finish(self) -> None:
+        """Warnings and errors that are known only at the end."""
+        if self.attention and not self.translator.alignment_heads:  # the translations are correct and written
+            from regard.explain.trace import no_attention
+
+            raise no_attention(self.translator.bundle)
+        if self.options["rules"] and not self.parsed:
+            warn("the rules could parse no line, so --rules changed nothing; they know the English of regard corpus")
+
+
+class Counter:
+    """The number of sentences so far, on standard error, once there are more than a few."""
+
+    def __init__(self) -> None:
+        self.sentences, self.shown = 0, False
+
+    def add(self, sentences: int) -> None:
+        self.sentences += sentences
+        if self.sentences > FEW:
+            self.shown = True
+            print(f"\r{self.sentences:,} sentences", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)
+
+
+def progress_wanted(out: Path | None) -> bool:
+    """A counter and translations do not go to the same terminal."""
+    return sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
+
+
+def check_attention(attention: bool, as_json: bool, tag: str | None) -> None:
+    if attention and as_json:
+        raise InputError("--attention draws pictures, which are no JSON; give it or --json, not both")
+    if attention and tag is not None:
+        raise InputError("--attention shows sources without a tag; give it or --tag, not both")
+
+
+def chunks_of(text: list[str] | None, input: Path | None, split: str) -> Iterator[list[str]]:
+    """The texts in chunks; the first is read at once. From a pipe or a terminal, what has come so far is a chunk. A
+    text is a line, or with `split` "wrapped" a paragraph."""
+    if text and input:
+        raise InputError("both texts and --input were given; give one or the other")
+    wrapped = split == "wrapped"
+    if text:
+        chunks = iter([text])
+    elif input in (None, STDIN) and not wrapped:
+        chunks = as_they_come(read_lines(STDIN), CHUNK)
+    else:
+        lines = read_lines(input or STDIN)
+        texts = paragraphs(lines) if wrapped else lines
+        chunks = iter(lambda: list(islice(texts, CHUNK)), [])
+    first = next(chunks, None)
+    if first is None:
+        raise InputError("standard input is empty; give texts, --input FILE, or pipe some text in")
+
+    def all_chunks() -> Iterator[list[str]]:
+        yield first
+        yield from chunks
+
+    return all_chunks()
+
+
+def paragraphs(lines: Iterator[str]) -> Iterator[str]:
+    """Lines up to the next blank one as one text; a blank line is a text of its own."""
+    some: list[str] = []
+    for line in lines:
+        if line.strip():
+            some.append(line)
+            continue
+        if some:
+            yield "\n".join(some)
+        some = []
+        yield line
+    if some:
+        yield "\n".join(some)
+
+
+def rule_system() -> RuleSystem:
+    from regard.course.rules.translate import translate  # here, because the grammar takes a fifth of a second to load
+
+    return translate
+
+
+def formatted(line: int, translation: Translation, nbest: int, as_json: bool) -> str:
+    if as_json:
+        candidates = [
+            {"text": c.text, "score": finite(c.score), "log_prob": finite(c.log_prob)} for c in translation.candidates
+        ]
+        row = {
+            "source": translation.source,
+            "text": translation.text,
+            "score": finite(translation.score),
+            "nbest": candidates,
+            "sentences": [sentence_row(sentence) for sentence in translation.sentences],
+            "warnings": list(translation.warnings),
+        }
+        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+    if nbest > 1:  # an empty line has no candidates, but it has a line
+        from regard.decode.translation import in_one_line
+
+        found = translation.candidates or [translation]
+        return "".join(f"{line} ||| {in_one_line(one.text)} ||| {one.score:.4f}\n" for one in found)
+    return translation.text + "\n"
+
+
+def finite(value: float) -> float | None:
+    """JSON has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
+
+
+def show_attention(translator: Translator, translation: Translation) -> None:
+    from rich.console import Console
+
+    from regard.explain.grid import grid_of
+    from regard.explain.render.terminal import render
+    from regard.explain.views import view_attention
+
+    for sentence in translation.sentences:
+        if sentence.read:
+            seen = view_attention(translator.bundle, sentence.read, sentence.candidates[0].ids)
+            Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))

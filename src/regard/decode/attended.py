@@ -1,0 +1,86 @@
+"""What each word of a translation attended to: one forced pass over several translations, and its word links.
+
+    B sentences   T target tokens   S source tokens, then EOS
+
+The map that is read is the card's choice (`attention_view`) or the default one (`alignment_heads.py`). A slot is the
+same character on both sides, so its link is certain and taken from the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from regard.align.attention import RowMeaning, WordAttention, beyond_tag, hard_links, word_attention
+from regard.batch import flat_batch
+from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
+from regard.decode.alignment_heads import AlignmentHeads
+from regard.decode.translation import Span, WordLink
+from regard.models.base import Model
+from regard.text.slots import SLOTS
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import word_spans
+
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AlignmentView:
+    """Which attention maps are averaged, and what their rows mean. False where a model has none."""
+
+    heads: AlignmentHeads
+    row: RowMeaning = "predicting"
+
+    def __bool__(self) -> bool:
+        return bool(self.heads)
+
+
+def alignment_view(bundle: Bundle, default: AlignmentHeads) -> AlignmentView:
+    """The view that the bundle's card names, else the default heads."""
+    stored = read_card(bundle.card).attention_view
+    if stored is None or not default:
+        return AlignmentView(default)
+    return AlignmentView(AlignmentHeads(((stored.layer, stored.head),)), stored.row)
+
+
+@torch.inference_mode()
+def attended(
+    model: Model,
+    view: AlignmentView,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+    tag: str | None = None,
+) -> list[Weights]:
+    """Each map (T + 1, S + 1) of a teacher-forced pass, EOS last on both sides; where every source begins with a tag,
+    its weight is added to EOS."""
+    layers = model.attention(flat_batch(sources, targets).pad().to(model.device)).cross
+    weights = view.heads.average(layers).double().cpu().numpy()  # (B, T, S)
+    found = []
+    for row, source, target in zip(weights, sources, targets, strict=True):
+        found.append(beyond_tag(row[: len(target) + 1, : len(source) + 1], tag))
+    return found
+
+
+def word_links(
+    tokenizer: Tokenizer, view: AlignmentView, weights: Weights, read: str, target_ids: Sequence[int]
+) -> tuple[WordAttention, list[WordLink]]:
+    """How much the words of the target ids' text attended to the words of `read`, and the links between them, in order
+    of the target."""
+    answer = tokenizer.decode(target_ids)
+    source_words, target_words = word_spans(read), word_spans(answer)
+    plain = tokenizer.plain
+    source_spans = [(token.start, token.end) for token in plain.source_tokens(read)]
+    in_words = word_attention(weights, source_spans, tokenizer.target_pieces(target_ids), read, answer, view.row)
+    links = {j: source_words[i] for i, j in hard_links(in_words)}
+    places = {read[start:end]: (start, end) for start, end in source_words if read[start:end] in SLOTS}
+    found: list[tuple[Span, Span]] = []
+    for j, word in enumerate(target_words):
+        source = places.get(answer[word[0] : word[1]]) or links.get(j)
+        if source is not None:
+            found.append((source, word))
+    return in_words, found

@@ -1,0 +1,227 @@
+"""A sentence as a model reads it, and the way back.
+
+    😀 CALL 555-0199 AT 3:45 PM!        as it was given
+       Call ⟨1⟩ at ⟨2⟩!                 as the model reads it: slots hold what must survive, capitals are read small
+       Appelle le ⟨1⟩ à ⟨2⟩ !           as the model answers
+    😀 APPELLE LE 555-0199 À 3:45 PM !  as it is given back
+
+What must survive (`text/protect.py`, a glossary's terms) is held in one of three ways: at the edge of a sentence it is
+left out and put back; inside it stands for itself as a slot (`text/slots.py`), if the model has learnt slots; otherwise
+the model reads it as it is, and the search is told to say it. A sentence without a letter outside of such spans is not
+read at all. Every character keeps its place: `PreparedSentence.origins` leads from what the model reads back to the
+sentence, `Restored.starts` from what it answers to the text that is given back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from regard.decode.translation import Span
+from regard.text.glossary import Glossary, TermMatch
+from regard.text.known_words import KnownWords
+from regard.text.mend import in_capitals, in_small, in_title_case
+from regard.text.protect import Protected, protected_spans
+from regard.text.slots import SLOTS
+
+Split = Literal["sentences", "wrapped", "lines"]
+
+TERM = "term"
+AROUND = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
+LEFT_OUT = AROUND | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
+SENTENCE_END = ".!?…。！？"
+WRAPPING = re.compile(
+    r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*"
+)  # a line break that is only a space
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """What happens to a text before and after the model."""
+
+    split: Split = "sentences"  # what is translated at a time; "wrapped": line breaks within a paragraph are spaces
+    protect: bool = True  # numbers, addresses, placeholders, names survive as they are
+    mend: bool = False  # capitals are read in small letters, and what surrounds a sentence is left out
+    localize: bool = False  # numbers, times and amounts in the target language's form
+    glossary: Glossary | None = None
+    guard: bool = True  # judge each sentence and try doubtful ones again
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What is known of a model's reading: its languages, and whether it has learnt slots."""
+
+    source: str | None
+    target: str | None
+    slots: int = 0  # how many it can hold
+    known: KnownWords | None = None
+
+
+class Held(NamedTuple):
+    """A span of a sentence that must survive."""
+
+    start: int
+    end: int
+    kind: str
+    wanted: tuple[str, ...]  # what may stand for it in the translation, the best first
+    slot: str | None = None  # the character that the model reads instead
+    outside: bool = False  # at the edge of the sentence: the model does not read it
+
+
+@dataclass(frozen=True)
+class Restored:
+    """An answer of the model as it is given back."""
+
+    text: str
+    starts: tuple[int, ...]  # for each character of the answer, and its end: where it is in the text
+
+    def span(self, answer: Span) -> Span:
+        return self.starts[answer[0]], self.starts[answer[1]]
+
+
+@dataclass(frozen=True)
+class PreparedSentence:
+    """A sentence and what the model reads of it."""
+
+    source: str
+    start: int  # the model reads source[start:end], changed; what surrounds it is put back
+    end: int
+    read: str  # empty: nothing is read, and the sentence is its own translation
+    origins: tuple[Span, ...]  # of each character of `read`, in `source`
+    held: tuple[Held, ...] = ()
+    loud: bool = False  # in capitals; so is its translation
+
+    @property
+    def inner(self) -> list[Held]:
+        """What the model reads, or what it reads a slot for."""
+        return [one for one in self.held if not one.outside]
+
+    def origin(self, read: Span) -> Span:
+        """Where a span of `read` comes from."""
+        return self.origins[read[0]][0], self.origins[read[1] - 1][1]
+
+    def restore(self, answer: str) -> Restored:
+        """The answer with slots filled, in capitals if the sentence is, and what was left out around it."""
+        fills = {one.slot: one.wanted[0] for one in self.held if one.slot}
+        parts, starts, at = [self.source[: self.start]], [], self.start
+        for character in answer:
+            starts.append(at)
+            part = fills.get(character) or (character.upper() if self.loud else character)
+            parts.append(part)
+            at += len(part)
+        return Restored("".join(parts) + self.source[self.end :], (*starts, at))
+
+    def unrestored(self, text: str) -> str:
+        """A given translation as the model would have said it: slots for what fills them, no more than there are."""
+        text = text.removeprefix(self.source[: self.start]).removesuffix(self.source[self.end :])
+        if self.loud and in_capitals(text):
+            text = in_small(text)
+        for one in self.held:
+            if one.slot:
+                found = next((wanted for wanted in one.wanted if wanted in text), None)
+                text = text if found is None else text.replace(found, one.slot, 1)
+        return text
+
+
+def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSentence:
+    """
+    >>> found = prepared("Tom has 1,250 cats 🐈", TextOptions(mend=True), Reader("en", "fr", slots=2))
+    >>> found.read.replace(SLOTS[0], "⟨1⟩"), found.restore(f"Tom a {SLOTS[0]} chats").text
+    ('Tom has ⟨1⟩ cats', 'Tom a 1,250 chats 🐈')
+    """
+    spans = _spans(sentence, options, reader)
+    start, end = _edges(sentence, spans, reader.slots > 0) if options.mend or options.protect else (0, len(sentence))
+    outside = [one._replace(outside=True) for one in spans if one.end <= start or one.start >= end]
+    inner = [one for one in spans if one.start >= start and one.end <= end]
+    if not _has_letters(sentence, start, end, inner):
+        held = tuple(one._replace(outside=True) for one in spans)
+        return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
+    inner = _with_slots(inner, reader.slots) if options.protect else [one for one in inner if one.kind == TERM]
+    read, origins = _as_read(sentence, start, end, inner)
+    rest = "".join(character for character in read if character not in SLOTS)
+    loud = options.mend and in_capitals(rest)
+    if loud or (options.mend and in_title_case(rest)):
+        read = in_small(read)
+    return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
+
+
+def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Held]:
+    """Protected spans and terms, which go first, unless a term stands inside a longer protected span."""
+    if not (options.protect or options.mend or options.glossary):
+        return []
+    known = None if options.mend and in_title_case(sentence) else reader.known
+    found = protected_spans(sentence, known, reader.source or "en")
+    languages = reader.source or "en", reader.target or "en"
+    terms = options.glossary.find(sentence, *languages) if options.glossary else []
+    terms = [term for term in terms if not any(_inside(term, span) for span in found)]
+    kept = [span for span in found if not any(span.start < term.end and term.start < span.end for term in terms)]
+    spans = [Held(term.start, term.end, TERM, term.targets) for term in terms]
+    return sorted(spans + [Held(*span, (_wanted(sentence, span, options, reader),)) for span in kept])
+
+
+def _inside(term: TermMatch, span: Protected) -> bool:
+    longer = span.end - span.start > term.end - term.start
+    return longer and span.start <= term.start and term.end <= span.end
+
+
+def _wanted(sentence: str, span: Protected, options: TextOptions, reader: Reader) -> str:
+    return sentence[span.start : span.end]
+
+
+def _edges(sentence: str, spans: Sequence[Held], slots: bool) -> Span:
+    """Start and end of what the model reads. With slots, only what is no part of the sentence is left out."""
+    kinds = AROUND if slots else LEFT_OUT
+    start, end = _after_space(sentence, 0), _before_space(sentence, len(sentence))
+    for span in spans:
+        apart = sentence[span.end : span.end + 1].isspace() or span.end == len(sentence)
+        if span.start != start or span.kind not in kinds or not (apart or span.kind in AROUND):
+            break
+        start = _after_space(sentence, span.end)
+    for span in reversed(spans):
+        left = _before_space(sentence, span.start)
+        if span.end != end or span.start < start:
+            break
+        after_end = left < span.start and sentence[left - 1 : left] in SENTENCE_END
+        if not (span.kind in AROUND or after_end or (left < span.start and span.kind in kinds)):
+            break
+        end = left
+    return start, max(start, end)
+
+
+def _after_space(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _before_space(text: str, at: int) -> int:
+    while at > 0 and text[at - 1].isspace():
+        at -= 1
+    return at
+
+
+def _has_letters(sentence: str, start: int, end: int, spans: Sequence[Held]) -> bool:
+    """Whether there is anything to translate."""
+    edges = [start, *(edge for one in spans for edge in (one.start, one.end)), end]
+    between = zip(edges[::2], edges[1::2], strict=True)
+    terms = any(one.kind == TERM for one in spans)
+    return terms or any(character.isalpha() for a, b in between for character in sentence[a:b])
+
+
+def _with_slots(spans: Sequence[Held], most: int) -> list[Held]:
+    """A slot for each span, in order, as long as there are any."""
+    return [one._replace(slot=SLOTS[i]) if i < most else one for i, one in enumerate(spans)]
+
+
+def _as_read(sentence: str, start: int, end: int, spans: Sequence[Held]) -> tuple[str, tuple[Span, ...]]:
+    """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping."""
+    changes = [(one.start, one.end, one.slot) for one in spans if one.slot]
+    changes += [(*found.span(), " ") for found in WRAPPING.finditer(sentence, start, end)]
+    read, origins = [], []
+    for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
+        read.append(sentence[last:first] + (new or ""))
+        origins += [(at, at + 1) for at in range(last, first)] + ([(first, stop)] if new else [])
+    return "".join(read), tuple(origins)

@@ -1,0 +1,139 @@
+"""A sentence as a model reads it: what is taken out comes back, and every character keeps its place."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.course.grammar import generate
+from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared
+from regard.text.slots import SLOTS
+from regard.translator import Translator
+from support import LINES, Call
+
+MENDS = TextOptions(mend=True)
+LITERAL, SLOTTED = Reader("en", "fr"), Reader("en", "fr", slots=len(SLOTS))
+THINGS = ["😀", "❤️", "👩🏽‍🚀", "https://a.example/b", "a.b@c.fr", "@you", "#tag"]
+SOME = st.lists(st.sampled_from(THINGS)).map(" ".join)
+ANY = st.text() | st.tuples(SOME, st.text(), SOME).map(" ".join)
+
+
+def same(restored: str, line: str) -> bool:
+    """But for case, where it changes no length."""
+    return restored.casefold() == line.casefold() or any(len(c.upper()) != 1 or len(c.lower()) != 1 for c in line)
+
+
+@given(ANY, st.sampled_from([LITERAL, SLOTTED]), st.booleans(), st.booleans())
+def test_nothing_is_lost(line: str, reader: Reader, mend: bool, protect: bool) -> None:
+    found = prepared(line, TextOptions(mend=mend, protect=protect), reader)
+    if not found.read:
+        assert found.restore("").text == line
+        return
+    assert same(found.restore(found.read).text.replace(" ", ""), "".join(line.split())) or any(map(str.isspace, line))
+    assert len(found.origins) == len(found.read)
+    for character, (start, end) in zip(found.read, found.origins, strict=True):
+        if character in SLOTS:
+            assert found.restore(character).text[found.start :].startswith(line[start:end])
+        elif not character.isspace():
+            assert same(character, line[start:end])
+
+
+@given(SOME, SOME)
+def test_things_around_a_sentence_are_left_out_for_a_model_that_has_no_slots(before: str, after: str) -> None:
+    assert prepared(f"{before} The cat sleeps. {after}", MENDS, LITERAL).read == "The cat sleeps."
+    assert prepared(before, MENDS, LITERAL).read == ""
+
+
+def test_with_slots_what_belongs_to_the_sentence_stays_in_it() -> None:
+    one, two = SLOTS[:2]
+    found = prepared("😀 See https://a.example/b or call 555-0199 🍕 now 😂!", MENDS, SLOTTED)
+    assert found.read == f"See {one} or call {two} {SLOTS[2]} now {SLOTS[3]}!"
+    assert found.restore(f"Voir {two} {one}").text == "😀 Voir 555-0199 https://a.example/b"
+    assert prepared("Where are you? https://a.example", MENDS, SLOTTED).read == "Where are you?"
+    assert prepared("Write to a.b@c.fr", MENDS, SLOTTED).read == f"Write to {one}"
+
+
+@pytest.mark.parametrize("text", ["12:30", "{name}: %s", "😀", "...", "https://a.example", "@a @b", "42 %", ""])
+def test_what_has_no_words_is_not_read(text: str) -> None:
+    for reader in (LITERAL, SLOTTED):
+        found = prepared(text, MENDS, reader)
+        assert (found.read, found.restore("").text) == ("", text)
+        assert all(one.outside for one in found.held)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("Tom met John Smith.", "Where's the Red Cross?", "USA is a name", "OK, come!", "¿Qué dices?", "A < B is so"),
+        *("“Come in!”", "cafe\u0301 is it", "か\u3099 は", "He said: “No.”", "- Yes.", "C'est ça :"),
+    ],
+)
+def test_tidy_text_is_left_alone(line: str) -> None:
+    for reader in (LITERAL, SLOTTED):
+        assert prepared(line, MENDS, reader) == whole(line)
+
+
+def whole(line: str) -> PreparedSentence:
+    return PreparedSentence(line, 0, len(line), line, tuple((i, i + 1) for i in range(len(line))))
+
+
+def test_the_embedded_corpus_is_read_as_it_is() -> None:
+    for example in generate(1000)["train"].examples:
+        assert prepared(example.src, MENDS, SLOTTED).read == example.src
+
+
+def test_wrapping_is_read_as_a_space() -> None:
+    found = prepared("The cat\n> sleeps\r\n   well.", TextOptions(split="wrapped"), SLOTTED)
+    assert found.read == "The cat sleeps well."
+    assert found.origin((8, 14)) == (10, 16)
+
+
+def test_a_given_translation_is_read_with_slots() -> None:
+    found = prepared("Call 555-0199 at 3:45 pm!", MENDS, SLOTTED)
+    assert found.unrestored("Appelle le 555-0199 à 3:45 pm !") == f"Appelle le {SLOTS[0]} à {SLOTS[1]} !"
+    assert found.unrestored("Appelle !") == "Appelle !"
+
+
+# ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_capitals_are_read_in_small_letters_and_answered_in_capitals(translator: Translator) -> None:
+    lines = [source.upper() for source, _ in LINES]
+    found = translator.translate(lines, mend=True, nbest=2)
+    assert [t.text for t in found] == [target.upper() for _, target in LINES]
+    assert [t.sentences[0].read for t in found] == [source for source, _ in LINES]
+    assert [t.source for t in found] == lines
+    assert all(candidate.text == candidate.text.upper() for t in found for candidate in t.candidates)
+    plain = translator.translate([LINES[0][0]], nbest=2)[0]
+    assert [c.ids for c in found[0].candidates] == [c.ids for c in plain.candidates]
+
+
+def test_what_stands_around_a_sentence_is_put_back(translator: Translator) -> None:
+    (source, target), *_ = LINES
+    lines = [f"😀 {source} :)", f"{source}❤️", f"@me {source.upper()} https://a.example", "😀", " 12:30 "]
+    wanted = [f"😀 {target} :)", f"{target}❤️", f"@me {target.upper()} https://a.example", "😀", " 12:30 "]
+    found = translator.translate(lines, mend=True)
+    assert [t.text for t in found] == wanted
+    assert [len(t.candidates) for t in found] == [1, 1, 1, 0, 0]
+
+
+def test_without_it_capitals_are_read_as_they_are(translator: Translator) -> None:
+    lines = [LINES[0][0], "THE CAT SLEEPS."]
+    assert [t.sentences[0].read for t in translator.translate(lines)] == lines
+    tidy = [LINES[0][0], "", "CAT"]
+    assert translator.translate(tidy, mend=True) == translator.translate(tidy)
+
+
+def test_the_command(run_folder: object, call: Call) -> None:
+    words = ("translate", "--model", str(run_folder), "--no-guard", "--mend", "THE CAT SLEEPS.", "", "😀")
+    assert call(*words) == (0, "LE CHAT DORT.\n\n😀\n", "")
+    code, out, _ = call(*words[:4], "--mend", "--json", "--nbest", "2", "12:30", "THE CAT SLEEPS.")
+    assert code == 0
+    assert '"12:30"' in out
+
+
+@pytest.mark.parametrize("line", ["x " + "😀" * 20_000, "STOP" + "! " * 20_000, "@me " * 10_000])
+def test_time_is_linear_in_the_length_of_a_line(line: str) -> None:
+    """Seconds; in quadratic time hours."""
+    assert prepared(line, MENDS, LITERAL).source == line
