@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple
 from regard.decode.translation import Span
 from regard.text.glossary import Glossary, TermMatch
 from regard.text.known_words import KnownWords
+from regard.text.localise import localised
 from regard.text.mend import in_capitals, in_small, in_title_case
 from regard.text.protect import Protected, protected_spans
 from regard.text.slots import SLOTS
@@ -168,7 +169,10 @@ def _inside(term: TermMatch, span: Protected) -> bool:
 
 
 def _wanted(sentence: str, span: Protected, options: TextOptions, reader: Reader) -> str:
-    return sentence[span.start : span.end]
+    text = sentence[span.start : span.end]
+    if not options.localize or reader.source is None or reader.target is None:
+        return text
+    return localised(text, span.kind, reader.source, reader.target)
 
 
 def _edges(sentence: str, spans: Sequence[Held], slots: bool) -> Span:
