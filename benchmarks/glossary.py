@@ -12,6 +12,7 @@ terms: the share that stands in the output, BLEU against the reference, and time
     search     the search is constrained to say the terms (`Terms`)
     instead    those sentences whose terms the model has not said are searched again: the words that it said instead,
                found by attention, are forbidden (`Never`)
+    slots      a slot stands for the term in the source, and is filled in the translation; for a model that learnt them
     replaced   the words that the model said instead are replaced afterwards, without a search
 """
 
@@ -34,13 +35,14 @@ from regard.batch import budgeted, pad_sources
 from regard.data.corpus import read_lines
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile
-from regard.decode.constraints import All, Constraint, Never
+from regard.decode.constraints import All, Constraint, EachOnce
 from regard.decode.required_terms import RequiredTerms
 from regard.decode.search import SearchOptions, search
 from regard.errors import RegardError
 from regard.metrics.bleu import bleu
 from regard.text.fidelity import occurs
 from regard.text.glossary import Glossary, TermMatch, located_terms
+from regard.text.slots import SLOTS, fill
 from regard.text.words import split_words
 from regard.translator import Translator
 
@@ -82,6 +84,8 @@ def measure(translator: Translator, some: list[Task]) -> None:
     base = 0.0
     free: list[str] = []
     for name, way in WAYS.items():
+        if name == "slots" and not translator.bundle.slots:
+            continue
         started = time.perf_counter()
         said = way(translator, some, free)
         seconds = time.perf_counter() - started
@@ -120,12 +124,24 @@ def instead(translator: Translator, some: list[Task], free: list[str]) -> list[s
     for i in unmet:
         terms = required.of([match.targets for match in some[i].matches]).terms
         own = [word for word in own_words(translator, some[i], said[i]) if word is not None]
-        never = Never(frozenset(form.tokens for word in own for form in required.forms(word)))
         assert terms is not None
-        constraints.append(All((terms, never)))
+        constraints.append(All((terms, required.never(own))))
     for i, text in zip(unmet, searched(translator, [some[i] for i in unmet], constraints), strict=True):
         said[i] = text
     return said
+
+
+def slots(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
+    ids = translator.tokenizer.slot_ids
+    read, constraints = [], []
+    for task in some:
+        source = task.source
+        for k, match in reversed(list(enumerate(task.matches))):
+            source = source[: match.start] + SLOTS[k] + source[match.end :]
+        read.append(task._replace(source=source))
+        constraints.append(EachOnce(frozenset(ids[: len(task.matches)]), frozenset(ids)))
+    said = searched(translator, read, constraints)
+    return [fill(text, [m.targets[0] for m in task.matches]) for task, text in zip(some, said, strict=True)]
 
 
 def replaced(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
@@ -144,6 +160,7 @@ WAYS: dict[str, Callable[[Translator, list[Task], list[str]], list[str]]] = {
     "none": without,
     "search": constrained,
     "instead": instead,
+    "slots": slots,
     "replaced": replaced,
 }
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.decode.constraints import EOS, All, Constraint, EachOnce, Form, NoRepeat, Terms, WordEdges, urgent
+from regard.decode.constraints import EOS, All, Constraint, EachOnce, Form, Never, NoRepeat, Terms, WordEdges, urgent
 from regard.errors import InputError
 
 TOKENS = st.integers(3, 5)
@@ -112,6 +112,17 @@ def test_no_repeat_allows_what_the_source_repeats() -> None:
     assert NoRepeat.for_source(3, [5, 6]).times == 1
     with pytest.raises(InputError, match="from 1 on"):
         NoRepeat(0)
+
+
+@settings(deadline=None)
+@given(st.sets(st.lists(TOKENS, min_size=1, max_size=3).map(tuple), max_size=3), SAID)
+def test_never_forbids_exactly_what_would_complete_a_phrase(sequences: set, said: list[int]) -> None:
+    forbidden = told(Never(frozenset(sequences)), said).forbidden()
+    for token in (3, 4, 5):
+        longer = (*said, token)
+        assert (token in forbidden) == any(longer[-len(s) :] == s for s in sequences)
+    wanted = All((Terms.of([[(3, 4)]]), Never(frozenset({(3,), (5,)}))))
+    assert wanted.forbidden() == {EOS, 5}
 
 
 def test_a_term_twice_is_stronger_than_no_repeat() -> None:

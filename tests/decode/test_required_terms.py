@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.decode.constraints import Constraint
-from regard.decode.required_terms import RequiredTerms, word_edges
+from regard.decode.constraints import EOS, All, Constraint
+from regard.decode.required_terms import RequiredTerms, said_instead, word_edges
 from regard.text.tokenizer import TextConfig, Tokenizer
 
 PAIRS = [
@@ -81,3 +81,19 @@ def test_a_vocabulary_of_words_cannot_say_every_text() -> None:
 def test_slots_are_no_part_of_a_word(tokenizer: Tokenizer) -> None:
     edges = word_edges(tokenizer)
     assert not set(tokenizer.slot_ids) & (edges.continues | edges.ends_in_word)
+
+
+def test_what_was_said_instead_is_forbidden_unless_the_term_begins_like_it(tokenizer: Tokenizer) -> None:
+    links = [((0, 3), (0, 3)), ((4, 8), (4, 9)), ((4, 8), (0, 3)), ((9, 14), (10, 17))]
+    own = said_instead([(4, 8), (9, 14)], links, "les chats dorment")
+    assert own == ["chats", "dorment"]
+    assert said_instead([(0, 3), (20, 25)], links, "les chats dorment") == []
+    required = RequiredTerms(tokenizer)
+    never = required.never(own)
+    ids = tokenizer.encode_target(["des chats"])[0]
+    for token in ids[:-1]:
+        never = never.after(token)
+    assert ids[-1] in never.forbidden()
+    terms = required.of([["chats noirs"]]).terms
+    assert terms is not None
+    assert All((terms, required.never(["chats"]))).forbidden() == {EOS}

@@ -1,7 +1,9 @@
 """Texts that a translation must contain, as a constraint on its tokens.
 
 Each text is encoded as it stands after a space, as it stands within a run of characters (l'homme), and, for a text in
-small letters, with an initial capital at the beginning of the sentence.
+small letters, with an initial capital at the beginning of the sentence. A constraint says what must be said, not where:
+a model that does not know a word says its own translation as well. `said_instead` finds that word, and `never` forbids
+it in a second search.
 """
 
 from __future__ import annotations
@@ -10,12 +12,14 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from regard.decode.constraints import Form, Terms, WordEdges
+from regard.decode.constraints import Form, Never, Terms, WordEdges
+from regard.decode.translation import Span, WordLink
 from regard.text.normalize import nfc
 from regard.text.pieces import SPACE, to_pieces_form
 from regard.text.tokenizer import Tokenizer
 
 FOUR_BYTES = 0xF0  # first byte of a character of four
+SHORTEST_OWN = 4  # letters of a word that may be forbidden
 
 
 class Required(NamedTuple):
@@ -39,6 +43,10 @@ class RequiredTerms:
         missing = tuple(i for i, some in enumerate(forms) if not any(form.place == "anywhere" for form in some))
         return Required(Terms.of(sayable, self.edges) if sayable else None, missing)
 
+    def never(self, texts: Sequence[str]) -> Never:
+        """None of these texts, unless a required one begins like it."""
+        return Never(frozenset(form.tokens for text in texts for form in self.forms(text)))
+
     def forms(self, text: str) -> Iterator[Form]:
         """The tokens of a text in each place where it may stand."""
         form = to_pieces_form(nfc(text.strip()))
@@ -53,6 +61,21 @@ class RequiredTerms:
 
     def _ids(self, form: str) -> tuple[int, ...]:
         return tuple(self.tokenizer.target.encode([form])[0])
+
+
+def said_instead(spans: Sequence[Span], links: Sequence[WordLink], text: str) -> list[str]:
+    """The word of a translation that each span of the source became: the longest of those that are linked to it. Short
+    words are left out, because articles and prepositions are needed elsewhere in the sentence.
+
+    >>> said_instead([(4, 7)], [((0, 3), (0, 2)), ((4, 7), (3, 7)), ((4, 7), (0, 2))], "Le chat dort.")
+    ['chat']
+    """
+    words = []
+    for start, end in spans:
+        linked = [text[slice(*target)] for source, target in links if start < source[1] and source[0] < end]
+        found = max((word for word in linked if word.isalpha() and len(word) >= SHORTEST_OWN), key=len, default=None)
+        words += [] if found is None else [found]
+    return words
 
 
 def word_edges(tokenizer: Tokenizer) -> WordEdges:
