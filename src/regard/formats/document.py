@@ -66,6 +66,7 @@ class PlacedSegment:
 
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
+    unchanged: bool = False  # the segment as it was, so that its source can stay
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from regard.formats.document import ATOM, Atom, CloseMark, OpenMark, Piece, Segment
 
@@ -51,7 +51,9 @@ class Layout:
     text: str
     marks: Sequence[Place]
     atoms: Sequence[int]
-    before_atom: dict[int, str] = field(default_factory=dict)  # a space for an atom that had to be put in
+    # For each atom, whether the source has a space before it and after it: one that had to be moved gets them again.
+    spaced: Sequence[tuple[bool, bool]] = ()
+    placed_by_position: frozenset[int] = frozenset()  # atoms that were not in the text
 
 
 def in_order(skeleton: Skeleton, layout: Layout) -> tuple[Piece, ...]:
@@ -68,15 +70,18 @@ def in_order(skeleton: Skeleton, layout: Layout) -> tuple[Piece, ...]:
     for parent, held in inside.items():
         held.sort()
         items[parent] = [(start, end, number, OpenMark(number)) for start, end, number in held]
+    moved: dict[int, int] = {}
     by_place = sorted(range(len(layout.atoms)), key=lambda atom: (layout.atoms[atom], atom))
     for rank, atom in enumerate(by_place):
         parent = skeleton.atom_parents[atom]
         start, end = (0, len(layout.text)) if parent == ROOT else marks[parent]
         at = _outside(min(max(layout.atoms[atom], start), end), inside.get(parent, []))
         items.setdefault(parent, []).append((at, at, rank, Atom(atom)))
+        if at != layout.atoms[atom] or atom in layout.placed_by_position:
+            moved[atom] = at
     for held_items in items.values():
         held_items.sort(key=lambda item: item[:3])
-    return _walk(layout, marks, items)
+    return _walk(layout, marks, items, moved)
 
 
 def _nested(parents: Sequence[int], layout: Layout) -> list[Place]:
@@ -100,7 +105,10 @@ def _outside(at: int, marks: Sequence[tuple[int, int, int]]) -> int:
 
 
 def _walk(
-    layout: Layout, marks: Sequence[Place], items: dict[int, list[tuple[int, int, int, Piece]]]
+    layout: Layout,
+    marks: Sequence[Place],
+    items: dict[int, list[tuple[int, int, int, Piece]]],
+    moved: dict[int, int],
 ) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     cursor = 0
@@ -121,10 +129,20 @@ def _walk(
             stack.append((item[3].mark, iter(items.get(item[3].mark, ()))))
         else:
             assert isinstance(item[3], Atom)
-            if lead := layout.before_atom.get(item[3].atom):
-                pieces.append(lead)
-            pieces.append(item[3])
+            before, after = _spaces(layout, item[3].atom, moved)
+            pieces += [before, item[3], after]
     return tuple(_joined(pieces))
+
+
+def _spaces(layout: Layout, atom: int, moved: dict[int, int]) -> tuple[str, str]:
+    """What a moved atom needs before it and after it."""
+    if atom not in moved or not layout.spaced:
+        return "", ""
+    at = moved[atom]
+    touches_before = at > 0 and layout.text[at - 1].isalnum()
+    touches_after = at < len(layout.text) and layout.text[at].isalnum()
+    spaced_before, spaced_after = layout.spaced[atom]
+    return " " * (touches_before and spaced_before), " " * (touches_after and spaced_after)
 
 
 def _joined(pieces: Sequence[Piece]) -> list[Piece]:
@@ -133,7 +151,8 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
     run: list[str] = []
     for piece in [*pieces, None]:
         if isinstance(piece, str):
-            run.append(piece)
+            if piece:
+                run.append(piece)
             continue
         if run:
             joined.append("".join(run))

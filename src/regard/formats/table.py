@@ -24,6 +24,9 @@ class DocumentFormat(NamedTuple):
 
 FORMATS: dict[str, DocumentFormat] = {
     "text": DocumentFormat((".txt", ".text"), "regard.formats.text"),
+    "markdown": DocumentFormat((".md", ".markdown", ".mdown"), "regard.formats.markdown"),
+    "html": DocumentFormat((".html", ".htm", ".xhtml", ".xht"), "regard.formats.html"),
+    "xml": DocumentFormat((".xml",), "regard.formats.xml"),
 }
 
 

@@ -1,0 +1,354 @@
+"""Segments of a source text, collected run by run, and written again in place of what they were read from.
+
+A reader tells a `SegmentBuilder` what follows what: text, line breaks, atoms, marks that open and close, each with the
+span of the source that it was read from. `cut` gives the segments so far. What a segment does not need stays outside
+it: spaces, comments and images at its edges, and marks around all of it. Inside,
+
+- white space that means no more than a space is one space;
+- a mark without words in it is an atom, and so is a tag without its partner; neighbouring atoms are one;
+- texts without a letter are no segments;
+- links with nothing but punctuation between them (a navigation bar) are segments of their own.
+
+A character may have been written in another way than as itself: as an entity, an escape, a line's end and its
+indentation. The same characters are written in the same ways again, in order.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import regex
+
+from regard.formats.document import ATOM, Atom, Mark, OpenMark, PlacedSegment, Segment
+
+SPACES = regex.compile(r"[ \t\n\r\f]++")
+LETTER = regex.compile(r"\p{L}")
+
+Kind = Literal["text", "atom", "open", "close"]
+Span = tuple[int, int]
+
+
+class Run(NamedTuple):
+    """A part of a segment, and where it was read."""
+
+    kind: Kind
+    start: int
+    end: int
+    text: str = ""  # of text: what it says; of a mark: its name
+    word: bool = False  # of an atom: part of the sentence, even at its edge
+    separate: bool = False  # of a mark: of several in a row, each is a text of its own
+    bound: bool = False  # of a mark: how it ends depends on its text, so it is always part of the segment
+
+    @property
+    def is_blank(self) -> bool:
+        return self.kind == "text" and not self.text.strip()
+
+
+class SourceEdits:
+    """Replacements inside a source text: sorted, not overlapping."""
+
+    def __init__(self, source: str, edits: Sequence[tuple[Span, str]] = ()) -> None:
+        self.source = source
+        self.edits = sorted(edits)
+        self.starts = [span[0] for span, _ in self.edits]
+
+    def __call__(self, start: int, end: int) -> str:
+        """Characters `start` to `end` of the source, as edited."""
+        parts: list[str] = []
+        at = bisect_left(self.starts, start)
+        while at < len(self.edits) and self.edits[at][0][1] <= end:
+            (first, last), written = self.edits[at]
+            parts += [self.source[start:first], written]
+            start, at = last, at + 1
+        return "".join([*parts, self.source[start:end]])
+
+
+class Escapes(NamedTuple):
+    """How characters are written. `written(character, spelling, next)` is asked for each of `characters` and for those
+    that the source spells in another way than as themselves; `spelling` is what the source would give."""
+
+    characters: str
+    written: Callable[[str, str, str], str]
+
+
+@dataclass(frozen=True)
+class BuiltSegment:
+    """A segment with the runs it was made of."""
+
+    segment: Segment
+    span: Span
+    runs: tuple[Run, ...]
+    pairs: tuple[tuple[int, int], ...]  # of each mark, the runs that open and close it
+    escapes: Escapes
+
+    def spellings(self, source: str) -> dict[str, list[str]]:
+        """For each character that was written otherwise than as itself at least once: how it was written, in order."""
+        special = {run.text for run in self.runs if run.kind == "text" and run.text != source[run.start : run.end]}
+        found: dict[str, list[str]] = {character: [] for character in special}
+        for run in self.runs:
+            if run.kind != "text" or not special:
+                continue
+            if run.text in special and run.text != source[run.start : run.end]:
+                found[run.text].append(source[run.start : run.end])
+            else:
+                for character in run.text:
+                    if character in special:
+                        found[character].append(character)
+        return found
+
+    def write(self, placed: PlacedSegment, written: SourceEdits) -> str:
+        """The source of the translated segment; the very source where nothing has changed."""
+        if placed.unchanged:
+            return written(*self.span)
+        return self.made(placed, written, self.escapes)
+
+    def made(
+        self,
+        placed: PlacedSegment,
+        written: SourceEdits,
+        escapes: Escapes,
+        closing: Callable[[Run, Run], str | None] = lambda _, __: None,
+    ) -> str:
+        """Written piece by piece. `closing` may give another end for a mark than the source has."""
+        writer = _CharacterWriter(self.spellings(written.source), escapes)
+        atoms = [run for run in self.runs if run.kind == "atom"]
+        parts: list[str] = []
+        for piece in placed.pieces:
+            if isinstance(piece, str):
+                parts.append(writer.write(piece))
+            elif isinstance(piece, Atom):
+                parts.append(written(*atoms[piece.atom][1:3]))
+            else:
+                opens, closes = (self.runs[number] for number in self.pairs[piece.mark])
+                if isinstance(piece, OpenMark):
+                    parts.append(written(opens.start, opens.end))
+                else:
+                    other = closing(opens, closes)
+                    parts.append(written(closes.start, closes.end) if other is None else other)
+        return "".join(parts)
+
+
+class _CharacterWriter:
+    """Writes the n-th occurrence of a character as the source did; after the last, as there for the last time."""
+
+    def __init__(self, spellings: dict[str, list[str]], escapes: Escapes) -> None:
+        self.spellings, self.escapes = spellings, escapes
+        self.used: Counter[str] = Counter()
+        seen = "".join(regex.escape(character) for character in sorted({*spellings, *escapes.characters}))
+        self.seen = regex.compile(f"[{seen}]" if seen else "(?!)")
+
+    def write(self, text: str) -> str:
+        return str(self.seen.sub(self.written, text))
+
+    def written(self, found: regex.Match[str]) -> str:
+        character = found[0]
+        known, used = self.spellings.get(character, ()), self.used[character]
+        self.used[character] += 1
+        spelling = character
+        if used < len(known):
+            spelling = known[used]
+        elif known and character not in " \n":
+            spelling = known[-1]
+        return self.escapes.written(character, spelling, found.string[found.end() : found.end() + 1])
+
+
+class LineNumbers:
+    """Numbers of lines for places that are asked for roughly in order."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.place, self.line = 0, 1
+
+    def at(self, place: int) -> int:
+        if place >= self.place:
+            self.line += self.source.count("\n", self.place, place)
+        else:
+            self.line -= self.source.count("\n", place, self.place)
+        self.place = place
+        return self.line
+
+
+class SegmentBuilder:
+    """Collects runs. They must be told in the order of the source and without gaps."""
+
+    def __init__(self, source: str, escapes: Escapes, collapse: bool = True) -> None:
+        self.source = source
+        self.escapes = escapes
+        self.collapse = collapse  # whether any white space means one space
+        self.runs: list[Run] = []
+        self.lines = LineNumbers(source)
+
+    def text(self, start: int, end: int) -> None:
+        """Text that was written as itself."""
+        if not self.collapse:
+            self._plain(start, end)
+            return
+        cursor = start
+        for match in SPACES.finditer(self.source, start, end):
+            if match[0] != " ":
+                self._plain(cursor, match.start())
+                self.runs.append(Run("text", match.start(), match.end(), " "))
+                cursor = match.end()
+        self._plain(cursor, end)
+
+    def _plain(self, start: int, end: int) -> None:
+        while start < end:
+            at = self.source.find(ATOM, start, end)
+            if at < 0:
+                at = end
+            if start < at:
+                self.runs.append(Run("text", start, at, self.source[start:at]))
+            if at < end:
+                self.runs.append(Run("atom", at, at + 1, word=True))
+            start = at + 1
+
+    def character(self, start: int, end: int, character: str) -> None:
+        """A character that was written in another way. What stands for several characters is an atom."""
+        if len(character) == 1 and character != ATOM:
+            self.runs.append(Run("text", start, end, character))
+        else:
+            self.atom(start, end, word=True)
+
+    def line_break(self, start: int, end: int) -> None:
+        self.runs.append(Run("text", start, end, "\n"))
+
+    def atom(self, start: int, end: int, word: bool = False) -> None:
+        self.runs.append(Run("atom", start, end, word=word))
+
+    def open(self, name: str, start: int, end: int, separate: bool = False, bound: bool = False) -> None:
+        self.runs.append(Run("open", start, end, name, separate=separate, bound=bound))
+
+    def close(self, name: str, start: int, end: int) -> None:
+        self.runs.append(Run("close", start, end, name))
+
+    def cut(self, place: str = "") -> list[BuiltSegment]:
+        """The segments of what was collected; the next one starts empty."""
+        runs, self.runs = self.runs, []
+        if not any(run.kind == "text" and LETTER.search(run.text) for run in runs):
+            return []
+        runs, partner = _paired(runs)
+        runs, partner = _filled(runs, partner)
+        return [
+            _built(runs[first:last], partner[first:last], first, place or self.place_of(runs[first]), self.escapes)
+            for begin, end in _separate(runs, partner)
+            for first, last in [_trimmed(runs, partner, begin, end)]
+            if any(run.kind == "text" and LETTER.search(run.text) for run in runs[first:last])
+        ]
+
+    def place_of(self, run: Run) -> str:
+        return f"line {self.lines.at(run.start)}"
+
+
+def _paired(runs: list[Run]) -> tuple[list[Run], list[int]]:
+    """Tags without a partner become atoms. Of each run that opens or closes a mark, the number of its partner."""
+    partner = [-1] * len(runs)
+    stack: list[int] = []
+    waiting: Counter[str] = Counter()
+    for number, run in enumerate(runs):
+        if run.kind == "open":
+            stack.append(number)
+            waiting[run.text] += 1
+        elif run.kind == "close" and waiting[run.text]:
+            while True:
+                opened = stack.pop()
+                waiting[runs[opened].text] -= 1
+                if runs[opened].text == run.text:
+                    break
+            partner[number], partner[opened] = opened, number
+    made = [
+        Run("atom", run.start, run.end) if run.kind in ("open", "close") and partner[number] < 0 else run
+        for number, run in enumerate(runs)
+    ]
+    return made, partner
+
+
+def _filled(runs: list[Run], partner: list[int]) -> tuple[list[Run], list[int]]:
+    """Marks without words become atoms, and atoms beside each other one."""
+    worded = [0]
+    for run in runs:
+        worded.append(worded[-1] + (run.kind == "text" and not run.is_blank))
+    made: list[Run] = []
+    renumbered: dict[int, int] = {}
+    number = 0
+    while number < len(runs):
+        run, last = runs[number], number
+        if run.kind == "open" and worded[number] == worded[partner[number]]:
+            last = partner[number]
+            word = any(inner.word for inner in runs[number:last])
+            run = Run("atom", run.start, runs[last].end, word=word)
+        if run.kind == "atom" and made and made[-1].kind == "atom":
+            made[-1] = Run("atom", made[-1].start, run.end, word=made[-1].word or run.word)
+        else:
+            renumbered[number] = len(made)
+            made.append(run)
+        number = last + 1
+    partners = [-1] * len(made)
+    for old, new in renumbered.items():
+        if made[new].kind in ("open", "close"):
+            partners[new] = renumbered[partner[old]]
+    return made, partners
+
+
+def _separate(runs: Sequence[Run], partner: Sequence[int]) -> Iterator[Span]:
+    """The runs of each segment: all of them, or one mark each where the marks are links in a row."""
+    marks: list[Span] = []
+    at = 0
+    while at < len(runs):
+        if runs[at].kind == "open":
+            marks.append((at, partner[at] + 1))
+            at = partner[at]
+        elif runs[at].word or (runs[at].kind == "text" and any(c.isalnum() for c in runs[at].text)):
+            break
+        at += 1
+    else:
+        if len(marks) > 1 and all(runs[first].separate for first, _ in marks):
+            yield from marks
+            return
+    yield 0, len(runs)
+
+
+def _trimmed(runs: Sequence[Run], partner: Sequence[int], first: int, last: int) -> Span:
+    """Without what the segment does not need at its edges."""
+
+    def bare(run: Run) -> bool:
+        return run.is_blank or (run.kind == "atom" and not run.word)
+
+    while first < last:
+        if bare(runs[first]):
+            first += 1
+        elif bare(runs[last - 1]):
+            last -= 1
+        elif runs[first].kind == "open" and partner[first] == last - 1 and not runs[first].bound:
+            first, last = first + 1, last - 1
+        else:
+            break
+    return first, last
+
+
+def _built(runs: list[Run], partner: Sequence[int], shift: int, place: str, escapes: Escapes) -> BuiltSegment:
+    """The partners are counted from `shift`."""
+    if runs[0].kind == "text" and (cut := len(runs[0].text) - len(runs[0].text.lstrip())):
+        runs[0] = runs[0]._replace(start=runs[0].start + cut, text=runs[0].text[cut:])
+    if runs[-1].kind == "text" and (cut := len(runs[-1].text) - len(runs[-1].text.rstrip())):
+        runs[-1] = runs[-1]._replace(end=runs[-1].end - cut, text=runs[-1].text[:-cut])
+    text: list[str] = []
+    length = 0
+    starts: dict[int, int] = {}
+    marks: list[tuple[int, Mark]] = []
+    for number, run in enumerate(runs):
+        if run.kind == "open":
+            starts[number] = length
+        elif run.kind == "close":
+            opened = partner[number] - shift
+            marks.append((opened, Mark(starts[opened], length)))
+        else:
+            text.append(run.text if run.kind == "text" else ATOM)
+            length += len(text[-1])
+    marks.sort()
+    segment = Segment("".join(text), tuple(mark for _, mark in marks), place=place)
+    pairs = tuple((opened, partner[opened] - shift) for opened, _ in marks)
+    return BuiltSegment(segment, (runs[0].start, runs[-1].end), tuple(runs), pairs, escapes)

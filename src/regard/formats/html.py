@@ -1,0 +1,287 @@
+"""HTML: running text between block tags, attributes that people read; the rest stays as it is.
+
+The tokens and their places come from turbohtml, which follows the WHATWG tokeniser and keeps the source of each token.
+No tree is built, because a tree does not say where the source of a repaired or implied tag is: a block tag ends a
+segment, whether it opens, closes, or closes what was never opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from turbohtml import Token, TokenType, parse_fragment, tokenize
+
+from regard.errors import InputError
+from regard.formats.builder import LETTER, Escapes, SegmentBuilder
+from regard.formats.document import FormatOptions, PlacedSegment, Segment
+from regard.formats.encoding import Encoded, decode
+from regard.formats.html_names import BLOCK, FOREIGN, OPAQUE, SEPARATE, VOID, WORDLESS, is_kept, is_read
+from regard.formats.markup_source import InnerText, MarkupSource, Span
+
+# Latin-1 and ASCII mean windows-1252 in HTML (WHATWG Encoding).
+ENCODINGS = dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1"), "windows-1252")
+
+ENTITIES = {"&": "&amp;", "<": "&lt;", '"': "&quot;", "'": "&#39;"}
+
+
+def entity(character: str, spelling: str, _: str) -> str:
+    return ENTITIES.get(character, spelling) if spelling == character else spelling
+
+
+TEXT_ESCAPES = Escapes("&<", entity)
+# By the quotation mark around an attribute's value; one without gets double ones.
+VALUE_ESCAPES = {quote: TEXT_ESCAPES._replace(characters="&<" + (quote or '"')) for quote in ('"', "'", "")}
+
+
+class HtmlPiece(NamedTuple):
+    """A token and where it stands."""
+
+    token: Token
+    start: int
+    end: int
+
+
+@dataclass
+class HtmlReader:
+    """Goes once through the tokens."""
+
+    source: str
+    xml: bool = False  # whether `<x/>` is an empty element
+    start: int = 0  # which part of the source is HTML
+    end: int | None = None
+
+    def __post_init__(self) -> None:
+        self.warnings: list[str] = []
+        self.made = MarkupSource(self.source)
+        self.builder = SegmentBuilder(self.source, TEXT_ESCAPES)
+        self.open: Counter[str] = Counter()
+        self.opaque: Opaque | None = None
+
+    def read(self) -> MarkupSource:
+        end = 0
+        for piece in pieces_of(self.source, self.start, self.end):
+            self.take(piece)
+            end = piece.end
+        if self.opaque:
+            self.warnings.append(f"<{self.opaque.name}> is never closed; what follows it stays as it was")
+            self.leave_opaque(end)
+        self.cut()
+        return self.made
+
+    def cut(self) -> None:
+        self.made.running += self.builder.cut()
+
+    def take(self, piece: HtmlPiece) -> None:
+        token, start, end = piece
+        if self.opaque:
+            if not self.opaque.ends(token, self.open):
+                return
+            at_own_end = token.tag == self.opaque.name and token.type == TokenType.END_TAG
+            self.leave_opaque(end if at_own_end else start)
+            if at_own_end:
+                return
+        if token.type == TokenType.START_TAG:
+            self.start_tag(piece, token.tag or "", dict(token.attrs or ()))
+        elif token.type == TokenType.END_TAG:
+            self.end_tag(token.tag or "", start, end)
+        elif token.type == TokenType.TEXT:
+            self.builder.text(start, end)
+        elif token.type == TokenType.CHARACTER_REFERENCE:
+            self.builder.character(start, end, token.data or "")
+        else:
+            self.builder.atom(start, end)
+
+    def start_tag(self, piece: HtmlPiece, name: str, attributes: Mapping[str, str]) -> None:
+        token, start, end = piece
+        empty = name in VOID or (token.self_closing and (self.xml or name in FOREIGN))
+        if name in BLOCK:
+            self.cut()
+        kept = is_kept(attributes)
+        if not kept:
+            self.made.inner += readable_attributes(piece, name, attributes, self.builder.lines.at(start))
+        if not empty and (kept or name in OPAQUE):
+            self.opaque = Opaque(name, start)
+            return
+        if not empty:
+            self.open[name] += 1
+        if name in BLOCK:
+            return
+        if name == "br":
+            self.builder.line_break(start, end)
+        elif empty:
+            self.builder.atom(start, end)
+        else:
+            self.builder.open(name, start, end, separate=name in SEPARATE)
+
+    def end_tag(self, name: str, start: int, end: int) -> None:
+        self.open[name] -= self.open[name] > 0
+        if name in BLOCK:
+            self.cut()
+        else:
+            self.builder.close(name, start, end)
+
+    def leave_opaque(self, end: int) -> None:
+        assert self.opaque is not None
+        if self.opaque.name not in BLOCK:
+            self.builder.atom(self.opaque.start, end, word=self.opaque.name not in WORDLESS)
+        self.opaque = None
+
+
+@dataclass
+class Opaque:
+    """An element whose content is not looked at. It ends with its end tag, or, where that is missing, with the end tag
+    of an element that was open before it, or with the next element of its kind if two cannot stand in each other."""
+
+    name: str
+    start: int
+    inside: Counter[str] = field(default_factory=Counter)
+
+    def ends(self, token: Token, outside: Counter[str]) -> bool:
+        tag = token.tag or ""
+        if token.type == TokenType.START_TAG:
+            if tag == self.name in ("p", "li", "dd", "dt", "option", "td", "th", "tr") and not self.inside:
+                return True
+            if tag not in VOID and not token.self_closing:
+                self.inside[tag] += 1
+        elif token.type == TokenType.END_TAG:
+            if self.inside[tag]:
+                self.inside[tag] -= 1
+                if not self.inside[tag]:
+                    del self.inside[tag]
+                return False
+            return tag == self.name or outside[tag] > 0
+        return False
+
+
+def pieces_of(source: str, at: int = 0, end: int | None = None) -> Iterator[HtmlPiece]:
+    """The tokens of the source with their places. What is left of a tag that is cut off at the end is no token."""
+    inside = None
+    for token in tokenize(source[at:end], resolve_references=False, capture_source=True, capture_attributes=True):
+        length = len((token.data if token.source is None else token.source) or "")
+        if inside == "noscript" and token.type == TokenType.TEXT:  # one text for browsers that run scripts
+            yield from pieces_of(source, at, at + length)
+        else:
+            yield HtmlPiece(token, at, at + length)
+        at += length
+        inside = token.tag if token.type == TokenType.START_TAG else None
+
+
+def readable_attributes(piece: HtmlPiece, name: str, attributes: Mapping[str, str], line: int) -> Iterator[InnerText]:
+    for attribute, value in attributes.items():
+        if not LETTER.search(value) or not is_read(name, attribute, attributes):
+            continue
+        found = value_span(piece, name, attribute)
+        if found is not None:
+            (start, end), quote = found
+            raw = (piece.token.source or "")[start:end]
+            text = inner_text(raw, piece.start + start, f"attribute {attribute} in line {line}", quote)
+            if text is not None:
+                yield text
+
+
+def value_span(piece: HtmlPiece, name: str, attribute: str) -> tuple[Span, str] | None:
+    """Where the value of an attribute stands in the tag's source, and its quotation mark ("" for none)."""
+    source = piece.token.source or ""
+    # As a div: a parser drops a table cell that stands in no table.
+    element = parse_fragment(f"<div{source[1 + len(name) :]}", source_locations=True).children[0]
+    location = element.source_location
+    if location is None or attribute not in location.attrs:
+        return None
+    shift = len(name) - len("div")
+    start = location.attrs[attribute].start_offset + shift + len(attribute)
+    end = location.attrs[attribute].end_offset + shift
+    rest = source[start:end].lstrip()
+    if not rest.startswith("="):
+        return None
+    value = rest[1:].lstrip()
+    quote = value[0] if value[:1] in ('"', "'") else ""
+    return (end - len(value) + len(quote), end - len(quote)), quote
+
+
+def inner_text(raw: str, at: int, place: str, quote: str) -> InnerText | None:
+    """The text that was written as `raw`, from character `at` of the source: an attribute's value. Characters that were
+    written as entities are written so again; a value without quotation marks gets them."""
+    made = MarkupSource(raw)
+    builder = SegmentBuilder(raw, VALUE_ESCAPES[quote])
+    for token, start, end in pieces_of(raw):
+        if token.type == TokenType.TEXT:
+            builder.text(start, end)
+        elif token.type == TokenType.CHARACTER_REFERENCE:
+            builder.character(start, end, token.data or "")
+        else:
+            builder.atom(start, end, word=True)
+    made.running = builder.cut(place)
+    if not made.running:
+        return None
+
+    def make(placed: PlacedSegment) -> str:
+        written = made.write([placed])
+        return written if quote or written == raw else f'"{written}"'
+
+    return InnerText(made.running[0].segment, (at, at + len(raw)), make)
+
+
+@dataclass
+class HtmlDocument:
+    encoded: Encoded
+    text: str  # with form feeds for carriage returns
+    errors: str  # how characters are written that the encoding has not
+
+    def __post_init__(self) -> None:
+        reader = HtmlReader(self.text, is_xhtml(self.text))
+        self.made = reader.read()
+        self.segments: list[Segment] = self.made.segments()
+        self.warnings = reader.warnings
+
+    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
+        written = self.made.write(translated)
+        return self.encoded.encode(written.replace("\f", "\r") if "\r" in self.encoded.text else written, self.errors)
+
+
+def read(data: bytes, options: FormatOptions) -> HtmlDocument:
+    named = named_encoding(data)
+    encoded = decode(data, named)
+    if named is None and not encoded.mark and encoded.text.isascii():
+        # Browsers would not take it for UTF-8, so what is not ASCII is written as character references.
+        encoded = encoded._replace(encoding="ascii")
+    return HtmlDocument(encoded, without_carriage_returns(encoded.text), "xmlcharrefreplace")
+
+
+def without_carriage_returns(text: str) -> str:
+    """Form feeds in their place, which are white space for HTML too: the tokeniser would drop them and move every
+    place."""
+    if "\r" in text and "\f" in text:
+        raise InputError("the document has carriage returns and form feeds; remove one of them")
+    return text.replace("\r", "\f")
+
+
+def is_xhtml(text: str) -> bool:
+    """Whether it is written as XML: with an XML declaration, or with a namespace on <html>."""
+    for token, _, _ in islice(pieces_of(text), 20):
+        if token.type == TokenType.START_TAG:
+            return token.tag == "html" and token.attr("xmlns") is not None
+        if (token.source or "").startswith("<?xml"):
+            return True
+    return False
+
+
+def named_encoding(data: bytes) -> str | None:
+    """What <meta charset> or the XML declaration says, within the first kilobytes."""
+    for token, _, _ in pieces_of(data[:4096].decode("latin-1")):
+        found = None
+        if token.type == TokenType.START_TAG and token.tag == "meta":
+            found = token.attr("charset")
+            if found is None and (token.attr("http-equiv") or "").lower() == "content-type":
+                found = (token.attr("content") or "").lower().partition("charset=")[2].strip() or None
+        elif (token.source or "").startswith("<?xml"):
+            # An attribute of the declaration, read as one of a tag.
+            declared = tokenize(f"<xml {(token.source or '').removeprefix('<?xml').rstrip('?>')}>")
+            found = next((tag.attr("encoding") for tag in declared), None)
+        if found is not None:
+            name = found.strip().lower()
+            return ENCODINGS.get(name, name)
+    return None
