@@ -21,7 +21,7 @@ WORD = regex.compile(
 )
 _ELISION = regex.compile(r"(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)['’](?=\p{L})", regex.IGNORECASE)
 ELIDING = ("fr", "it", "ca")
-_BEGINS = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|^['‚]|\s['‚]$")
+_BEGINS = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|\s['‚]$")
 TITLES = frozenset(
     str.split("""
     M Mr Mrs Ms Dr Prof St Ste Sgt Lt Col Gen Capt Rev Hon Jr Sr Mt Mme Mlle MM Me Hr Fr Sra Srta Dra

@@ -65,11 +65,11 @@ def _number(text: str, source: NumberForm, target: NumberForm) -> str:
     if not found or digits is None:
         return text
     unit = found["before"] or found["after"]
-    if not unit:
-        return found["sign"] + digits
-    if unit in "%‰":
-        return found["sign"] + digits + target.percent + unit
-    return found["sign"] + (unit + digits if target.currency_first else digits + NO_BREAK + unit)
+    if unit and unit in "%‰":
+        digits = f"{digits}{target.percent}{unit}"
+    elif unit:
+        digits = f"{unit}{digits}" if target.currency_first else f"{digits}{NO_BREAK}{unit}"
+    return f"{found['sign']}{digits}"
 
 
 def _digits(digits: str, source: NumberForm, target: NumberForm) -> str | None:
@@ -80,11 +80,11 @@ def _digits(digits: str, source: NumberForm, target: NumberForm) -> str | None:
     found = regex.fullmatch(number, digits)
     if found is None:
         return None
-    whole = regex.sub(r"\D", "", found["whole"])
+    whole: str = regex.sub(r"\D", "", found["whole"])
     if not found["whole"].isdecimal() and len(whole) >= target.fewest_grouped:
         first = len(whole) % 3 or 3
         whole = target.thousands.join([whole[:first], *(whole[i : i + 3] for i in range(first, len(whole), 3))])
-    return whole + (target.decimal + found["part"] if found["part"] else "")
+    return f"{whole}{target.decimal}{found['part']}" if found["part"] else whole
 
 
 def _time(text: str, language: str) -> str:
