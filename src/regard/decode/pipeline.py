@@ -188,5 +188,8 @@ class Pipeline:
 
 
 def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The first of each text."""
-    return list({candidate.text: candidate for candidate in reversed(candidates)}.values())[::-1]
+    """The first of each text, in their order."""
+    first: dict[str, Candidate] = {}
+    for candidate in candidates:
+        first.setdefault(candidate.text, candidate)
+    return list(first.values())
