@@ -188,8 +188,5 @@ class Pipeline:
 
 
 def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The first of each text, in their order."""
-    first: dict[str, Candidate] = {}
-    for candidate in candidates:
-        first.setdefault(candidate.text, candidate)
-    return list(first.values())
+    """The first of each text."""
+    return list({candidate.text: candidate for candidate in reversed(candidates)}.values())[::-1]

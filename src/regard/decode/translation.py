@@ -118,6 +118,17 @@ def shortened(text: str, most: int = 100) -> str:
 LINE_BREAK = re.compile(r"\r\n|[\r\n]")
 
 
+def distinct(candidates: Iterable[Candidate], nbest: int) -> tuple[Candidate, ...]:
+    """The first `nbest` of a list that differ in their text; of equal ones the first, which ranks highest.
+
+    Different tokens can give the same text. So the list should hold all that the search found (up to `beam`
+    hypotheses), not only `nbest` of them; fewer than `nbest` remain where it found no more different ones."""
+    first: dict[str, Candidate] = {}
+    for candidate in candidates:
+        first.setdefault(candidate.text, candidate)
+    return tuple(first.values())[:nbest]
+
+
 def in_one_line(text: str) -> str:
     """
     >>> in_one_line("one\\r\\ntwo")

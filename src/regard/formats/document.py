@@ -67,6 +67,7 @@ class PlacedSegment:
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
     unchanged: bool = False  # the segment as it was, so that its source can stay
+    doubtful: bool = False  # a sentence of it is, or something that must survive is missing
 
     @property
     def text(self) -> str:
@@ -96,6 +97,7 @@ class FormatOptions:
 
     wrapped: bool = False  # plain text: single line breaks are only wrapping
     columns: tuple[str, ...] = ()  # tables and records: which columns or keys are text; none: as the format decides
+    target: str = ""  # the code of the language that is translated to, for formats that name it
 
 
 DEFAULTS = FormatOptions()

@@ -27,6 +27,15 @@ FORMATS: dict[str, DocumentFormat] = {
     "markdown": DocumentFormat((".md", ".markdown", ".mdown"), "regard.formats.markdown"),
     "html": DocumentFormat((".html", ".htm", ".xhtml", ".xht"), "regard.formats.html"),
     "xml": DocumentFormat((".xml",), "regard.formats.xml"),
+    "docx": DocumentFormat((".docx",), "regard.formats.docx", binary=True),
+    "odt": DocumentFormat((".odt",), "regard.formats.odt", binary=True),
+    "srt": DocumentFormat((".srt",), "regard.formats.srt"),
+    "vtt": DocumentFormat((".vtt",), "regard.formats.vtt"),
+    "po": DocumentFormat((".po", ".pot"), "regard.formats.po"),
+    "json": DocumentFormat((".json", ".arb"), "regard.formats.json"),
+    "yaml": DocumentFormat((".yaml", ".yml"), "regard.formats.yaml"),
+    "tsv": DocumentFormat((".tsv",), "regard.formats.tsv"),
+    "jsonl": DocumentFormat((".jsonl", ".ndjson"), "regard.formats.jsonl"),
 }
 
 

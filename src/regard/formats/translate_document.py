@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from regard.decode.translation import Translation
@@ -36,9 +37,17 @@ def translate_document(
     document = reader_of(format)(data, options)
     segments = tuple(document.segments)
     translations = translate_segments(segments, translate)
-    placed = [place_marks(segment, found) for segment, found in zip(segments, translations, strict=True)]
+    placed = [
+        replace(place_marks(segment, found), doubtful=is_doubtful(found))
+        for segment, found in zip(segments, translations, strict=True)
+    ]
     written = document.write(placed)
     return TranslatedDocument(written, (*document.warnings, *warnings_of(segments, placed)), segments, translations)
+
+
+def is_doubtful(translation: Translation) -> bool:
+    lost = (span.status == "missing" for sentence in translation.sentences for span in sentence.protected)
+    return bool(translation.doubtful) or any(lost)
 
 
 def translate_segments(segments: Sequence[Segment], translate: Translate) -> tuple[Translation, ...]:

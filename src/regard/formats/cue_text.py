@@ -1,0 +1,135 @@
+"""The text of a subtitle: words, tags around words (`<i>`, `<c.loud>`), and codes that stand alone (`{\\an8}`, times).
+
+A line is what stands at its edges, which stays where it is (tags around all of it, a dash, a note of music), and its
+words between. Tags inside the words are marks if both ends are there, otherwise atoms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+# The tags of SRT players and the override codes of SSA; the tags of WebVTT.
+SRT_TAGS = re.compile(r"<(?P<close>/)?(?P<name>[A-Za-z]{1,10})(?=[\s>=])[^<>\n]*+>|\{\\[^{}\n]*+\}")
+VTT_TAGS = re.compile(r"<(?P<close>/)?(?P<name>[A-Za-z]*+)[^<>\n]*+>")
+FIRST = re.compile(r"[\s♪♫*]*+(?:[-–—]\s*+)?")
+AT_END = " \t♪♫*"
+
+
+class CueToken(NamedTuple):
+    """`kind`: text, open, close, or fixed (a code, or text at the edge that is no word)."""
+
+    kind: str
+    start: int
+    end: int
+    name: str = ""
+
+
+@dataclass
+class CueLine:
+    """A line of a cue: tokens `first` to `last` (excluded) are its words, the others stay."""
+
+    cue: int
+    number: int  # in the document, from 1
+    start: int
+    end: int
+    tokens: list[CueToken]
+    first: int = 0
+    last: int = 0
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """Where the words stand in the document."""
+        if self.first == self.last:
+            return self.end, self.end
+        return self.tokens[self.first].start, self.tokens[self.last - 1].end
+
+
+@dataclass
+class CueLines:
+    """The lines of one cue, and its tags by pairs: the place of an opening tag → that of its closing tag, and back."""
+
+    lines: list[CueLine]
+    partners: dict[int, int] = field(default_factory=dict)
+
+
+def line_tokens(text: str, start: int, end: int, tags: re.Pattern[str]) -> list[CueToken]:
+    """The tokens of a line, in characters `start` to `end` of the document.
+
+    >>> [(t.kind, t.start, t.end) for t in line_tokens("- <i>Oh</i>!", 0, 12, SRT_TAGS)]
+    [('fixed', 0, 2), ('open', 2, 5), ('text', 5, 7), ('close', 7, 11), ('text', 11, 12)]
+    """
+    tokens: list[CueToken] = []
+    cursor = start
+    for found in tags.finditer(text, start, end):
+        if cursor < found.start():
+            tokens.append(CueToken("text", cursor, found.start()))
+        name = found["name"]
+        kind = "fixed" if not name else "close" if found["close"] else "open"
+        tokens.append(CueToken(kind, found.start(), found.end(), (name or "").lower()))
+        cursor = found.end()
+    if cursor < end:
+        tokens.append(CueToken("text", cursor, end))
+    return with_edges(text, tokens)
+
+
+def with_edges(text: str, tokens: list[CueToken]) -> list[CueToken]:
+    """The tokens with what is no word at the edges of the line apart."""
+    made: list[CueToken] = []
+    words = [number for number, token in enumerate(tokens) if token.kind == "text"]
+    for number, token in enumerate(tokens):
+        start, end = token.start, token.end
+        if words and number == words[0]:
+            found = FIRST.match(text, start, end)
+            start = found.end() if found else start
+        if words and number == words[-1]:
+            end = start + len(text[start:end].rstrip(AT_END))
+        made += [
+            part
+            for part in (
+                CueToken("fixed", token.start, start),
+                token._replace(start=start, end=end),
+                CueToken("fixed", end, token.end),
+            )
+            if part.start < part.end
+        ]
+    return made
+
+
+def read_cue(lines: list[CueLine]) -> CueLines:
+    """Pair the tags of a cue and find the words of its lines."""
+    cue = CueLines(lines)
+    opened: dict[str, list[int]] = {}
+    for line in lines:
+        for token in line.tokens:
+            if token.kind == "open":
+                opened.setdefault(token.name, []).append(token.start)
+            elif token.kind == "close" and opened.get(token.name):
+                partner = opened[token.name].pop()
+                cue.partners[partner], cue.partners[token.start] = token.start, partner
+    edges = {token.start for line in lines for token in edge_tokens(line.tokens)}
+    for line in lines:
+        line.first, line.last = 0, len(line.tokens)
+        while line.first < line.last and stays(line.tokens[line.first], cue, edges):
+            line.first += 1
+        while line.first < line.last and stays(line.tokens[line.last - 1], cue, edges):
+            line.last -= 1
+    return cue
+
+
+def edge_tokens(tokens: Sequence[CueToken]) -> list[CueToken]:
+    """The tokens before the first words and after the last."""
+    words = [number for number, token in enumerate(tokens) if token.kind == "text"]
+    if not words:
+        return list(tokens)
+    return [*tokens[: words[0]], *tokens[words[-1] + 1 :]]
+
+
+def stays(token: CueToken, cue: CueLines, edges: set[int]) -> bool:
+    """Whether a token at the edge of a line stays there: not if its other end is inside the words."""
+    if token.kind == "text":
+        return False
+    partner = cue.partners.get(token.start)
+    return partner is None or partner in edges

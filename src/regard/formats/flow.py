@@ -1,0 +1,282 @@
+"""A paragraph of an office document as a row of leaves inside wrappers, and the same paragraph with a translation.
+
+```
+<w:p> <w:r>(bold) <w:t>Big</w:t> </w:r>  <w:hyperlink> <w:r> <w:t> cats</w:t> </w:r> </w:hyperlink> <w:r> <w:tab/> …
+       wrapper 0   leaf 0                 wrapper 1     wrapper 2  leaf 1                           wrapper 3  leaf 2
+```
+Leaves are text, atoms (a picture, a field), breaks (a tab, a line break: the text before it and the text after it are
+separate segments) or points (a bookmark, white space of the file: nothing that people read). A segment is the text
+between two breaks, without atoms at its edges. Most of it stands in one format, the *base*; the other formats and the
+links are its marks. A segment that did not change keeps its bytes; a changed one is written anew from the openings of
+its wrappers, with points that begin something at its start and other points at its end.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
+
+Kind = Literal["text", "atom", "break", "point", "start"]  # start: a point that begins something
+Path = tuple[int, ...]  # numbers of wrappers, the outermost first
+Bytes = Callable[[int, int], bytes]  # a range of the file, with changes inside it made
+
+
+class Leaf(NamedTuple):
+    """Something inside a paragraph that is kept, or translated, as one."""
+
+    kind: Kind
+    start: int
+    end: int
+    path: Path
+    text: str = ""
+
+
+@dataclass
+class Wrapper:
+    """An element around leaves. Two neighbours with the same key are one format (None: never)."""
+
+    open: tuple[int, int]
+    key: bytes | None = None
+    holds_text: bool = True  # otherwise text needs a further wrapper inside
+    kept: bool = False  # text in it is not translated: code
+    close: tuple[int, int] = (0, 0)
+
+
+@dataclass
+class FlowSegment:
+    """The leaves of one segment, `first` to `last` of the paragraph's (`last` excluded)."""
+
+    first: int
+    last: int
+    segment: Segment
+    marks: list[Path]  # of each mark, the path of what stands in it
+    base: Path
+    atoms: list[list[Leaf]]
+    points: list[Leaf]
+
+
+@dataclass
+class Flow:
+    """A paragraph: its content stands in bytes `start` to `end` of its file."""
+
+    start: int
+    end: int = 0
+    place: str = ""
+    kept: bool = False  # it is not translated: code
+    leaves: list[Leaf] = field(default_factory=list)
+    wrappers: list[Wrapper] = field(default_factory=list)
+    stretches: list[FlowSegment] = field(default_factory=list)
+
+    @property
+    def segments(self) -> list[Segment]:
+        return [stretch.segment for stretch in self.stretches]
+
+    def cut(self) -> None:
+        """Find the segments."""
+        if self.kept:
+            return
+        code = {number for number, wrapper in enumerate(self.wrappers) if wrapper.kept}
+        if code:
+            self.leaves = [leaf if code.isdisjoint(leaf.path) else as_atom(leaf) for leaf in self.leaves]
+        first = 0
+        for number in range(len(self.leaves) + 1):
+            if number == len(self.leaves) or self.leaves[number].kind == "break":
+                self.add_stretch(first, number)
+                first = number + 1
+
+    def add_stretch(self, first: int, last: int) -> None:
+        while first < last and not is_words(self.leaves[first]):
+            first += 1
+        while first < last and not is_words(self.leaves[last - 1]):
+            last -= 1
+        leaves = self.leaves[first:last]
+        if not any(has_letter(leaf.text) for leaf in leaves):
+            return
+        paths = self.formats(leaves)
+        base = self.base([(path, leaf) for path, leaf in zip(paths, leaves, strict=True) if leaf.kind == "text"])
+        text, atoms, points, after_atom = "", list[list[Leaf]](), list[Leaf](), False
+        spans: dict[Path, list[int]] = {}  # of each format that is not the base: first and last character
+        for leaf, path in zip(leaves, paths, strict=True):
+            if leaf.kind in ("point", "start"):
+                points.append(leaf)
+                continue
+            start = len(text)
+            if leaf.kind == "text":
+                text += leaf.text
+                atoms += [[]] * leaf.text.count(ATOM)  # the character itself
+                for mark in self.marks_of(path, base) if leaf.text else ():
+                    spans.setdefault(mark, [start, start])[1] = len(text)
+            elif after_atom:
+                atoms[-1].append(leaf)
+            else:
+                text += ATOM
+                atoms.append([leaf])
+            after_atom = leaf.kind == "atom"
+        for span in spans.values():  # spaces at the edges of a mark need no format
+            words = text[slice(*span)]
+            span[:] = span[0] + len(words) - len(words.lstrip(" ")), span[0] + len(words.rstrip(" "))
+        needed = [path for path, span in spans.items() if span[0] < span[1] and not self.is_default(path, spans)]
+        order = sorted(needed, key=lambda path: (spans[path][0], -spans[path][1], len(path)))
+        segment = Segment(text, tuple(Mark(*spans[path]) for path in order), place=self.place)
+        self.stretches.append(FlowSegment(first, last, segment, order, base, atoms, points))
+
+    def is_default(self, path: Path, spans: Mapping[Path, list[int]]) -> bool:
+        """Whether text in the wrapper around it gets this format anyway, because there is no other."""
+        around = path[:-1]
+        return spans.get(around) == spans[path] and not self.wrappers[around[-1]].holds_text
+
+    def formats(self, leaves: Sequence[Leaf]) -> list[Path]:
+        """The path of each leaf, where neighbours of the same format share wrappers."""
+        paths = list[Path]()
+        last_raw: Path = ()
+        last: Path = ()
+        for leaf in leaves:
+            if leaf.kind != "text":
+                paths.append(leaf.path)
+                continue
+            path: list[int] = []
+            for depth, wrapper in enumerate(leaf.path):
+                same = depth < len(last) and tuple(path) == last[:depth]
+                if same and (wrapper == last_raw[depth] or self.alike(wrapper, last[depth])):
+                    path.append(last[depth])
+                else:
+                    path += leaf.path[depth:]
+                    break
+            last_raw, last = leaf.path, tuple(path)
+            paths.append(last)
+        return paths
+
+    def alike(self, one: int, other: int) -> bool:
+        return one == other or (
+            self.wrappers[one].key is not None and self.wrappers[one].key == self.wrappers[other].key
+        )
+
+    def base(self, texts: Sequence[tuple[Path, Leaf]]) -> Path:
+        """The format of text outside of all marks: the one of most characters among the least deep."""
+        lengths: Counter[tuple[bytes | int, ...]] = Counter()
+        first: dict[tuple[bytes | int, ...], Path] = {}
+        for path, leaf in texts:
+            keys = [self.wrappers[wrapper].key for wrapper in path]
+            key = tuple(wrapper if key is None else key for wrapper, key in zip(path, keys, strict=True))
+            first.setdefault(key, path)
+            lengths[key] += len(leaf.text)
+        depths = {key: sum(not self.wrappers[wrapper].holds_text for wrapper in first[key]) for key in lengths}
+        return first[max(lengths, key=lambda key: (-depths[key], lengths[key]))]
+
+    def marks_of(self, path: Path, base: Path) -> list[Path]:
+        """The marks around a leaf of this path, the outermost first."""
+        shared = 0
+        while shared < min(len(path), len(base)) and self.alike(path[shared], base[shared]):
+            shared += 1
+        if shared == len(path) == len(base):
+            return []
+        return [path[: depth + 1] for depth in range(shared, len(path))] or [path]
+
+    def render(self, placed: Sequence[PlacedSegment], inner: Bytes, text: Callable[[str], bytes]) -> bytes:
+        """The content of the paragraph with these translations; `text` gives the bytes of a piece of text."""
+        out = FlowWriter(self, inner)
+        done = 0
+        for stretch, translated in zip(self.stretches, placed, strict=True):
+            out.leaves(self.leaves[done : stretch.first])
+            if translated.unchanged:
+                out.leaves(self.leaves[stretch.first : stretch.last])
+            else:
+                self.render_stretch(stretch, translated, out, text)
+            done = stretch.last
+        out.leaves(self.leaves[done:])
+        out.move(())
+        return bytes(out.written)
+
+    def render_stretch(
+        self, stretch: FlowSegment, placed: PlacedSegment, out: FlowWriter, text: Callable[[str], bytes]
+    ) -> None:
+        out.leaves([leaf for leaf in stretch.points if leaf.kind == "start"])
+        open_marks: list[Path] = []
+        for piece in placed.pieces:
+            written = ""
+            if isinstance(piece, OpenMark):
+                open_marks.append(stretch.marks[piece.mark])
+            elif isinstance(piece, CloseMark):
+                open_marks.pop()
+            elif isinstance(piece, Atom):
+                leaves = stretch.atoms[piece.atom]
+                out.leaves(leaves)
+                written = ATOM if not leaves else ""
+            else:
+                written = piece
+            if written:
+                out.move(self.text_path(open_marks[-1] if open_marks else stretch.base, stretch))
+                out.written += text(written)
+        out.leaves([leaf for leaf in stretch.points if leaf.kind == "point"])
+
+    def text_path(self, path: Path, stretch: FlowSegment) -> Path:
+        """The path, continued to a wrapper that may hold text."""
+        if not path or self.wrappers[path[-1]].holds_text:
+            return path
+        leaves = self.leaves[stretch.first : stretch.last]
+        inside = [leaf.path for leaf in leaves if leaf.kind == "text" and leaf.path[: len(path)] == path]
+        return inside[0]
+
+
+class FlowWriter:
+    """Writes leaves one after another, opening and closing wrappers between them."""
+
+    def __init__(self, flow: Flow, inner: Bytes) -> None:
+        self.wrappers, self.inner = flow.wrappers, inner
+        self.written = bytearray()
+        self.path: Path = ()
+
+    def move(self, path: Path) -> None:
+        """Close and open wrappers until those of the path are open."""
+        shared = 0
+        while shared < min(len(path), len(self.path)) and path[shared] == self.path[shared]:
+            shared += 1
+        for wrapper in reversed(self.path[shared:]):
+            self.written += self.inner(*self.wrappers[wrapper].close)
+        for wrapper in path[shared:]:
+            self.written += self.inner(*self.wrappers[wrapper].open)
+        self.path = path
+
+    def leaves(self, leaves: Sequence[Leaf]) -> None:
+        for leaf in leaves:
+            self.move(leaf.path)
+            self.written += self.inner(leaf.start, leaf.end)
+
+
+def is_words(leaf: Leaf) -> bool:
+    return leaf.kind == "text" and not leaf.text.isspace() and leaf.text != ""
+
+
+def as_atom(leaf: Leaf) -> Leaf:
+    return leaf._replace(kind="atom") if leaf.kind == "text" else leaf
+
+
+def has_letter(text: str) -> bool:
+    return any(character.isalpha() for character in text)
+
+
+class Edit(NamedTuple):
+    start: int
+    end: int
+    new: bytes
+
+
+def rendered_range(data: bytes, edits: Sequence[Edit], start: int, end: int) -> bytes:
+    """A range of the data with the edits inside it made; the edits are sorted and do not overlap.
+
+    >>> rendered_range(b"one two three", [Edit(4, 7, b"2")], 2, 9)
+    b'e 2 t'
+    """
+    written, cursor = bytearray(), start
+    for number in range(bisect_left(edits, (start,)), len(edits)):
+        edit = edits[number]
+        if edit.end > end:
+            break
+        written += data[cursor : edit.start] + edit.new
+        cursor = edit.end
+    return bytes(written + data[cursor:end])

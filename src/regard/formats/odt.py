@@ -1,0 +1,136 @@
+"""OfficeDocument texts (ODT): the body, notes, comments, text boxes, headers and footers.
+
+Spans of one style are one mark, links are marks; fields, pictures and notes are atoms; tabs and line breaks end a
+segment and stay where they are. Titles and descriptions of pictures are translated. Tracked deletions, code (by style)
+and everything else in the file stay as they were.
+
+Does not do: document properties, formulas and charts (which are documents of their own inside the file).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from regard.errors import InputError
+from regard.formats.archive import open_archive
+from regard.formats.document import FormatOptions
+from regard.formats.flow import Flow
+from regard.formats.office import OfficeDocument, Role, read_part
+from regard.formats.xml_tokens import OPEN, Token, xml_tokens
+
+ODF = "urn:oasis:names:tc:opendocument:xmlns:"
+TEXT_SPACE, STYLE_SPACE = f"{ODF}text:1.0", f"{ODF}style:1.0"
+KINDS = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template")
+CODE_STYLES = ("Source_20_Text", "Preformatted_20_Text", "Teletype", "User_20_Entry")
+MOST_SPACES = 1000  # of one element
+
+WHITE_SPACE = re.compile(r"[ \t\r\n]+")
+SPACES = re.compile(r" {2,}")
+
+ROLES = {
+    **dict.fromkeys(("span", "a", "meta"), Role("wrapper")),
+    **dict.fromkeys(("tab", "line-break"), Role("break")),
+    "tracked-changes": Role("skipped"),
+}
+
+
+class OpenGrammar:
+    """What the elements of an ODT file are."""
+
+    bare_text = True
+
+    def __init__(self, data: bytes, code_styles: frozenset[str]) -> None:
+        self.data, self.code_styles = data, code_styles
+        self.prefix = b"text:"
+
+    def role(self, token: Token, inside: bool) -> Role:
+        namespace, _, name = token.name.rpartition(" ")
+        if namespace == TEXT_SPACE and name in ("p", "h"):
+            tag = self.data[token.start + 1 : token.end].split(b">")[0].split()[0]
+            self.prefix = tag.removesuffix(b"/")[:-1]
+            return Role("paragraph")
+        if name in ("title", "desc") and "svg" in namespace:
+            return Role("paragraph")
+        if not inside:
+            return ROLES[name] if name == "tracked-changes" else Role("block")
+        if name == "annotation" or name.endswith("-start"):
+            return Role("start")
+        if name.endswith(("-end", "-mark", "bookmark", "soft-page-break")) or name == "change":
+            return Role("point")
+        if namespace != TEXT_SPACE:
+            return Role("atom")
+        if name == "s":
+            count = token.attributes.get(f"{TEXT_SPACE} c", "1")
+            return Role("glyph", " " * int(count)) if count.isdecimal() and int(count) <= MOST_SPACES else Role("atom")
+        return ROLES.get(name, Role("atom"))
+
+    def attributes(self, token: Token) -> Sequence[str]:
+        return []
+
+    def is_code(self, token: Token) -> bool:
+        return token.attributes.get(f"{TEXT_SPACE} style-name") in self.code_styles
+
+    def text(self, text: str, flow: Flow) -> str:
+        """White space counts as one space, and as none at the start of a paragraph or after a space."""
+        text = WHITE_SPACE.sub(" ", text)
+        before = flow.leaves[-1] if flow.leaves else None
+        if before is None or (before.kind == "text" and before.text.endswith(" ")):
+            return text.removeprefix(" ")
+        return text
+
+    def written(self, text: str) -> bytes:
+        def spaces(found: re.Match[str]) -> str:
+            return f' <{self.prefix.decode()}s {self.prefix.decode()}c="{len(found[0]) - 1}"/>'
+
+        return SPACES.sub(spaces, escape(WHITE_SPACE.sub(as_spaces, text))).encode()
+
+    def finish(self, flow: Flow) -> None:
+        pass
+
+
+def as_spaces(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def read(data: bytes, options: FormatOptions) -> OfficeDocument:
+    archive = open_archive(data, "ODT")
+    if "mimetype" in archive.members:
+        kind = archive.part("mimetype", 1000).decode("ascii", "replace").strip()
+        if kind not in KINDS:
+            raise InputError(f"this ODT file is of the kind {kind[:100]!r}, but only text documents are read")
+    manifest = "META-INF/manifest.xml"
+    if manifest in archive.members and is_encrypted(archive.part(manifest)):
+        raise InputError("this ODT file is encrypted: save it without a password")
+    names = ["content.xml", *(["styles.xml"] if "styles.xml" in archive.members else [])]
+    contents = archive.parts(names)
+    codes = code_styles(list(contents.values()))
+    return OfficeDocument(
+        archive,
+        {name: read_part(content, name, OpenGrammar(content, codes)) for name, content in contents.items()},
+    )
+
+
+def is_encrypted(manifest: bytes) -> bool:
+    try:
+        return any(token.name.endswith(" encryption-data") for token in xml_tokens(manifest, "META-INF/manifest.xml"))
+    except InputError:
+        return False  # old files, which have no namespaces there
+
+
+def code_styles(contents: Sequence[bytes]) -> frozenset[str]:
+    """The names of the styles that are for code or inherit from one that is."""
+    children: dict[str, list[str]] = {}
+    for content in contents:
+        for token in xml_tokens(content, "an XML part"):
+            if token.kind == OPEN and token.name == f"{STYLE_SPACE} style":
+                parent = token.attributes.get(f"{STYLE_SPACE} parent-style-name", "")
+                children.setdefault(parent, []).append(token.attributes.get(f"{STYLE_SPACE} name", ""))
+    found, waiting = set[str](), list(CODE_STYLES)
+    while waiting:
+        style = waiting.pop()
+        if style not in found:
+            found.add(style)
+            waiting += children.get(style, ())
+    return frozenset(found)

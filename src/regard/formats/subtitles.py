@@ -1,0 +1,223 @@
+"""Subtitles (SRT, WebVTT): sentences are translated over the lines and cues that they run through.
+
+Lines are joined until one ends a sentence; the translation is cut again into as many lines, at spaces, in proportion to
+the lengths of the source's lines and by preference after punctuation. Numbers, times, settings, styles, notes, and what
+stands at the edges of lines (tags, dashes) stay as they were.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+from regard.formats.cue_text import CueLine, CueLines, CueToken
+from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
+from regard.formats.encoding import Encoded
+from regard.formats.flow import has_letter
+
+LONGEST = 8  # lines of one sentence
+PAUSE = 3.0  # seconds between two cues that end a sentence
+BEGINS = re.compile(r"[-–—♪♫]|<v\b|[\[(]$")  # a speaker, music, a sound
+ENDS = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
+
+
+class Cue(NamedTuple):
+    """Its lines and its times in seconds."""
+
+    text: CueLines
+    start: float
+    end: float
+
+
+@dataclass
+class Passage:
+    """Lines that are translated together."""
+
+    lines: list[CueLine]
+    segment: Segment
+    marks: list[tuple[CueToken, CueToken]]
+    atoms: list[CueToken | None]  # None: the character U+FFFC itself
+    lengths: list[int]  # of the words of each line
+
+
+@dataclass
+class Subtitles:
+    """A file of subtitles; `escape` writes text as the format wants it, `unescape` reads it."""
+
+    source: Encoded
+    cues: Sequence[Cue]
+    unescape: Callable[[str], str] = str
+    escape: Callable[[str], str] = str
+    warnings: tuple[str, ...] = ()
+    passages: list[Passage] = field(init=False)
+
+    def __post_init__(self) -> None:
+        partners = {start: end for cue in self.cues for start, end in cue.text.partners.items()}
+        found = [self.passage(lines, partners) for lines in self.grouped()]
+        self.passages = [passage for passage in found if has_letter(passage.segment.text)]
+
+    @property
+    def segments(self) -> list[Segment]:
+        return [passage.segment for passage in self.passages]
+
+    def grouped(self) -> list[list[CueLine]]:
+        """The lines with words, those of one sentence together."""
+        groups: list[list[CueLine]] = []
+        ended, last_end = True, 0.0
+        for cue in self.cues:
+            ended = ended or cue.start - last_end > PAUSE
+            last_end = cue.end
+            for line in cue.text.lines:
+                if line.first == line.last:
+                    continue
+                first, last = line.words
+                before = self.source.text[line.start : first]
+                after = self.source.text[last : line.end]
+                if ended or BEGINS.search(before + self.source.text[first : first + 1]) or len(groups[-1]) >= LONGEST:
+                    groups.append([])
+                groups[-1].append(line)
+                ended = ENDS.search(self.source.text[first:last]) is not None or "♪" in after or "♫" in after
+        return groups
+
+    def passage(self, lines: list[CueLine], partners: dict[int, int]) -> Passage:
+        """The words of the lines as one segment."""
+        inside = [token for line in lines for token in line.tokens[line.first : line.last]]
+        numbers = {token.start: number for number, token in enumerate(inside)}
+        words_before = [0, *accumulate(self.is_words(token) for token in inside)]
+        text, lengths = "", list[int]()
+        opened: dict[int, int] = {}
+        spans: list[tuple[int, int, CueToken, CueToken]] = []
+        atoms: list[CueToken | None] = []
+        for line in lines:
+            text += " " if lengths else ""
+            before = len(text)
+            for token in line.tokens[line.first : line.last]:
+                number = numbers[token.start]
+                other = numbers.get(partners.get(token.start, -1))
+                if token.kind == "text":
+                    words = self.unescape(self.source.text[token.start : token.end])
+                    atoms += [None] * words.count(ATOM)
+                    text += words
+                elif other is not None and words_before[number] != words_before[other]:
+                    if token.kind == "open":
+                        opened[token.start] = len(text)
+                    else:
+                        spans.append((opened[inside[other].start], len(text), inside[other], token))
+                else:
+                    atoms.append(token)
+                    text += ATOM
+            lengths.append(len(text) - before)
+        spans.sort(key=lambda span: (span[0], -span[1], span[2].start))
+        segment = Segment(text, tuple(Mark(span[0], span[1]) for span in spans), place=f"line {lines[0].number}")
+        return Passage(lines, segment, [(span[2], span[3]) for span in spans], atoms, lengths)
+
+    def is_words(self, token: CueToken) -> bool:
+        return token.kind == "text" and not self.source.text[token.start : token.end].isspace()
+
+    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
+        text = self.source.text
+        new: dict[tuple[int, int], str] = {}
+        for passage, placed in zip(self.passages, translated, strict=True):
+            if not placed.unchanged:
+                for line, words in zip(passage.lines, self.lines_of(passage, placed), strict=True):
+                    new[line.words] = words
+        written, cursor = list[str](), 0
+        for (start, end), words in sorted(new.items()):
+            written += [text[cursor:start], words]
+            cursor = end
+        return self.source.encode("".join([*written, text[cursor:]]))
+
+    def lines_of(self, passage: Passage, placed: PlacedSegment) -> list[str]:
+        """The translation cut into the passage's lines."""
+        words = "".join(piece if isinstance(piece, str) else "" for piece in placed.pieces)
+        breaks = line_breaks(words, passage.lengths)
+        out = LineWriter(passage, self.source.text, self.escape)
+        position = 0
+        for piece in placed.pieces:
+            if isinstance(piece, str):
+                out.text(piece, position, breaks)
+                position += len(piece)
+            else:
+                out.tag(piece)
+        while len(out.lines) < len(passage.lines):
+            out.next_line()
+        return out.filled()
+
+
+class LineWriter:
+    """Writes pieces, and at each break closes the tags that are open where another cue begins."""
+
+    def __init__(self, passage: Passage, source: str, escape: Callable[[str], str]) -> None:
+        self.passage, self.source, self.escape = passage, source, escape
+        self.lines = [""]
+        self.open: list[int] = []
+
+    def text(self, piece: str, position: int, breaks: Sequence[int]) -> None:
+        cursor = 0
+        for place in breaks[len(self.lines) - 1 :]:
+            at = place - position
+            if at > len(piece) or (at == len(piece) and piece):
+                break
+            self.lines[-1] += self.escape(piece[cursor : max(at, cursor)].rstrip(" "))
+            self.next_line()
+            cursor = max(at, cursor)
+            cursor += len(piece[cursor:]) - len(piece[cursor:].lstrip(" "))
+        self.lines[-1] += self.escape(piece[cursor:])
+
+    def next_line(self) -> None:
+        number = len(self.lines)
+        other_cue = self.passage.lines[number].cue != self.passage.lines[number - 1].cue
+        tags = [self.passage.marks[mark] for mark in self.open] if other_cue else []
+        self.lines[-1] += "".join(self.raw(closing) for _, closing in reversed(tags))
+        self.lines.append("".join(self.raw(opening) for opening, _ in tags))
+
+    def tag(self, piece: OpenMark | CloseMark | Atom) -> None:
+        if isinstance(piece, Atom):
+            atom = self.passage.atoms[piece.atom]
+            self.lines[-1] += self.raw(atom) if atom else ATOM
+        elif isinstance(piece, OpenMark):
+            self.open.append(piece.mark)
+            self.lines[-1] += self.raw(self.passage.marks[piece.mark][0])
+        else:
+            self.open.pop()
+            self.lines[-1] += self.raw(self.passage.marks[piece.mark][1])
+
+    def raw(self, token: CueToken) -> str:
+        return self.source[token.start : token.end]
+
+    def filled(self) -> list[str]:
+        """The lines; one without words holds an ellipsis, since an empty line would end the cue."""
+        return [line.strip(" ") or "…" for line in self.lines]
+
+
+def line_breaks(text: str, lengths: Sequence[int]) -> list[int]:
+    """Where to cut a text into as many lines as there are lengths, in proportion to them.
+
+    >>> line_breaks("Je pense, donc je suis.", [7, 12])
+    [9]
+    """
+    places = [at for at, character in enumerate(text) if character == " " and 0 < at < len(text) - 1]
+    if len(places) < len(lengths) - 1:
+        places = [at for at in range(1, len(text)) if text[at] != " " and is_ideograph(text[at - 1])] or places
+    slack = 0.4 * len(text) / len(lengths)
+    left, breaks = sum(lengths), list[int]()
+    first = last_break = 0
+    for number, length in enumerate(lengths[:-1]):
+        ideal = last_break + (len(text) - last_break) * length / left
+        left -= length
+        last = len(places) - (len(lengths) - 2 - number)
+        usable = places[first : max(last, first)]
+        if not usable:
+            break
+        distances = [abs(at - ideal) - slack * (text[at - 1] in ",;:.!?…") for at in usable]
+        last_break = usable[distances.index(min(distances))]
+        breaks.append(last_break)
+        first = places.index(last_break) + 1
+    return breaks
+
+
+def is_ideograph(character: str) -> bool:
+    return character.isalpha() and character.lower() == character.upper()

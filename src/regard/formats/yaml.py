@@ -1,0 +1,175 @@
+"""Messages of a program as YAML: keys stay, values that are prose are translated and written in their own style.
+
+PyYAML (libyaml where it is there) finds the scalars and says which styles a new text may have; a plain or single-quoted
+scalar whose translation cannot be plain or single-quoted becomes double-quoted. Anchors, aliases, tags and comments
+stay. An alias is never expanded: the text is translated once, where its anchor stands.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from regard.errors import InputError
+from regard.formats.document import FormatOptions, PlacedSegment
+from regard.formats.encoding import decode
+from regard.formats.messages import Message, is_prose, parse_message
+from regard.formats.spans import SpanDocument, TextSpan, kept_warning
+
+DEEPEST = 500
+WIDTH = 80  # of folded lines
+LONGEST_LINE = 1 << 30
+STRING = "tag:yaml.org,2002:str"
+HEADER = re.compile(r"([|>])([-+0-9]*+)([^\r\n]*+)(\r\n|\r|\n)?")
+
+
+class Scalar(NamedTuple):
+    """A value that is a string: its characters in the document, quotation marks included."""
+
+    start: int
+    end: int
+    value: str
+    style: str  # "" for plain
+    key: str
+    in_flow: bool  # inside [] or {}
+
+
+def read(data: bytes, options: FormatOptions) -> SpanDocument:
+    source = decode(data)
+    found = [scalar for scalar in scalars(source.text) if scalar.value]
+    prose = [scalar for scalar in found if is_prose(scalar.value)]
+    ascii_only = source.text.isascii() and "\\u" in source.text
+    spans = [value_span(source.text, scalar, ascii_only) for scalar in prose]
+    return SpanDocument(source, spans, kept_warning(len(found) - len(prose), "value"))
+
+
+def value_span(text: str, scalar: Scalar, ascii_only: bool) -> TextSpan:
+    message = parse_message(scalar.value)
+    raw = text[scalar.start : scalar.end]
+    segments = [replace(segment, place=f"key {scalar.key}") for segment in message.segments]
+
+    def write(placed: Sequence[PlacedSegment], message: Message = message) -> str:
+        return written(message.write(placed), scalar, raw, ascii_only)
+
+    return TextSpan(scalar.start, scalar.end, segments, write)
+
+
+def scalars(text: str) -> Iterator[Scalar]:
+    """The string values of the document, in order; keys are left out."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        tokens = iter(list(scalar_tokens(text, loader)))
+        holders: list[list[Any]] = []  # of each open mapping or sequence: [is mapping, a key comes next, key, in flow]
+        for event in yaml.parse(text, Loader=loader):
+            holder = holders[-1] if holders else None
+            is_key = holder is not None and holder[0] and holder[1]
+            if isinstance(event, yaml.ScalarEvent):
+                token = None if is_empty(event) else next(tokens)
+                if is_key:
+                    holder[2] = event.value  # type: ignore[index]
+                elif token is not None and is_string(event):
+                    key, in_flow = (holder[2], holder[3]) if holder else ("", False)
+                    yield Scalar(token[0], token[1], event.value, event.style or "", key, in_flow)
+            if holder is not None and isinstance(event, yaml.NodeEvent):
+                holder[1] = not holder[1]
+            if isinstance(event, yaml.CollectionStartEvent):
+                in_flow = bool(event.flow_style) or (holder is not None and holder[3])
+                holders.append([isinstance(event, yaml.MappingStartEvent), True, holder[2] if holder else "", in_flow])
+            elif isinstance(event, yaml.CollectionEndEvent):
+                holders.pop()
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        message = getattr(problem, "problem", None) or str(problem).splitlines()[0]
+        raise InputError(f"the document is no YAML: {message}{place}") from None
+
+
+def scalar_tokens(text: str, loader: Any) -> Iterator[tuple[int, int]]:
+    """Where the scalars stand, without anchors and tags; documents that are nested too deeply are refused."""
+    import yaml
+
+    depth = 0
+    for token in yaml.scan(text, Loader=loader):
+        if isinstance(token, yaml.ScalarToken):
+            yield token.start_mark.index, token.end_mark.index
+        elif token.id in ("<block sequence start>", "<block mapping start>", "[", "{"):
+            depth += 1
+            if depth > DEEPEST:
+                raise InputError(f"the document is nested more than {DEEPEST} deep, the most that is read")
+        elif token.id in ("<block end>", "]", "}"):
+            depth -= 1
+
+
+def is_empty(event: Any) -> bool:
+    """Whether the scalar is not written at all, as in `key:`."""
+    return event.value == "" and not event.style
+
+
+def is_string(event: Any) -> bool:
+    if event.tag not in (None, "!", STRING):
+        return False
+    return bool(event.style) or event.tag is not None or resolves_to_string(event.value)
+
+
+def resolves_to_string(value: str) -> bool:
+    """Whether a plain scalar of this value is a string: not a number, a boolean, a date or null."""
+    import yaml
+    from yaml.resolver import Resolver
+
+    return bool(Resolver().resolve(yaml.ScalarNode, value, (True, False)) == STRING)
+
+
+def written(text: str, scalar: Scalar, raw: str, ascii_only: bool) -> str:
+    """The new text in the style of the scalar, or double-quoted where that style cannot hold it."""
+    from yaml.emitter import Emitter
+
+    analysis = Emitter(None).analyze_scalar(text)
+    if scalar.style in ("|", ">"):
+        block = written_block(text, raw, analysis.allow_block)
+        if block is not None:
+            return block
+        return double_quoted(text, ascii_only) + raw[len(raw.rstrip()) :]
+    plain = analysis.allow_flow_plain if scalar.in_flow else analysis.allow_block_plain
+    if scalar.style == "" and plain and resolves_to_string(text):
+        return text
+    if scalar.style in ("", "'") and analysis.allow_single_quoted and "\n" not in text:
+        return "'" + text.replace("'", "''") + "'"
+    return double_quoted(text, ascii_only)
+
+
+def double_quoted(text: str, ascii_only: bool) -> str:
+    import yaml
+
+    written = yaml.dump(
+        text, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=not ascii_only, width=LONGEST_LINE
+    )
+    return str(written).rstrip("\n")
+
+
+def written_block(text: str, raw: str, allowed: bool) -> str | None:
+    """The text as a literal (|) or folded (>) scalar with the header, indentation and end of the one it replaces."""
+    header = HEADER.match(raw)
+    body = raw[header.end() :] if header else ""
+    lines = [line for line in body.splitlines() if line.strip()]
+    if header is None or not lines or not allowed or text.startswith((" ", "\n")):
+        return None
+    newline = header[4] or "\n"
+    first = lines[0]
+    indent = first[: len(first) - len(first.lstrip(" "))]
+    content = text.rstrip("\n")
+    if header[1] == ">" and not any(line.startswith((" ", "\t")) for line in content.split("\n")):
+        paragraphs = [
+            textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) for line in content.split("\n")
+        ]
+        made = [line for paragraph in paragraphs for line in [*paragraph, ""]][:-1]
+        start = header[0]
+    else:
+        made = content.split("\n")
+        start = "|" + header[0][1:]
+    tail = body[len(body.rstrip()) :]
+    return start + newline.join(indent + line if line else "" for line in made) + tail
