@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.decode.prepare import Held, PreparedSentence, Reader, TextOptions, prepared
-from regard.decode.survival import checked
+from regard.decode.survival import checked, repaired
 from regard.decode.translation import WordLink
 from regard.text.slots import SLOTS
 from regard.text.words import word_spans
@@ -36,7 +36,7 @@ def test_what_was_garbled_is_replaced_through_the_alignment() -> None:
     sentence = prepared("There are 1,250 people here.", TextOptions(), LITERAL)
     answer = "Il 12 personnes ici ."
     links = [((0, 5), (0, 2)), ((10, 15), (3, 5)), ((16, 22), (6, 15)), ((23, 27), (16, 19))]
-    found = checked(sentence, answer, links)
+    found = repaired(checked(sentence, answer, links))
     assert found.text == "Il 1,250 personnes ici ."
     (one,) = found.protected
     assert (one.status, one.target) == ("repaired", (3, 8))
@@ -45,22 +45,22 @@ def test_what_was_garbled_is_replaced_through_the_alignment() -> None:
 
 def test_what_is_not_there_at_all_is_put_after_its_neighbour() -> None:
     sentence = prepared("Call 555-0199 now.", TextOptions(), LITERAL)
-    found = checked(sentence, "Appelle maintenant.", [((0, 4), (0, 7)), ((14, 17), (8, 18))])
+    found = repaired(checked(sentence, "Appelle maintenant.", [((0, 4), (0, 7)), ((14, 17), (8, 18))]))
     assert found.text == "Appelle 555-0199 maintenant."
     first = prepared("555-0199 is it.", TextOptions(), LITERAL)
-    assert checked(first, "C'est ça.", [((9, 11), (0, 5))]).text == "555-0199 C'est ça."
-    assert checked(first, "C'est ça.", ()).text == "C'est ça 555-0199."
+    assert repaired(checked(first, "C'est ça.", [((9, 11), (0, 5))])).text == "555-0199 C'est ça."
+    assert repaired(checked(first, "C'est ça.", ())).text == "C'est ça 555-0199."
 
 
 def test_without_repair_it_is_missing() -> None:
     sentence = prepared("Call 555-0199 now.", TextOptions(), LITERAL)
-    found = checked(sentence, "Appelle maintenant.", (), repair=False)
+    found = checked(sentence, "Appelle maintenant.", ())
     assert [(one.status, one.target, bool(one.note)) for one in found.protected] == [("missing", None, True)]
 
 
 def test_each_occurrence_counts_once() -> None:
     sentence = prepared("From 12 to 12 there are 12.", TextOptions(), LITERAL)
-    found = checked(sentence, "De 12 à 12.", (), repair=False)
+    found = checked(sentence, "De 12 à 12.", ())
     assert [one.status for one in found.protected] == ["kept", "kept", "missing"]
 
 
@@ -78,7 +78,7 @@ def test_after_repair_everything_is_there_and_every_span_says_where(source: list
     if not sentence.read:
         return
     text = " ".join(answer)
-    found = checked(sentence, text, in_order(sentence, text))
+    found = repaired(checked(sentence, text, in_order(sentence, text)))
     for one in found.protected:
         assert one.status in ("kept", "repaired")
         assert one.target is not None

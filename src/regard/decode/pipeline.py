@@ -1,10 +1,13 @@
 """From units to judged translations: search, alignment, check, guard, and a second try for what is doubtful.
 
-    units ─ search under constraints ─▶ hypotheses ─ forced pass ─▶ word links ─ check, repair ─ guard ─▶ results
-                      ▲                                                                      │
-                      └───────────── another search for doubtful ones ◀──────────────────────┘
+    units ─ search ─▶ hypotheses ─ forced pass ─▶ word links ─ check ─ repair ─ guard ─▶ results
+              ▲                                                 │                │
+              ├── what is missing must be said ◀────────────────┘                │
+              └── doubtful ones are searched for another way ◀───────────────────┘
 
-The result for a unit does not depend on the other units. Equal units are searched once.
+Slots are always demanded. What the model reads as it is (a glossary's term, a number for a model without slots) is
+demanded only if a free search does not say it; then the word that it said instead is forbidden. The result for a unit
+does not depend on the other units. Equal units are searched once.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from regard.align.attention import WordAttention
 from regard.batch import budgeted, pad_sources
@@ -23,22 +27,46 @@ from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.decode.guard import Judgement, better, judge, second_tries
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.prepare import PreparedSentence, TextOptions
-from regard.decode.required_terms import RequiredTerms
+from regard.decode.required_terms import RequiredTerms, said_instead
 from regard.decode.search import SearchOptions, search
-from regard.decode.survival import Survived, checked
-from regard.decode.translation import Candidate, Reason, WordLink
+from regard.decode.survival import Survived, checked, repaired
+from regard.decode.translation import Candidate, Reason, WordLink, distinct
 from regard.decode.units import Unit
 from regard.models.base import Model
 from regard.text.fidelity import invented_numbers
-from regard.text.slots import SLOTS
+from regard.text.slots import SLOTS, slots_in
 
 FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get smaller batches
 
 Ids = tuple[int, ...]
-Phrases = tuple[tuple[str, ...], ...]  # what must be said, each in one of several forms
-Key = tuple[Ids, Phrases]  # what a search depends on
 Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer attended to
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
+Progress = Callable[[int], None]
+
+
+class Demand(NamedTuple):
+    """What a search must say, each in one of several forms, and what it must not say."""
+
+    phrases: tuple[tuple[str, ...], ...] = ()
+    never: tuple[str, ...] = ()
+
+
+NO_DEMAND = Demand()
+Key = tuple[Ids, Demand]  # what a search depends on
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a search found for a unit."""
+
+    unit: Unit
+    hypotheses: Sequence[Hypothesis]  # none where nothing is read
+    survived: Sequence[Survived]  # the text of each, restored and checked
+    seen: Seen | None  # of the first; None for a model without attention
+
+    @property
+    def missing(self) -> int:
+        return sum(one.status == "missing" for one in self.survived[0].protected)
 
 
 @dataclass(frozen=True)
@@ -67,7 +95,7 @@ class Pipeline:
     tag: str | None = None  # the first token of every source, where there is one
     fill_unknown: FillUnknown | None = None
 
-    def results(self, units: Sequence[Unit], progress: Callable[[int], None] | None = None) -> list[UnitResult]:
+    def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
         """One result for each unit. `progress` is called with the number of units that a batch finished."""
         found = self._results(units, self.search, progress)
         if self.calibration is None or self.search.sampling is not None:
@@ -84,55 +112,69 @@ class Pipeline:
                     found[i] = other
         return found
 
+    def _results(
+        self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
+    ) -> list[UnitResult]:
+        drafts = self._drafts(units, [NO_DEMAND] * len(units), options, progress)
+        lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
+        demands = [self._demand(drafts[i]) for i in lacking]
+        for i, other in zip(lacking, self._drafts([units[i] for i in lacking], demands, options), strict=True):
+            if other.missing < drafts[i].missing:
+                drafts[i] = other
+        return [self._result(draft) for draft in drafts]
+
     # ── search ──
 
-    def _results(
-        self, units: Sequence[Unit], options: SearchOptions, progress: Callable[[int], None] | None = None
-    ) -> list[UnitResult]:
-        keys = [(unit.ids, self._phrases_of(unit.prepared)) for unit in units]
-        unread = sum(not ids for ids, _ in keys)
-        if progress is not None and unread:
-            progress(unread)
+    def _drafts(
+        self, units: Sequence[Unit], demands: Sequence[Demand], options: SearchOptions, progress: Progress | None = None
+    ) -> list[Draft]:
+        keys = [(unit.ids, demand) for unit, demand in zip(units, demands, strict=True)]
         times = Counter(keys)
-        distinct = [key for key in times if key[0]]
         hypotheses: dict[Key, list[Hypothesis]] = {}
         # Of the whole beam, so that there are enough different texts.
         wide = replace(options, nbest=options.beam) if options.nbest > 1 and options.sampling is None else options
         budget = self.batch_tokens * FULL_BATCH // max(FULL_BATCH, options.rows)
-        for batch in budgeted([len(ids) for ids, _ in distinct], budget):
-            some = [distinct[i] for i in batch]
+        read = [key for key in times if key[0]]
+        if progress is not None and len(read) < len(times):
+            progress(sum(count for (ids, _), count in times.items() if not ids))
+        for batch in budgeted([len(ids) for ids, _ in read], budget):
+            some = [read[i] for i in batch]
             src, mask = (t.to(self.model.device) for t in pad_sources([ids for ids, _ in some]))
-            constraints = [self._constraint(*key, options.no_repeat) for key in some]
+            constraints = [self.constraint(ids, demand, options.no_repeat) for ids, demand in some]
             hypotheses |= zip(some, search(self.model, src, mask, wide, constraints), strict=True)
             if progress is not None:
                 progress(sum(times[key] for key in some))
         attention = self._attention(hypotheses)
         seen: dict[str, Seen] = {}  # of each text that was read
-        results = []
+        drafts = []
         for unit, key in zip(units, keys, strict=True):
-            found, weights, read = hypotheses.get(key, []), attention.get(key), unit.prepared.read
-            if weights is not None and read not in seen:
-                seen[read] = word_links(self.bundle.tokenizer, self.view, weights, read, found[0].ids)
-            results.append(self._result(unit, found, seen.get(read)))
-        return results
+            found, weights, text = hypotheses.get(key, []), attention.get(key), unit.prepared.read
+            if weights is not None and text not in seen:
+                seen[text] = word_links(self.bundle.tokenizer, self.view, weights, text, found[0].ids)
+            drafts.append(self._draft(unit, found, seen.get(text)))
+        return drafts
 
-    def _phrases_of(self, sentence: PreparedSentence) -> Phrases:
-        """What the search must say in so many words."""
-        if not self.text.protect and self.text.glossary is None:
-            return ()
-        return tuple(one.wanted for one in sentence.inner if not one.slot)
-
-    def _constraint(self, ids: Ids, phrases: Phrases, no_repeat: int) -> Constraint | None:
+    def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
+        """Of the search for one unit: every slot of the source once, and what is demanded."""
         slots = self.bundle.tokenizer.slot_ids
         parts: list[Constraint] = []
-        read = {SLOTS.index(character) for character in self.bundle.tokenizer.decode_source(ids) if character in SLOTS}
+        read = {SLOTS.index(character) for character in slots_in(self.bundle.tokenizer.decode_source(ids))}
         if read:
             parts.append(EachOnce(frozenset(slots[k] for k in read), frozenset(slots)))
-        if terms := self.required.of(phrases).terms:
+        if terms := self.required.of(demand.phrases).terms:
             parts.append(terms)
+        if demand.never:
+            parts.append(self.required.never(demand.never))
         if no_repeat:
             parts.append(NoRepeat.for_source(no_repeat, ids))
         return None if not parts else parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _demand(self, draft: Draft) -> Demand:
+        """Everything that is read as it is must be said, but not what stands for what is missing."""
+        first = draft.survived[0]
+        phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not one.slot)
+        lost = [one.source for one in first.protected if one.status == "missing"]
+        return Demand(phrases, tuple(said_instead(lost, first.links, first.text)))
 
     # ── alignment ──
 
@@ -152,41 +194,34 @@ class Pipeline:
 
     # ── check and guard ──
 
-    def _result(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None) -> UnitResult:
-        sentence = unit.prepared
-        if not hypotheses:
-            return UnitResult((), checked(sentence, "", ()), True)
-        answers = self._answers(sentence, hypotheses)
-        attention, links = seen or (None, [])
-        outcomes = [checked(sentence, answer, links if i == 0 else ()) for i, answer in enumerate(answers)]
-        candidates = [
-            Candidate(outcome.text, h.score, h.log_prob, h.ids) for outcome, h in zip(outcomes, hypotheses, strict=True)
-        ]
-        if self.search.sampling is None:
-            candidates = distinct_candidates(candidates)
-        result = UnitResult(tuple(candidates[: self.search.nbest]), outcomes[0], seen is not None)
-        if self.calibration is None:
-            return result
-        read = Observation(
-            sentence.source, outcomes[0].text, hypotheses[0].log_probs, len(unit.ids), attention, self.languages
-        )
-        judged = judge(read, self.calibration)
-        invented = self._invented(sentence, outcomes[0].text)
-        return replace(result, judgement=judged._replace(reasons=(*judged.reasons, *invented)))
-
-    def _invented(self, sentence: PreparedSentence, text: str) -> list[Reason]:
-        """Numbers that nobody said: a small model makes them up."""
-        if not self.text.protect:
-            return []
-        spans = invented_numbers(sentence.source, text, self.languages[0] or "en")
-        return [Reason("number", f"The number {text[start:end]} is not in the source.") for start, end in spans]
+    def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None) -> Draft:
+        links = seen[1] if seen else []
+        answers = self._answers(unit.prepared, hypotheses) or [""]
+        survived = [checked(unit.prepared, answer, links if i == 0 else ()) for i, answer in enumerate(answers)]
+        return Draft(unit, hypotheses, survived, seen)
 
     def _answers(self, sentence: PreparedSentence, hypotheses: Sequence[Hypothesis]) -> list[str]:
-        if self.fill_unknown is not None:
+        if self.fill_unknown is not None and hypotheses:
             return self.fill_unknown([sentence.read] * len(hypotheses), [h.ids for h in hypotheses])
         return [self.bundle.tokenizer.decode(h.ids) for h in hypotheses]
 
+    def _result(self, draft: Draft) -> UnitResult:
+        texts = [repaired(one) for one in draft.survived]
+        candidates = tuple(
+            Candidate(one.text, h.score, h.log_prob, h.ids) for one, h in zip(texts, draft.hypotheses, strict=False)
+        )
+        if self.search.sampling is None:
+            candidates = distinct(candidates, self.search.nbest)
+        aligned = draft.seen is not None or not draft.hypotheses
+        return UnitResult(candidates, texts[0], aligned, self._judged(draft, texts[0].text))
 
-def distinct_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The first of each text."""
-    return list({candidate.text: candidate for candidate in reversed(candidates)}.values())[::-1]
+    def _judged(self, draft: Draft, text: str) -> Judgement | None:
+        if self.calibration is None or not draft.hypotheses:
+            return None
+        unit, attention = draft.unit, draft.seen[0] if draft.seen else None
+        source, log_probs = unit.prepared.source, draft.hypotheses[0].log_probs
+        seen = Observation(source, text, log_probs, len(unit.ids), attention, self.languages)
+        judged = judge(seen, self.calibration)
+        invented = invented_numbers(source, text, self.languages[0] or "en") if self.text.protect else []
+        numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
+        return judged._replace(reasons=(*judged.reasons, *numbers))

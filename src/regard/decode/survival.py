@@ -28,7 +28,7 @@ class Survived:
     protected: tuple[ProtectedSpan, ...]
 
 
-def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink], repair: bool = True) -> Survived:
+def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) -> Survived:
     """The answer restored, with the fate of every protected span. `links` lead from `sentence.read` to the answer."""
     restored = sentence.restore(answer)
     moved = tuple((sentence.origin(source), restored.span(target)) for source, target in links)
@@ -40,8 +40,12 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink], 
         target = _first_free(one, found.text, taken)
         fates[i] = _span(sentence, one, target, "kept" if target else "missing")
         taken += [target] if target else []
-    found = replace(found, protected=tuple(fate for fate in fates if fate is not None))
-    for fate in found.protected if repair else ():
+    return replace(found, protected=tuple(fate for fate in fates if fate is not None))
+
+
+def repaired(found: Survived) -> Survived:
+    """What is missing is put in."""
+    for fate in found.protected:
         if fate.status == "missing":
             found = _repaired(found, fate)
     return found
