@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from regard.decode.prepare import Held, PreparedSentence, Reader, TextOptions, prepared
 from regard.decode.survival import checked, repaired
 from regard.decode.translation import WordLink
+from regard.text.glossary import Glossary
 from regard.text.slots import SLOTS
 from regard.text.words import word_spans
 
@@ -50,6 +51,16 @@ def test_what_is_not_there_at_all_is_put_after_its_neighbour() -> None:
     first = prepared("555-0199 is it.", TextOptions(), LITERAL)
     assert repaired(checked(first, "C'est ça.", [((9, 11), (0, 5))])).text == "555-0199 C'est ça."
     assert repaired(checked(first, "C'est ça.", ())).text == "C'est ça 555-0199."
+
+
+def test_a_term_may_begin_the_sentence_with_a_capital_and_counts_once() -> None:
+    terms = TextOptions(glossary=Glossary.of({"cat": "matou", "dog": "chien"}))
+    sentence = prepared("Cats and a cat and a dog.", terms, LITERAL)
+    found = checked(sentence, "Matous et matou et chien.", ())
+    assert found.text == "Matous et matou et chien."
+    assert [one.target for one in found.protected] == [(0, 6), (10, 15), (19, 24)]
+    once = checked(sentence, "Matous et un chien.", ())
+    assert [one.status for one in once.protected] == ["kept", "missing", "kept"]
 
 
 def test_without_repair_it_is_missing() -> None:

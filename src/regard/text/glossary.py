@@ -278,26 +278,25 @@ def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[s
     return tuple(forms)
 
 
-def located_terms(wanted: Sequence[Sequence[str]], translation: str) -> list[Span | None]:
-    """For each term, given by its forms, its place in a translation, no place twice; None for what is missing. The
-    first word of the translation may have a capital.
+def located_terms(wanted: Sequence[Sequence[str]], translation: str, taken: Iterable[Span] = ()) -> list[Span | None]:
+    """For each term, given by its forms, its place in a translation, no place twice and none that is `taken`; None for
+    what is missing. The first word of the translation may have a capital.
 
     >>> located_terms([("chat", "chats"), ("chat", "chats"), ("rat",)], "Chats et chat.")
     [(9, 13), (0, 5), None]
     """
     places: list[Span | None] = [None] * len(wanted)
     first = next((i for i, character in enumerate(translation) if character.isalnum()), 0)
-    taken: set[int] = set()
+    free = bytearray(b"\x01") * len(translation)
+    for start, end in taken:
+        free[start:end] = bytes(end - start)
     for i in sorted(range(len(wanted)), key=lambda i: -max(map(len, wanted[i]), default=0)):  # the longest first
         for form in wanted[i]:
             large = form[:1].upper() + form[1:]
-            spans = [
-                *occurs(form, "term", translation),
-                *(s for s in occurs(large, "term", translation) if s[0] == first),
-            ]
-            free = next((span for span in spans if taken.isdisjoint(range(*span))), None)
-            if free is not None:
-                places[i] = free
-                taken |= set(range(*free))
+            at_first = (span for span in occurs(large, "term", translation) if span[0] == first)
+            spans = [*occurs(form, "term", translation), *at_first]
+            places[i] = next((span for span in spans if all(free[slice(*span)])), None)
+            if (place := places[i]) is not None:
+                free[slice(*place)] = bytes(place[1] - place[0])
                 break
     return places
