@@ -66,7 +66,9 @@ class Draft:
 
     @property
     def missing(self) -> int:
-        return sum(one.status == "missing" for one in self.survived[0].protected)
+        """How much of what the model read and should have said is not there."""
+        fates = zip(self.unit.prepared.held, self.survived[0].protected, strict=True)
+        return sum(fate.status == "missing" and not held.omitted for held, fate in fates)
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ class Pipeline:
     def _demand(self, draft: Draft) -> Demand:
         """Everything that is read as it is must be said, but not what stands for what is missing."""
         first = draft.survived[0]
-        phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not one.slot)
+        phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not (one.slot or one.omitted))
         lost = [one.source for one in first.protected if one.status == "missing"]
         return Demand(phrases, tuple(said_instead(lost, first.links, first.text)))
 

@@ -32,6 +32,8 @@ Split = Literal["sentences", "wrapped", "lines"]
 
 TERM = "term"
 AROUND = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
+OMITTED = AROUND | {"object"}  # what a model without slots does not read
+SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor these, if they have more characters
 LEFT_OUT = AROUND | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
 SENTENCE_END = ".!?…。！？"
 WRAPPING = re.compile(
@@ -70,6 +72,7 @@ class Held(NamedTuple):
     wanted: tuple[str, ...]  # what may stand for it in the translation, the best first
     slot: str | None = None  # the character that the model reads instead
     outside: bool = False  # at the edge of the sentence: the model does not read it
+    omitted: bool = False  # inside, but not read: it is put in again where its neighbours are
 
 
 @dataclass(frozen=True)
@@ -216,14 +219,28 @@ def _has_letters(sentence: str, start: int, end: int, spans: Sequence[Held]) -> 
 
 
 def _with_slots(spans: Sequence[Held], most: int) -> list[Held]:
-    """A slot for each span, in order, as long as there are any."""
+    """A slot for each span, in order, as long as there are any; without slots, some are not read."""
+    if not most:
+        return [one._replace(omitted=_too_strange(one)) for one in spans]
     return [one._replace(slot=SLOTS[i]) if i < most else one for i, one in enumerate(spans)]
+
+
+def _too_strange(one: Held) -> bool:
+    """Whether a model without slots is better off without it: it would spell a long address piece by piece."""
+    return one.kind in OMITTED or (one.kind in SPELLED and one.end - one.start > LONGEST_SPELLED)
 
 
 def _as_read(sentence: str, start: int, end: int, spans: Sequence[Held]) -> tuple[str, tuple[Span, ...]]:
     """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping."""
     changes = [(one.start, one.end, one.slot) for one in spans if one.slot]
-    changes += [(*found.span(), " ") for found in WRAPPING.finditer(sentence, start, end)]
+    for one in spans:
+        if one.omitted:  # with a space beside it
+            space = one.start > start and sentence[one.start - 1] == " "
+            changes.append((one.start - space, one.end, ""))
+    taken = [(first, stop) for first, stop, _ in changes]
+    for found in WRAPPING.finditer(sentence, start, end):
+        if not any(first < found.end() and found.start() < stop for first, stop in taken):
+            changes.append((*found.span(), " "))
     read, origins = [], []
     for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
         read.append(sentence[last:first] + (new or ""))
