@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import lzma
 import sys
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +45,8 @@ def translate_file(
         split = "wrapped" if wrapped and options["split"] == "sentences" else options["split"]
         return translator.translate(texts, **(options | {"split": split}), progress=progress)
 
-    chosen = FormatOptions(wrapped=options["split"] == "wrapped", columns=tuple(columns))
+    target = translator.bundle.languages[1] or ""
+    chosen = FormatOptions(options["split"] == "wrapped", tuple(columns), target)
     found = translate_document(read_document(input), format, translate, chosen)
     counter.end()
     for number, (segment, translation) in enumerate(zip(found.segments, found.translations, strict=True), start=1):
@@ -56,25 +59,33 @@ def translate_file(
 
 
 def read_document(path: Path) -> bytes:
+    from regard.data.corpus import COMPRESSED
+
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file in it")
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            raise InputError(
-                f"{path} has {size:,} bytes; documents of at most {LARGEST:,} can be translated as a whole"
-            )
-        return path.read_bytes()
-    except OSError as problem:
-        raise InputError(f"{path} cannot be read: {problem.strerror}") from None
+        with COMPRESSED.get(path.suffix, open)(path, "rb") as file:
+            data = bytes(file.read(LARGEST + 1))
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
+        raise InputError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+    if len(data) > LARGEST:
+        raise InputError(f"{path} is too large: documents of at most {LARGEST:,} bytes can be translated as a whole")
+    return data
 
 
 def write_document(path: Path | None, data: bytes) -> None:
+    from regard.data.corpus import COMPRESSED
     from regard.files import write_atomically
+
+    def write(place: Path) -> None:
+        with COMPRESSED.get(path.suffix if path else "", open)(place, "wb") as file:
+            file.write(data)
 
     if path is None:
         sys.stdout.flush()
         getattr(sys.stdout, "buffer").write(data)  # noqa: B009 - a terminal's stream is wrapped
         sys.stdout.flush()
     elif path.exists() and not path.is_file():
-        path.write_bytes(data)  # a pipe or a device: nothing may take its place
+        write(path)  # a pipe or a device: nothing may take its place
     else:
-        write_atomically(path.resolve(), lambda place: place.write_bytes(data))
+        write_atomically(path.resolve(), write)

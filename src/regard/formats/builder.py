@@ -181,6 +181,7 @@ class SegmentBuilder:
         self.collapse = collapse  # whether any white space means one space
         self.runs: list[Run] = []
         self.lines = LineNumbers(source)
+        self.overlapping: list[str] = []  # where texts were left out because their marks overlap
 
     def text(self, start: int, end: int) -> None:
         """Text that was written as itself."""
@@ -230,8 +231,11 @@ class SegmentBuilder:
         runs, self.runs = self.runs, []
         if not any(run.kind == "text" and LETTER.search(run.text) for run in runs):
             return []
-        runs, partner = _paired(runs)
-        runs, partner = _filled(runs, partner)
+        paired = _paired(runs)
+        if paired is None:
+            self.overlapping.append(place or self.place_of(runs[0]))
+            return []
+        runs, partner = _filled(*paired)
         return [
             _built(runs[first:last], partner[first:last], first, place or self.place_of(runs[first]), self.escapes)
             for begin, end in _separate(runs, partner)
@@ -243,26 +247,45 @@ class SegmentBuilder:
         return f"line {self.lines.at(run.start)}"
 
 
-def _paired(runs: list[Run]) -> tuple[list[Run], list[int]]:
-    """Tags without a partner become atoms. Of each run that opens or closes a mark, the number of its partner."""
-    partner = [-1] * len(runs)
+def _paired(runs: Sequence[Run]) -> tuple[list[Run], list[int]] | None:
+    """Of each run that opens or closes a mark, the number of its partner. Tags without a partner become atoms.
+
+    `<b>x<i>y</b></i>`: the inner mark ends where the outer one does, and its own end tag is a part of the outer one's.
+    None where marks overlap in earnest: `<b>x<i>y</b>z</i>`.
+    """
+    made: list[Run] = []
+    partner: list[int] = []
     stack: list[int] = []
     waiting: Counter[str] = Counter()
-    for number, run in enumerate(runs):
+    cut_short: Counter[str] = Counter()
+    for run in runs:
+        if run.kind == "close" and not waiting[run.text] and cut_short[run.text]:
+            last = made[-1]
+            if last.kind != "close" or last.end != run.start:
+                return None
+            cut_short[run.text] -= 1
+            made[-1] = last._replace(end=run.end)
+            continue
         if run.kind == "open":
-            stack.append(number)
+            stack.append(len(made))
             waiting[run.text] += 1
-        elif run.kind == "close" and waiting[run.text]:
-            while True:
-                opened = stack.pop()
-                waiting[runs[opened].text] -= 1
-                if runs[opened].text == run.text:
-                    break
-            partner[number], partner[opened] = opened, number
-    made = [
-        Run("atom", run.start, run.end) if run.kind in ("open", "close") and partner[number] < 0 else run
-        for number, run in enumerate(runs)
-    ]
+        begins = -1
+        while run.kind == "close" and begins < 0 and waiting[run.text]:
+            opened = stack.pop()
+            name = made[opened].text
+            waiting[name] -= 1
+            partner[opened] = len(made)
+            if name == run.text:
+                begins = opened
+            else:
+                made.append(Run("close", run.start, run.start, name))
+                partner.append(opened)
+                cut_short[name] += 1
+        made.append(run)
+        partner.append(begins)
+    for number, run in enumerate(made):
+        if run.kind in ("open", "close") and partner[number] < 0:
+            made[number] = Run("atom", run.start, run.end)
     return made, partner
 
 

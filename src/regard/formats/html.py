@@ -19,9 +19,10 @@ from regard.errors import InputError
 from regard.formats.builder import LETTER, Escapes, SegmentBuilder
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
-from regard.formats.html_names import BLOCK, FOREIGN, OPAQUE, SEPARATE, VOID, WORDLESS, is_kept, is_read
+from regard.formats.html_names import BLOCK, FOREIGN, OPAQUE, RAW, SEPARATE, VOID, WORDLESS, is_kept, is_read
 from regard.formats.markup_source import InnerText, MarkupSource, Span
 
+MOST_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
 # Latin-1 and ASCII mean windows-1252 in HTML (WHATWG Encoding).
 ENCODINGS = dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1"), "windows-1252")
 
@@ -43,6 +44,7 @@ class HtmlPiece(NamedTuple):
     token: Token
     start: int
     end: int
+    markup: bool = False  # not a text, although its token is one
 
 
 @dataclass
@@ -63,20 +65,21 @@ class HtmlReader:
 
     def read(self) -> MarkupSource:
         end = 0
-        for piece in pieces_of(self.source, self.start, self.end):
+        for piece in pieces_of(self.source, self.start, self.end, xml=self.xml):
             self.take(piece)
             end = piece.end
         if self.opaque:
             self.warnings.append(f"<{self.opaque.name}> is never closed; what follows it stays as it was")
             self.leave_opaque(end)
         self.cut()
+        self.warnings += [f"{place}: its tags overlap, so it stays as it was" for place in self.builder.overlapping]
         return self.made
 
     def cut(self) -> None:
         self.made.running += self.builder.cut()
 
     def take(self, piece: HtmlPiece) -> None:
-        token, start, end = piece
+        token, start, end, markup = piece
         if self.opaque:
             if not self.opaque.ends(token, self.open):
                 return
@@ -88,7 +91,7 @@ class HtmlReader:
             self.start_tag(piece, token.tag or "", dict(token.attrs or ()))
         elif token.type == TokenType.END_TAG:
             self.end_tag(token.tag or "", start, end)
-        elif token.type == TokenType.TEXT:
+        elif token.type == TokenType.TEXT and not markup:
             self.builder.text(start, end)
         elif token.type == TokenType.CHARACTER_REFERENCE:
             self.builder.character(start, end, token.data or "")
@@ -96,7 +99,7 @@ class HtmlReader:
             self.builder.atom(start, end)
 
     def start_tag(self, piece: HtmlPiece, name: str, attributes: Mapping[str, str]) -> None:
-        token, start, end = piece
+        token, start, end, _ = piece
         empty = name in VOID or (token.self_closing and (self.xml or name in FOREIGN))
         if name in BLOCK:
             self.cut()
@@ -157,17 +160,31 @@ class Opaque:
         return False
 
 
-def pieces_of(source: str, at: int = 0, end: int | None = None) -> Iterator[HtmlPiece]:
-    """The tokens of the source with their places. What is left of a tag that is cut off at the end is no token."""
-    inside = None
-    for token in tokenize(source[at:end], resolve_references=False, capture_source=True, capture_attributes=True):
+def pieces_of(
+    source: str, at: int = 0, end: int | None = None, scripts: bool = True, xml: bool = False
+) -> Iterator[HtmlPiece]:
+    """The tokens of the source with their places. What is left of a tag that is cut off at the end is no token.
+
+    The content of <noscript> is one text for browsers that run scripts; here it is read as HTML, once. `xml`: after
+    `<script/>` there is no script, so that the tokeniser has to begin again."""
+    inside, restarts = None, 0
+    tokens = tokens_of(source[at:end])
+    while (token := next(tokens, None)) is not None:
         length = len((token.data if token.source is None else token.source) or "")
-        if inside == "noscript" and token.type == TokenType.TEXT:  # one text for browsers that run scripts
-            yield from pieces_of(source, at, at + length)
-        else:
+        if inside != "noscript" or token.type != TokenType.TEXT:
             yield HtmlPiece(token, at, at + length)
+        elif scripts:
+            yield from pieces_of(source, at, at + length, scripts=False, xml=xml)
+        else:
+            yield HtmlPiece(token, at, at + length, markup=True)
         at += length
         inside = token.tag if token.type == TokenType.START_TAG else None
+        if xml and inside and token.self_closing and inside in RAW and restarts < MOST_RESTARTS:
+            inside, restarts, tokens = None, restarts + 1, tokens_of(source[at:end])
+
+
+def tokens_of(source: str) -> Iterator[Token]:
+    return tokenize(source, resolve_references=False, capture_source=True, capture_attributes=True)
 
 
 def readable_attributes(piece: HtmlPiece, name: str, attributes: Mapping[str, str], line: int) -> Iterator[InnerText]:
@@ -207,7 +224,7 @@ def inner_text(raw: str, at: int, place: str, quote: str) -> InnerText | None:
     written as entities are written so again; a value without quotation marks gets them."""
     made = MarkupSource(raw)
     builder = SegmentBuilder(raw, VALUE_ESCAPES[quote])
-    for token, start, end in pieces_of(raw):
+    for token, start, end, _ in pieces_of(raw):
         if token.type == TokenType.TEXT:
             builder.text(start, end)
         elif token.type == TokenType.CHARACTER_REFERENCE:
@@ -261,7 +278,7 @@ def without_carriage_returns(text: str) -> str:
 
 def is_xhtml(text: str) -> bool:
     """Whether it is written as XML: with an XML declaration, or with a namespace on <html>."""
-    for token, _, _ in islice(pieces_of(text), 20):
+    for token, *_ in islice(pieces_of(text), 20):
         if token.type == TokenType.START_TAG:
             return token.tag == "html" and token.attr("xmlns") is not None
         if (token.source or "").startswith("<?xml"):
@@ -271,7 +288,7 @@ def is_xhtml(text: str) -> bool:
 
 def named_encoding(data: bytes) -> str | None:
     """What <meta charset> or the XML declaration says, within the first kilobytes."""
-    for token, _, _ in pieces_of(data[:4096].decode("latin-1")):
+    for token, *_ in pieces_of(data[:4096].decode("latin-1")):
         found = None
         if token.type == TokenType.START_TAG and token.tag == "meta":
             found = token.attr("charset")

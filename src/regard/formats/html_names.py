@@ -19,6 +19,7 @@ BLOCK = _names(
 )
 OPAQUE = _names("code iframe kbd math noembed noframes plaintext pre samp script style svg textarea tt var xmp")
 WORDLESS = _names("iframe noembed noframes plaintext script style textarea xmp")  # opaque, not in a sentence
+RAW = _names("iframe noembed noframes noscript plaintext script style textarea title xmp")  # without tags inside
 FOREIGN = _names("svg math")  # `<svg/>` is empty in HTML too
 SEPARATE = _names("a label")  # several in a row are texts of their own
 

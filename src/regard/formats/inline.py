@@ -17,19 +17,31 @@ def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:
     Whatever the translation looks like, every mark and every atom of the segment is in the result once, with the same
     parent. A translation that has lost line breaks of the document is not used.
     """
+    doubtful = is_doubtful(translation)
     if translation.text == segment.text:
-        return PlacedSegment(source_pieces(segment), unchanged=True)
+        return PlacedSegment(source_pieces(segment), doubtful=doubtful, unchanged=True)
     if not segment.wrapped and translation.text.count("\n") != segment.text.count("\n"):
         warning = "its translation has other line breaks, so it stays as it was"
-        return PlacedSegment(source_pieces(segment), (warning,), unchanged=True)
+        return PlacedSegment(source_pieces(segment), (warning,), doubtful=True, unchanged=True)
     if not segment.marks and ATOM not in segment.text and ATOM not in translation.text:
-        return PlacedSegment((translation.text,) if translation.text else ())
+        return PlacedSegment((translation.text,) if translation.text else (), doubtful=doubtful)
+    pieces, warnings = placed_pieces(segment, translation)
+    return PlacedSegment(pieces, warnings, doubtful=doubtful)
+
+
+def is_doubtful(translation: Translation) -> bool:
+    return any(
+        sentence.doubtful or any(span.status == "missing" for span in sentence.protected)
+        for sentence in translation.sentences
+    )
+
+
+def placed_pieces(segment: Segment, translation: Translation) -> tuple[tuple[Piece, ...], tuple[str, ...]]:
+    """The pieces of a translation with marks or atoms, and what is to be said about them."""
     skeleton = skeleton_of(segment)
     at_atoms = atom_places(translation, skeleton.atoms)
-    links = [
-        ((source, source + 1), (at, at + 1)) for source, at in zip(skeleton.atoms, at_atoms, strict=True) if at >= 0
-    ]
-    ranges = MarkRanges(translation, links)
+    placed = [(source, at) for source, at in zip(skeleton.atoms, at_atoms, strict=True) if at >= 0]
+    ranges = MarkRanges(translation, [((source, source + 1), (at, at + 1)) for source, at in placed])
     marks = ranges.of_marks(segment.marks, skeleton.mark_parents)
     layout, put_in = layout_of(translation, skeleton, marks, at_atoms, ranges)
     warnings = [
@@ -39,7 +51,7 @@ def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:
     ]
     if put_in:
         warnings.append(f"the translation left out {put_in} inline element(s), which were placed by position")
-    return PlacedSegment(in_order(skeleton, layout), tuple(warnings))
+    return in_order(skeleton, layout), tuple(warnings)
 
 
 def source_pieces(segment: Segment) -> tuple[Piece, ...]:

@@ -105,6 +105,7 @@ class MarkdownReader:
         for event in events_of(self.source):
             self.take(event)
         self.cut()
+        self.warnings += [f"{place}: its tags overlap, so it stays as it was" for place in self.builder.overlapping]
         places = character_places(self.source)
         for definition in self.definitions.values():
             self.add_title(

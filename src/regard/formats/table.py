@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 from regard.errors import InputError
 from regard.formats.document import Document, FormatOptions
 
+COMPRESSED = (".gz", ".xz")  # after the suffix of the format
 Reader = Callable[[bytes, FormatOptions], Document]
 
 
@@ -42,10 +43,10 @@ FORMATS: dict[str, DocumentFormat] = {
 def format_of(path: Path) -> str | None:
     """The name of the format by the suffix, or None for a suffix of none.
 
-    >>> format_of(Path("notes.TXT")), format_of(Path("corpus.en"))
-    ('text', None)
+    >>> format_of(Path("notes.TXT")), format_of(Path("page.html.gz")), format_of(Path("corpus.en"))
+    ('text', 'html', None)
     """
-    suffix = path.suffix.lower()
+    suffix = (path.with_suffix("") if path.suffix in COMPRESSED else path).suffix.lower()
     return next((name for name, format in FORMATS.items() if suffix in format.suffixes), None)
 
 

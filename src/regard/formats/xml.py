@@ -1,8 +1,8 @@
 """XML of any kind: the text of its elements. Attributes, comments, instructions and CDATA sections stay as they are.
 
 expat reads it and says at which byte each event begins. An element that stands beside text (mixed content) is inline,
-and so is all that it holds; every other element is a text of its own. Documents that declare entities are refused:
-a few lines of them can expand to gigabytes.
+and so is all that it holds; every other element is a text of its own. What looks like an identifier stays. Documents
+that declare entities are refused: a few lines of them can expand to gigabytes.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ from regard.formats.utf8_places import character_places
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 ESCAPES = Escapes("&<>", lambda character, given, _: ENTITIES.get(character, given) if given == character else given)
 NO = ("no", "false")
+
+
+def is_identifier(text: str) -> bool:
+    """Whether it is one word with a digit or a sign inside it: a name for a program, a file, an address.
+
+    >>> [is_identifier(text) for text in ("org.example.App", "en_US", "Save.", "well-known")]
+    [True, True, False, False]
+    """
+    inner = text.rstrip(".!?…:;,")
+    return len(text.split()) == 1 and any(sign.isdigit() or sign in "._/:@\\" for sign in inner)
 
 
 class XmlEvent(NamedTuple):
@@ -121,6 +131,7 @@ class XmlReader:
             else:
                 self.add_text(event.text, start, end)
         self.made.running += self.builder.cut()
+        self.made.running = [text for text in self.made.running if not is_identifier(text.segment.text)]
         if self.cdata_lines:
             lines = ", ".join(map(str, self.cdata_lines[:5])) + (" …" if len(self.cdata_lines) > 5 else "")
             self.warnings.append(f"CDATA sections stay as they were: line {lines}")
