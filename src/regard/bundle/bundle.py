@@ -3,7 +3,8 @@
 Each file is written to a temporary name, synced and renamed, so that a reader finds the old one or the new one, whole.
 `SHA256SUMS` holds checksums of vocabulary and weights (`checksums.py`). The card says where the model comes from: data,
 scores with their signatures, versions (`card.py`). The weights are float32, or stored in fewer bytes (`weights.py`).
-A lexicon may lie with them (`lexicon.json`, by `decode/token_lexicon.py`); a model is complete without it.
+A model that learnt slots has the words it knows beside it (`words.txt`, by `text/known_words.py`). A lexicon may lie
+with them (`lexicon.json`, by `decode/token_lexicon.py`); a model is complete without it.
 
 One set of weights may serve two bundles that lie side by side (`folder.py`). With `"tag": "<en>"` in config.json that
 tag stands before every source. A few bundles come with the package (`box.py`).
@@ -22,21 +23,23 @@ from torch import Tensor
 
 from regard.bundle.card import read_card
 from regard.bundle.checksums import CHECKSUMS, verify, write_checksums
-from regard.bundle.folder import CARD, CONFIG, SHARED, TOKENIZER, UPDATES, WEIGHTS, find_bundle, part
+from regard.bundle.folder import CARD, CONFIG, SHARED, TOKENIZER, UPDATES, WEIGHTS, WORDS, find_bundle, part
 from regard.bundle.json_file import one_line, read_json, write_json
 from regard.bundle.search_config import DecodeConfig
 from regard.bundle.tensors import load_model, write_tensors
 from regard.bundle.weights import Storage
 from regard.config import build
-from regard.errors import BundleError, RegardError
+from regard.errors import BundleError, InputError, RegardError
 from regard.files import write_atomically
 from regard.layers.lora import merged
 from regard.models.base import Model, unique_tensors
 from regard.models.table import ARCHITECTURES, ModelConfig, check_architecture, make_model
+from regard.text.known_words import KnownWords
 from regard.text.language import language_code
 from regard.text.tokenizer import Tokenizer
 
 FORMAT = 1
+MOST_WORDS = 50_000_000  # bytes of the file of known words
 
 
 @dataclass
@@ -47,6 +50,7 @@ class Bundle:
     tokenizer: Tokenizer
     card: dict[str, Any] = field(default_factory=dict)
     weights: Storage = "float32"  # how they are stored; in memory they are always float32
+    known_words: KnownWords | None = None  # source words of its training text, by which names are told
 
     @property
     def tag(self) -> str | None:
@@ -57,6 +61,11 @@ class Bundle:
     def decode(self) -> DecodeConfig:
         """How it searches unless told otherwise, as its recipe says."""
         return read_card(self.card).decode
+
+    @property
+    def slots(self) -> bool:
+        """Whether it has learnt to carry slots through (`text/slots.py`)."""
+        return read_card(self.card).slots and bool(self.tokenizer.slot_ids)
 
     @property
     def max_length(self) -> int:
@@ -92,10 +101,13 @@ class Bundle:
         write_atomically(folder / CONFIG, lambda path: write_json(path, about))
         if beside and updates:
             write_tensors(folder / UPDATES, updates, self.weights)
-        for name in (*(SHARED if beside else ()), *(() if beside and updates else (UPDATES,))):
+        if self.known_words is not None:
+            self.known_words.save(folder / WORDS)
+        old = () if self.known_words is not None else (WORDS,)
+        for name in (*old, *(SHARED if beside else ()), *(() if beside and updates else (UPDATES,))):
             (folder / name).unlink(missing_ok=True)  # of what was stored here before
         write_atomically(folder / CARD, lambda path: write_json(path, self.card))
-        write_checksums(folder, (*SHARED, UPDATES))
+        write_checksums(folder, (*SHARED, UPDATES, WORDS))
 
     @classmethod
     def load(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
@@ -123,7 +135,21 @@ class Bundle:
         except RegardError as problem:  # a configuration that this vocabulary does not allow
             raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
         check_view(model, card, folder)
-        return cls(architecture, config, model.to(device).eval(), tokenizer, card, weights)
+        return cls(architecture, config, model.to(device).eval(), tokenizer, card, weights, read_words(folder))
+
+
+def read_words(folder: Path) -> KnownWords | None:
+    """The words that a model knows, if they lie with it."""
+    path = folder / WORDS
+    if not path.is_file():
+        return None
+    verify(path)
+    try:
+        if path.stat().st_size > MOST_WORDS:
+            raise BundleError(f"{path} has more than {MOST_WORDS:,} bytes; it is not a file of known words")
+        return KnownWords.load(path)
+    except (InputError, OSError) as problem:
+        raise BundleError(one_line(problem)) from None
 
 
 def read_architecture(folder: Path, about: Mapping[str, Any]) -> tuple[str, ModelConfig]:

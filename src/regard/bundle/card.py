@@ -152,6 +152,7 @@ class Card:
     attention_view: StoredView | None = None
     languages: tuple[str | None, ...] = ()  # ISO codes of source and target, found in the data; None: not sure
     calibration: Calibration = field(default_factory=Calibration)
+    slots: bool = False  # whether it learnt to carry them through (`text/slots.py`)
     recipe: dict[str, dict[str, Any]] = field(default_factory=dict)
     decode: DecodeConfig = field(default_factory=DecodeConfig)  # of the recipe
     max_length: int = MAX_LENGTH  # of the recipe

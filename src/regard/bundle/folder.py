@@ -16,6 +16,7 @@ from regard.errors import BundleError
 CONFIG, TOKENIZER, WEIGHTS, CARD = PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
 SHARED = (TOKENIZER, WEIGHTS)  # parts that may be another bundle's
 LEXICON = "lexicon.json"
+WORDS = "words.txt"  # the words a model knows
 UPDATES = "updates.safetensors"
 BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # nothing but a folder in the same folder: both move together
 

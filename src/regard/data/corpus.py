@@ -85,6 +85,9 @@ class DataConfig:
     join_pairs: float = key(0.0, "chance that a pair and the next become one example, anew each epoch")
     typos: float = key(0.0, "chance that a source word loses a letter or swaps two, anew each epoch")
     drop_words: float = key(0.0, "chance that a source word is left out, anew each epoch")
+    slots: float = key(
+        0.0, "share of the pairs that get slots on both sides for numbers and names, to learn to carry them through"
+    )
     cache: str | None = key(None, "folder for encoded data (none: $REGARD_CACHE or ~/.cache/regard)")
 
     def __post_init__(self) -> None:
@@ -94,7 +97,7 @@ class DataConfig:
             self.dev_size is None or self.dev_size >= 0,
             f"dev_size must be 0 (no dev set) or more, but is {self.dev_size}",
         )
-        for name in TRANSFORMS:
+        for name in (*TRANSFORMS, "slots"):
             value = getattr(self, name)
             require(0 <= value <= 1, f"data.{name} is a chance and must be from 0 to 1, but is {value}")
 

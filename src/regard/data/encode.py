@@ -14,12 +14,12 @@ import random
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from regard.data.cache import cache_folder
 from regard.data.corpus import DataConfig, Pair, PairFiles, read_pairs
 from regard.data.filters import FilterReport, Filters
+from regard.data.slot_pairs import slotted
 from regard.data.transforms import joined, transformed
 from regard.errors import InputError
 from regard.files import checksum
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 FORMAT = 2
 CHUNK = 10_000  # pairs in memory at a time
 CHUNK_CHARACTERS = 8_000_000
+SCANNED = 1 << 22  # ids looked at in one go
 FILES = ("src", "tgt", "src_offsets", "tgt_offsets", "kept")
 Ints = NDArray[np.int64]
 Coded = tuple[int, list[int], list[int]]  # pair number, source ids, target ids
@@ -80,6 +82,11 @@ class EncodedCorpus:
     def tokens(self) -> int:
         """Of the longer side, each sentence with its EOS."""
         return max(len(self.src), len(self.tgt)) + len(self)
+
+    def has_target_ids(self, wanted: Collection[int]) -> bool:
+        """Whether any target holds one of these ids."""
+        some = (self.tgt[start : start + SCANNED] for start in range(0, len(self.tgt), SCANNED))
+        return bool(wanted) and any(np.isin(ids, list(wanted)).any() for ids in some)
 
     def pair(self, i: int) -> tuple[list[int], list[int]]:
         """The ids of one pair, without BOS or EOS."""
@@ -136,7 +143,7 @@ def encode_corpus(
     tag is put before every source.
 
     With `epoch`, BPE-dropout and transforms are applied, differently for each (seed, epoch); the cache keeps the last
-    two epochs.
+    two epochs. Slots are drawn from the seed alone.
     """
     chance = (tokenizer.config.bpe_dropout, *config.transforms) if epoch is not None else ()
     changes = any(chance)
@@ -150,6 +157,7 @@ def encode_corpus(
         config.dedupe,
         start,
         (chance, seed) if changes else None,
+        *([(config.slots, seed)] if config.slots else []),
     )
     name = hashlib.blake2b(repr(settings).encode(), digest_size=12).hexdigest()
     root = cache_folder(config)
@@ -158,14 +166,14 @@ def encode_corpus(
         return EncodedCorpus(entry)
     except (OSError, ValueError, KeyError, TypeError):
         pass  # missing or damaged: build it
-    rngs = (lambda number: random.Random(f"{seed} {epoch} {number}")) if changes else None
+    draws = Draws(seed, epoch if changes else None)
     try:
         root.mkdir(parents=True, exist_ok=True)
         _sweep(root)
         work = _aside(entry)
         work.mkdir()
         try:
-            _write(work, files, tokenizer, config, progress, rngs, start)
+            _write(work, files, tokenizer, config, progress, draws, start)
             corpus = _publish(work, entry)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -178,6 +186,19 @@ def encode_corpus(
     if changes and epoch is not None:
         shutil.rmtree(root / f"{name}-{epoch - 2}", ignore_errors=True)
     return corpus
+
+
+class Draws(NamedTuple):
+    """The random generators of a chunk, by the number of its first pair."""
+
+    seed: int
+    epoch: int | None  # none: nothing changes with it
+
+    def of_epoch(self, number: int) -> random.Random | None:
+        return None if self.epoch is None else random.Random(f"{self.seed} {self.epoch} {number}")
+
+    def of_slots(self, number: int) -> random.Random:
+        return random.Random(f"{self.seed} slots {number}")
 
 
 def _publish(work: Path, entry: Path) -> EncodedCorpus:
@@ -213,7 +234,7 @@ def _write(
     tokenizer: Tokenizer,
     config: DataConfig,
     progress: Callable[[int], None] | None,
-    rngs: Callable[[int], random.Random] | None,
+    draws: Draws,
     start: list[int],
 ) -> None:
     """Stream the pairs through the filters into the five files and meta.json."""
@@ -225,10 +246,12 @@ def _write(
         for name in ("src_offsets", "tgt_offsets"):
             out[name].write(np.zeros(1, np.int64).tobytes())
         for chunk in _chunks(read_pairs(files)):
-            rng = rngs(chunk[0][0]) if rngs else None
+            rng = draws.of_epoch(chunk[0][0])
             texts = filters.texts(chunk)
             if rng is not None:
                 texts = transformed(texts, config, rng)
+            if config.slots:
+                texts = slotted(texts, config.slots, draws.of_slots(chunk[0][0]))
             sources = tokenizer.encode_source([src for _, src, _ in texts], rng)
             targets = tokenizer.encode_target([tgt for _, _, tgt in texts], rng)
             if start:

@@ -9,7 +9,7 @@ take a mixture in place of a corpus.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,6 +64,9 @@ class Mixture:
         """About how many an epoch has, of the longer side, each with its EOS."""
         shares = np.diff(self._bounds) / [len(corpus) for corpus in self.corpora]
         return round(sum(float(s) * corpus.tokens for s, corpus in zip(shares, self.corpora, strict=True)))
+
+    def has_target_ids(self, wanted: Collection[int]) -> bool:
+        return any(corpus.has_target_ids(wanted) for corpus in self.corpora)
 
     def lengths_of(self, rows: Ints) -> tuple[Ints, Ints]:
         src, tgt = np.empty_like(rows), np.empty_like(rows)

@@ -83,7 +83,9 @@ def summarise(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
     tokenizer = start.tokenizer if start else learn_text(recipe.data, recipe.text, splits, console)
     with counting(console, "encoding pairs") as told:
         given = [(corpus.files, tokenizer, recipe.data, told) for corpus in splits.train]
-        encoded = [encode_corpus(*g, tag=c.tag) for g, c in zip(given, splits.train, strict=True)]
+        encoded = [
+            encode_corpus(*g, seed=recipe.train.seed, tag=c.tag) for g, c in zip(given, splits.train, strict=True)
+        ]
     preparing = since(began) * scale
     reports = [corpus.report for corpus in encoded]
     counts = piece_counts(encoded, tokenizer) * scale

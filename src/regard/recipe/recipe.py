@@ -53,6 +53,8 @@ class Recipe:
                 f"data.max_length ({longest}) must be below train.batch_tokens ({tokens}): the longest sentence and "
                 "its end mark have to fit into a batch"
             )
+        if self.data.slots and self.text.unit == "word":
+            yield f"data.slots is {self.data.slots}, but whole words have no slots; set 0, or unit to bpe"
         for name, tag in [("corpus.tag", c.tag) for c in self.data.corpus] + [("dev_tag", self.data.dev_tag)]:
             if tag is not None and tag not in self.text.tags:
                 known = ", ".join(self.text.tags) or "none"

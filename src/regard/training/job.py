@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from rich.console import Console
 
-from regard.bundle.bundle import Bundle
+from regard.bundle.bundle import Bundle, read_words
 from regard.bundle.search_config import DecodeConfig
 from regard.bundle.tensors import load_weights
 from regard.data.splits import Splits, find_splits
@@ -72,6 +72,7 @@ def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = 
     progress = Progress(shared_rows=shared_rows, processes=world.size)
     if start is not None:
         load_weights(bundle.model, start.folder)
+        bundle.known_words = start.known_words
         progress.started_from = start.origin
     seed_apart(config.seed, world)
     material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
@@ -91,6 +92,7 @@ def restore(
     progress = for_processes(checkpoint.progress, world.size)
     tokenizer = with_text(Tokenizer.load(folder.tokenizer_file), recipe.text)
     bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, my_device(config))
+    bundle.known_words = read_words(folder.last)
     material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
     job = assemble(recipe, folder, bundle, material, progress, world)
     if not checkpoint.restore(job.update.optimizer, job.average, world.rank):
@@ -119,11 +121,15 @@ def assemble(
         "recipe": recipe.tables(),
         "data": material.fingerprint,
         "parameters": model.parameter_count(),
+        "slots": material.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
     }
     if world.first and material.dev is not None:
         bundle.card["languages"] = [language_of(side) for side in (material.dev.sources, material.dev.references)]
     if progress.started_from is not None:
         bundle.card["started_from"] = progress.started_from
+        bundle.card["slots"] |= progress.started_from.get("slots", False)
+    if material.known_words is not None:
+        bundle.known_words = material.known_words
     average = Average(model, config)
     toml = recipe.to_toml()
     return Job(config, recipe.decode, toml, folder, bundle, material, update, average, progress, world)

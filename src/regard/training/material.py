@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from rich.console import Console
 
@@ -17,7 +18,9 @@ from regard.data.mixture import Mixture
 from regard.data.rows import RowBatches
 from regard.data.splits import Splits, TrainingCorpus
 from regard.recipe.train import TrainConfig
-from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.text.known_words import KnownWords
+from regard.text.language import language_of
+from regard.text.tokenizer import SAMPLE, TextConfig, Tokenizer
 from regard.training.checkpoint import Progress
 from regard.training.distributed import ALONE, World
 from regard.training.evaluate import HeldOut
@@ -35,6 +38,7 @@ class Material:
     max_length: int  # longer sentences are not trained on, and are translated in parts
     fingerprint: str  # of the training files
     guide: Guide | None = None  # word alignments, if an attention head is trained on them
+    known_words: KnownWords | None = None  # of the sources, if they hold slots
 
     def pad(self, flat: FlatBatch) -> Batch:
         """A batch in rows, with its word alignments if there are any."""
@@ -84,7 +88,12 @@ def read_material(
         console.print("guide       aligning words of the training text", highlight=False)
         warn = partial(console.print, highlight=False, markup=False)
         guide = Guide(batches.corpus, tokenizer, cache_folder(data), warn)
-    return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide)
+    known = None
+    if batches.corpus.has_target_ids(tokenizer.slot_ids):
+        language = (language_of(dev.sources) if dev else None) or "en"
+        stride = -(-batches.corpus.report.read // SAMPLE)
+        known = world.broadcast(lambda: KnownWords.learn(islice(splits.training_pairs(), 0, None, stride), language))
+    return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide, known)
 
 
 def make_batches(

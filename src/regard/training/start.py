@@ -21,6 +21,7 @@ from regard.layers.lora import adapt
 from regard.models.base import Model
 from regard.models.table import ModelConfig
 from regard.recipe.train import TrainConfig
+from regard.text.known_words import KnownWords
 from regard.text.tokenizer import TextConfig, Tokenizer
 
 # Keys of [model] and [text] that may change after training has begun.
@@ -32,6 +33,7 @@ class Start:
     tokenizer: Tokenizer
     folder: Path  # of the bundle, for `bundle.load_weights`
     origin: dict[str, Any]  # for the card
+    known_words: KnownWords | None = None
 
 
 def find_start(start_from: str | None, architecture: str, model: ModelConfig, text: TextConfig) -> Start | None:
@@ -51,7 +53,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
         "weights": fingerprint(weights_file(folder)),
         **{name: bundle.card[name] for name in ("step", "training_flops", "started_from") if name in bundle.card},
     }
-    return Start(with_text(bundle.tokenizer, text), folder, origin)
+    return Start(with_text(bundle.tokenizer, text), folder, origin, bundle.known_words)
 
 
 def find_conflicts(bundle: Bundle, architecture: str, model: ModelConfig, text: TextConfig) -> list[str]:
