@@ -43,6 +43,8 @@ def test_a_text_is_found_where_it_stands_as_a_word(tokenizer: Tokenizer) -> None
         ("homme", "l'homme", True),
         ("homme", "un homme", True),
         ("homme", "gentilhomme", False),
+        ("homme", "fin.homme", False),
+        ("homme", "un (homme)", True),
         ("25", "le 25", True),
         ("25", "le 252", False),
         ("25 %", "à 25 %.", True),

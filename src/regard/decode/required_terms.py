@@ -19,6 +19,7 @@ from regard.text.pieces import SPACE, to_pieces_form
 from regard.text.tokenizer import Tokenizer
 
 FOUR_BYTES = 0xF0  # first byte of a character of four
+JOINING = "'’-–([{“„«‹¿¡/"  # a word may follow without a space
 SHORTEST_OWN = 4  # letters of a word that may be forbidden
 
 
@@ -81,7 +82,7 @@ def said_instead(spans: Sequence[Span], links: Sequence[WordLink], text: str) ->
 def word_edges(tokenizer: Tokenizer) -> WordEdges:
     """Which tokens begin or end with a letter, a mark or a digit. A character that is spelled in bytes counts as a
     letter if its first byte is below 0xF0, and else as an emoji."""
-    continues, ends = set(), set()
+    continues, ends, joins = set(), set(), set()
     for i, raw in enumerate(tokenizer.target.bytes):
         if not raw:
             continue
@@ -91,7 +92,9 @@ def word_edges(tokenizer: Tokenizer) -> WordEdges:
             continues.add(i)
         if raw[0] < FOUR_BYTES if spelled else _in_word(text[-1]):
             ends.add(i)
-    return WordEdges(frozenset(continues), frozenset(ends))
+        if not spelled and text[-1] in JOINING:
+            joins.add(i)
+    return WordEdges(frozenset(continues), frozenset(ends), frozenset(joins))
 
 
 def _in_word(character: str) -> bool:
