@@ -70,7 +70,8 @@ USAGES = {
             "one some many most all both each every any another nobody everybody everyone someone something nothing "
             "it's i'm i've i'll i'd he's she's we're they're you're that's there's what's let's meanwhile now today "
             "yesterday tomorrow once only even also perhaps maybe by under over during until to of finally instead "
-            "get give take make go come look see try think remember ask tell keep wait stop thank thanks ok okay well oh hey"
+            "get give take make go come look see try think remember ask tell keep wait "
+            "stop thank thanks ok okay well oh hey"
         ),
         months=_words(
             "january february march april may june july august september october november december monday tuesday "
@@ -81,7 +82,8 @@ USAGES = {
     ),
     "fr": Usage(
         never=_words(
-            "M MM Mr Mrs Col Gén Mme Mmes Mlle Mlles Me Mgr Dr Drs Pr Prof St Ste p.ex par.ex cf c.-à-d c.à.d env av apr ap boul bd "
+            "M MM Mr Mrs Col Gén Mme Mmes Mlle Mlles Me Mgr Dr Drs Pr Prof St Ste p.ex par.ex cf "
+            "c.-à-d c.à.d env av apr ap boul bd "
             "éd éds dir trad vs Gal Cdt Cne Lt ca hab"
         ),
         before_number=_words(
@@ -90,8 +92,10 @@ USAGES = {
         unless_starter=_words("Cie Inc Ltd S.A S.A.R.L"),
         may_end=_words("etc av.J.-C apr.J.-C ap.J.-C av.J.C apr.J.C"),
         starters=_words(
-            "le la les l un une des du de ce cet cette ces c il elle ils elles on je j tu nous vous mon ma mes ton ta "
-            "tes son sa ses notre nos votre vos leur leurs qui que qu quoi quel quelle quels quelles où quand comment "
+            "le la les l un une des du de ce cet cette ces c il elle ils elles on je j "
+            "tu nous vous mon ma mes ton ta "
+            "tes son sa ses notre nos votre vos leur leurs qui que qu "
+            "quoi quel quelle quels quelles où quand comment "
             "pourquoi combien si mais et ou donc or ni car dans en sur sous à au aux avec pour par sans après avant "
             "depuis pendant y est ne n pas non oui tout toute tous toutes chaque plusieurs certains quelques cela ça "
             "celui celle ceux voilà voici puis ensuite alors ainsi cependant toutefois pourtant parce comme lorsque "
@@ -127,15 +131,18 @@ USAGES = {
             "jahrhundert jahrhunderts jahrtausend weltkrieg weltkriegs weltkrieges"
         ),
         ordinals=_words(
-            "am an auf in aus nach bei von für vom zum zur im der die das den dem des bis ab seit und oder jeder jede jedes jeden jedem sein seine "
+            "am an auf in aus nach bei von für vom zum zur im der die das den dem des bis ab seit und "
+            "oder jeder jede jedes jeden jedem sein seine "
             "seinen seinem ihr ihre ihren ihrem mein meine meinen meinem unser unsere unseren unserem dein "
-            "deine deinen deinem dieser diese dieses diesen diesem beim ein eine einen einem montag dienstag mittwoch "
+            "deine deinen deinem dieser diese dieses diesen diesem "
+            "beim ein eine einen einem montag dienstag mittwoch "
             "donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so"
         ),
     ),
     "es": Usage(
         never=_words(
-            "Mr Mrs M Sr Sra Sres Sras Srta Srtas D Dña Dª Da Dr Dra Dres Dras Prof Profa Ing Lic Arq Gral Cnel Cap Cmdte Tte "
+            "Mr Mrs M Sr Sra Sres Sras Srta Srtas D Dña Dª Da Dr Dra Dres Dras Prof Profa "
+            "Ing Lic Arq Gral Cnel Cap Cmdte Tte "
             "Pdte Sto Sta EE FF JJ RR CC p.ej pej c ca aprox av avda Avda Av izq dcha dpto Dpto Excmo Excma Ilmo "
             "Ilma Mons Fr Fdo vs cf máx mín"
         ),

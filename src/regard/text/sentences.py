@@ -232,7 +232,7 @@ def _full_stop_ends(text: str, start: int, stop: int, after: _After, known: Usag
     if _ACRONYM.fullmatch(last) and not (last.islower() and len(last.rpartition(".")[2]) > 1):
         return after.is_starter(known)
     if last.isdigit() and len(last) <= 2:
-        return not _is_ordinal(before, after, known)
+        return before[-1:] not in (":", ";", ",") and not _is_ordinal(before, after, known)  # a list: 1. this, 2. that
     if known.ordinals and _ROMAN.fullmatch(last):  # Ludwig XIV.
         return after.is_starter(known)
     return True
