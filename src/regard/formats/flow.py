@@ -56,7 +56,7 @@ class FlowSegment:
     first: int
     last: int
     segment: Segment
-    built: SegmentBuilder
+    built: FlowSegmentBuilder
 
 
 @dataclass
@@ -96,7 +96,7 @@ class Flow:
         leaves = self.leaves[first:last]
         if not any(has_letter(leaf.text) for leaf in leaves):
             return
-        builder = SegmentBuilder(self, leaves)
+        builder = FlowSegmentBuilder(self, leaves)
         segment = Segment(builder.text, tuple(Mark(*mark.span) for mark in builder.marks), place=self.place)
         self.stretches.append(FlowSegment(first, last, segment, builder))
 
@@ -187,7 +187,7 @@ class FlowMark(NamedTuple):
     notes: list[Leaf]
 
 
-class SegmentBuilder:
+class FlowSegmentBuilder:
     """Gathers the text of a segment, its marks, atoms and points."""
 
     def __init__(self, flow: Flow, leaves: Sequence[Leaf]) -> None:
