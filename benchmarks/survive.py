@@ -42,16 +42,17 @@ def main() -> None:
     parser.add_argument("--known", type=Path, help="known words; default: the model's")
     parser.add_argument("--learn", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="known words of these pairs")
     parser.add_argument("--pairs", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="false alarms on these pairs")
+    parser.add_argument("--language", default="en", help="of the source of --pairs and --learn")
     parser.add_argument("--out", type=Path, help="the figures as JSON")
     given = parser.parse_args()
     if given.learn:
-        known = KnownWords.learn(zip(*map(lines, given.learn), strict=True))
+        known = KnownWords.learn(zip(*map(lines, given.learn), strict=True), given.language)
     elif given.known:
         known = KnownWords.load(given.known)
     else:
         known = getattr(regard.load(given.model).bundle, "known_words", None)
     if given.pairs:
-        figures = false_alarms(list(zip(*map(lines, given.pairs), strict=True)), known)
+        figures = false_alarms(list(zip(*map(lines, given.pairs), strict=True)), known, given.language)
     else:
         made = cases(given.count, given.seed, lines(given.real) if given.real else ())
         figures = detection(made, known) if given.dry else survival(made, given.model, given.beam)
@@ -129,12 +130,12 @@ def detection(made: Iterable[Case], known: KnownWords | None) -> dict[str, objec
     return {"rows": rows, "wrong": wrong}
 
 
-def false_alarms(pairs: Sequence[tuple[str, str]], known: KnownWords | None) -> dict[str, object]:
+def false_alarms(pairs: Sequence[tuple[str, str]], known: KnownWords | None, language: str) -> dict[str, object]:
     """Spans that are found in the source and are not in the reference: what people translated."""
     rows: Rows = defaultdict(Counter)
     translated = []
     for source, reference in pairs:
-        wanted = [(source[span.start : span.end], span.kind) for span in protected_spans(source, known)]
+        wanted = [(source[span.start : span.end], span.kind) for span in protected_spans(source, known, language)]
         lost = [one for one, place in zip(wanted, located(wanted, reference), strict=True) if place is None]
         for _, kind in wanted:
             rows[kind]["spans"] += 1
