@@ -66,7 +66,7 @@ def test_sentences_run_over_lines_and_cues() -> None:
         "You always forget me.",
         "That is not true!",
         "If you really want to know the truth, I was with my mother in the hospital.",
-        "[A train arrives]",
+        "A train arrives",
         "Come back to me",
     ]
     assert segments_of("interview.vtt")[2] == "could help him. & now I can."  # another voice begins a new text

@@ -55,6 +55,9 @@ def test_styles_are_kept_where_they_can_be() -> None:
     assert "    blank: 'CAN''T BE EMPTY'\n    taken: IS ALREADY TAKEN   # a plain scalar\n" in new
     assert "    body: |\n      DEAR %{NAME},\n\n      YOUR LETTER HAS ARRIVED.\n      THANK YOU VERY MUCH.\n" in new
     assert "    footer: >-\n      YOU RECEIVE THIS LETTER BECAUSE YOU HAVE AN ACCOUNT WITH US.\n\n" in new
+    french = replaced((DOCUMENTS / "rails.yml").read_bytes(), " déjà").decode()
+    assert "&welcome WELCOME TO OUR HOUSE déjà\n" in french
+    assert "THANK YOU VERY MUCH.\n       déjà\n" in french
     quoted = replaced((DOCUMENTS / "rails.yml").read_bytes(), " : l'x").decode()
     assert "&welcome 'WELCOME TO OUR HOUSE : l''x'" in quoted
 

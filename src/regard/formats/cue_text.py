@@ -86,6 +86,8 @@ def with_edges(text: str, tokens: list[CueToken]) -> list[CueToken]:
             start = found.end() if found else start
         if words and number == words[-1]:
             end = start + len(text[start:end].rstrip(AT_END))
+        if len(words) == 1 and number == words[0] and text[start : start + 1] + text[end - 1 : end] in ("[]", "()"):
+            start, end = start + 1, end - 1  # a sound
         made += [
             part
             for part in (

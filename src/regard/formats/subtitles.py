@@ -20,7 +20,8 @@ from regard.formats.flow import has_letter
 
 LONGEST = 8  # lines of one sentence
 PAUSE = 3.0  # seconds between two cues that end a sentence
-BEGINS = re.compile(r"[-–—♪♫]|<v\b|[\[(]$")  # a speaker, music, a sound
+BEGINS = re.compile(r"[-–—♪♫\[(]|<v\b")  # a speaker, music, a sound
+AFTER = re.compile(r"[♪♫\])]")
 ENDS = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
 
 
@@ -79,7 +80,7 @@ class Subtitles:
                 if ended or BEGINS.search(before + self.source.text[first : first + 1]) or len(groups[-1]) >= LONGEST:
                     groups.append([])
                 groups[-1].append(line)
-                ended = ENDS.search(self.source.text[first:last]) is not None or "♪" in after or "♫" in after
+                ended = ENDS.search(self.source.text[first:last]) is not None or AFTER.search(after) is not None
         return groups
 
     def passage(self, lines: list[CueLine], partners: dict[int, int]) -> Passage:

@@ -128,7 +128,7 @@ def written(text: str, scalar: Scalar, raw: str, ascii_only: bool) -> str:
     """The new text in the style of the scalar, or double-quoted where that style cannot hold it."""
     from yaml.emitter import Emitter
 
-    analysis = Emitter(None).analyze_scalar(text)
+    analysis = Emitter(None, allow_unicode=not ascii_only).analyze_scalar(text)
     if scalar.style in ("|", ">"):
         block = written_block(text, raw, analysis.allow_block)
         if block is not None:
