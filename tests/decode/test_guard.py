@@ -160,7 +160,7 @@ def made(rng: np.random.Generator, count: int) -> tuple[list[Observation], list[
     observations = [
         seen("one two three four", "un deux trois quatre", mean=-float(rng.uniform(0, 4))) for _ in range(count)
     ]
-    truth = [1 / (1 + math.exp(-(2 + 1.5 * features(one)["mean"]))) for one in observations]
+    truth = [1 / (1 + math.exp(-(0.5 - features(one)["surprise"]))) for one in observations]
     return observations, np.clip(truth + rng.normal(0, 0.1, count), 0, 1).tolist()
 
 

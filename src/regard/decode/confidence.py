@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 STEADY = 10  # characters added to both lengths of a ratio, so that short sentences do not vary more than long ones
 IMPOSSIBLE = -50.0  # log-probability of a token; what is lower, or no number, counts as this
+SMALL = 0.05  # nats a token; differences below it say nothing
 NARROWEST = 0.05  # spread of the length ratio
 PENALTY = 1.0  # L2, on weights of features of standard deviation 1
 BINS = 10  # of the calibration error
@@ -44,15 +45,15 @@ def features(seen: Observation) -> dict[str, float]:
     """
     >>> seen = Observation("The cat sleeps.", "Le chat dort.", [-0.1, -0.2, -0.3, -0.1, -0.1], 4)
     >>> {name: round(value, 2) for name, value in features(seen).items()}
-    {'mean': -0.16, 'spread': 0.08, 'length': 1.61, 'pieces': 0.29, 'ratio': 0.08, 'covered': 1.0}
+    {'surprise': -1.56, 'spread': -2.04, 'length': 1.61, 'pieces': 1.33, 'ratio': 0.08, 'covered': 1.0}
     """
-    log_probs = np.maximum(np.nan_to_num(np.asarray(seen.log_probs, dtype=np.float64), nan=IMPOSSIBLE), IMPOSSIBLE)
-    words = max(1, len(seen.source.split()))
+    log_probs = np.nan_to_num(np.asarray(seen.log_probs, dtype=np.float64), nan=IMPOSSIBLE).clip(IMPOSSIBLE, 0.0)
     return {
-        "mean": float(log_probs.mean()) if len(log_probs) else 0.0,
-        "spread": float(log_probs.std()) if len(log_probs) else 0.0,
+        # logarithms: 0.1 nats a token more say much of a probable sentence and little of an improbable one
+        "surprise": math.log(SMALL - float(log_probs.mean())) if len(log_probs) else 0.0,
+        "spread": math.log(SMALL + float(log_probs.std())) if len(log_probs) else 0.0,
         "length": math.log(seen.source_tokens + 1),
-        "pieces": math.log(max(1, seen.source_tokens) / words),  # rare words are cut into many
+        "pieces": max(1, seen.source_tokens) / max(1, len(seen.source.split())),  # rare words are cut into many
         "ratio": abs(log_ratio(seen)),
         "covered": covered(seen.attention),
     }

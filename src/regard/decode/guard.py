@@ -31,19 +31,20 @@ NOTHING_SAID = 0.2  # the most confidence in a translation from another language
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where doubt begins. Chosen on Tatoeba's and FLORES' dev sentences, translated by the model in the box, against
+    """Where doubt begins. Chosen on dev sentences of Tatoeba and FLORES, translated by the model in the box, against
     the same spoilt on purpose; `benchmarks/guard.py` reports on other text."""
 
     short: float = 4.0  # standard deviations of the length ratio below the model's usual one
-    long: float = 5.0  # above it; a good translation is more often long than short
+    long: float = 5.0  # above it; good translations of short sentences are more often long than short
     seldom: float = 0.05  # attention that a source word got from all target words together: nothing looked at it
     uncovered: float = 0.5  # share of the source's long words
     fewest_uncovered: int = 2  # words
     content: int = 4  # letters of a word that should be translated; shorter ones are often grammar
     copied: float = 0.8  # share of the target's words that stand in the source
     fewest_copied: int = 3  # words that are neither names nor numbers
-    mean: float = -1.6  # log-probability of a token, over the sentence
-    end: float = -3.0  # log-probability of the end of the sentence: cut off, or unable to stop
+    confidence: float = 0.3  # predicted chrF; the wrong sentence in the right language has about 0.2
+    mean: float = -1.6  # log-probability of a token, over the sentence, for a model whose confidence is not calibrated
+    end: float = -2.5  # log-probability of the end of the sentence: cut off, or unable to stop
 
 
 THRESHOLDS = Thresholds()
@@ -123,11 +124,13 @@ def _improbable(seen: Observation, calibration: Calibration, limits: Thresholds)
     log_probs = np.asarray(seen.log_probs, dtype=np.float64)
     if not len(log_probs):
         return None
-    mean = float(log_probs.mean())
-    if not mean >= limits.mean:  # NaN is improbable too
-        return Reason("improbable", f"The model finds it improbable: {np.exp(mean):.0%} a token.")
     if log_probs[-1] < limits.end:
         return Reason("improbable", "The model finds it improbable that the sentence ends here.")
+    mean = float(log_probs.mean())
+    quality = predicted_quality(features(seen), calibration)
+    low = quality < limits.confidence if calibration.fitted else mean < limits.mean
+    if low or not np.isfinite(mean):
+        return Reason("improbable", f"The model finds its own words improbable: {np.exp(mean):.0%} a token.")
     return None
 
 
