@@ -1,19 +1,19 @@
-"""A glossary in the search, measured: how many terms are met, and what it costs in BLEU and time.
+"""A glossary, measured: how many terms are met, and what it costs in BLEU and time.
 
 python benchmarks/glossary.py pairs.tsv.xz                 Tatoeba as a table of pairs, or as a folder of regard fetch
 python benchmarks/glossary.py pairs.tsv.xz --model FOLDER --sentences 500
 
-Two lists of sentences from the test part, each with 1 to 3 terms. Terms of the first are words of the reference, found
-by the HMM aligner: a glossary that is right. Terms of the second are other translations of the word that the aligner
-found elsewhere, put into the reference in place of its word: a glossary against the model. For each way to apply the
-terms: the share that stands in the output, BLEU against the reference, and time relative to a search without them.
+Two glossaries, made from the test part and a sample of the rest by the HMM aligner, each with sentences of the test
+part that have 1 to 3 of its terms. The first lists the usual translation of a word, and its sentences are those whose
+reference has it. The second lists another translation, which is put into the reference in place of its word: it goes
+against the model, and its references are often wrong in the rest (gender, prepositions). For each way to apply the
+terms: the share that stands in the output, BLEU, and time relative to a translation without them.
 
-    none       the model alone
-    search     the search is constrained to say the terms (`Terms`)
-    instead    those sentences whose terms the model has not said are searched again: the words that it said instead,
-               found by attention, are forbidden (`Never`)
+    none       no glossary
+    glossary   `translate(…, glossary=…)`
+    search     the search is constrained to say the terms (`Terms`), at once and without more
     slots      a slot stands for the term in the source, and is filled in the translation; for a model that learnt them
-    replaced   the words that the model said instead are replaced afterwards, without a search
+    replaced   where a term is missing, the words that attention links to it are replaced afterwards, without a search
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import random
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +35,7 @@ from regard.batch import budgeted, pad_sources
 from regard.data.corpus import read_lines
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile
-from regard.decode.constraints import All, Constraint, EachOnce
+from regard.decode.constraints import Constraint, EachOnce
 from regard.decode.required_terms import RequiredTerms
 from regard.decode.search import SearchOptions, search
 from regard.errors import RegardError
@@ -50,6 +50,7 @@ BEAM = 5
 FEWEST_LETTERS = 4  # of a term; shorter words are mostly articles, pronouns and prepositions
 COMMON = 0.003  # a word with a larger share of all words is no term
 SAMPLE = 20_000  # pairs that the aligner reads beside the test set
+SHARE = 0.4  # of the words that become terms
 
 Pair = tuple[str, str]
 
@@ -58,6 +59,11 @@ class Task(NamedTuple):
     source: str
     reference: str
     matches: tuple[TermMatch, ...]  # in the source
+
+
+class TermTest(NamedTuple):
+    glossary: Glossary
+    tasks: list[Task]
 
 
 def main() -> None:
@@ -69,34 +75,33 @@ def main() -> None:
     given = parser.parse_args()
     try:
         translator = Translator.load(given.model, given.device)
-        right, other = tasks(given.tatoeba, given.sentences)
+        tests = term_tests(given.tatoeba, given.sentences)
     except RegardError as problem:
         print(f"benchmarks/glossary.py: {problem}", file=sys.stderr)
         sys.exit(2)
-    for name, some in (("terms of the reference", right), ("other translations", other)):
-        terms = sum(len(task.matches) for task in some)
-        print(f"{name}: {len(some)} sentences, {terms} terms, beam {BEAM}")
+    for name, test in tests.items():
+        terms = sum(len(task.matches) for task in test.tasks)
+        print(f"{name}: {len(test.tasks)} sentences, {terms} terms of {len(test.glossary)}, beam {BEAM}")
         print("way         met    BLEU   time")
-        measure(translator, some)
+        measure(translator, test)
 
 
-def measure(translator: Translator, some: list[Task]) -> None:
-    base = 0.0
+def measure(translator: Translator, test: TermTest) -> None:
     free: list[str] = []
+    base = 0.0
     for name, way in WAYS.items():
         if name == "slots" and not translator.bundle.slots:
             continue
         started = time.perf_counter()
-        said = way(translator, some, free)
+        said = way(translator, test, free)
         seconds = time.perf_counter() - started
         if name == "none":
             free, base = said, seconds
         if name == "replaced":
             seconds += base  # the translation that it starts from
-        met = [is_met for task, text in zip(some, said, strict=True) for is_met in term_is_met(task, text)]
-        score = bleu(said, [task.reference for task in some]).score
-        line = f"{name:<10} {100 * sum(met) / len(met):5.1f}% {score:6.2f} {seconds / base:5.2f}"
-        print(line, flush=True)
+        met = [is_met for task, text in zip(test.tasks, said, strict=True) for is_met in term_is_met(task, text)]
+        score = bleu(said, [task.reference for task in test.tasks]).score
+        print(f"{name:<10} {100 * sum(met) / len(met):5.1f}% {score:6.2f} {seconds / base:5.2f}", flush=True)
 
 
 def term_is_met(task: Task, text: str) -> list[bool]:
@@ -107,81 +112,59 @@ def term_is_met(task: Task, text: str) -> list[bool]:
 # ── ways to apply the terms ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def without(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
-    return searched(translator, some, [None] * len(some))
+def without(translator: Translator, test: TermTest, free: list[str]) -> list[str]:
+    return [t.text for t in translator.translate([task.source for task in test.tasks], beam=BEAM)]
 
 
-def constrained(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
+def translated(translator: Translator, test: TermTest, free: list[str]) -> list[str]:
+    sources = [task.source for task in test.tasks]
+    return [t.text for t in translator.translate(sources, beam=BEAM, glossary=test.glossary)]
+
+
+def constrained(translator: Translator, test: TermTest, free: list[str]) -> list[str]:
     required = RequiredTerms(translator.tokenizer)
-    return searched(translator, some, [required.of([m.targets for m in task.matches]).terms for task in some])
+    wanted = [[match.targets for match in task.matches] for task in test.tasks]
+    sources = [task.source for task in test.tasks]
+    return searched(translator, sources, [required.of(targets).terms for targets in wanted])
 
 
-def instead(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
-    required = RequiredTerms(translator.tokenizer)
-    said = searched(translator, some, [None] * len(some))
-    unmet = [i for i, (task, text) in enumerate(zip(some, said, strict=True)) if not all(term_is_met(task, text))]
-    constraints: list[Constraint | None] = []
-    for i in unmet:
-        terms = required.of([match.targets for match in some[i].matches]).terms
-        own = [word for word in own_words(translator, some[i], said[i]) if word is not None]
-        assert terms is not None
-        constraints.append(All((terms, required.never(own))))
-    for i, text in zip(unmet, searched(translator, [some[i] for i in unmet], constraints), strict=True):
-        said[i] = text
-    return said
-
-
-def slots(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
+def slots(translator: Translator, test: TermTest, free: list[str]) -> list[str]:
     ids = translator.tokenizer.slot_ids
-    read, constraints = [], []
-    for task in some:
-        source = task.source
-        for k, match in reversed(list(enumerate(task.matches))):
+    sources, constraints = [], []
+    for source, _, matches in test.tasks:
+        for k, match in reversed(list(enumerate(matches))):
             source = source[: match.start] + SLOTS[k] + source[match.end :]
-        read.append(task._replace(source=source))
-        constraints.append(EachOnce(frozenset(ids[: len(task.matches)]), frozenset(ids)))
-    said = searched(translator, read, constraints)
-    return [fill(text, [m.targets[0] for m in task.matches]) for task, text in zip(some, said, strict=True)]
+        sources.append(source)
+        constraints.append(EachOnce(frozenset(ids[: len(matches)]), frozenset(ids)))
+    said = searched(translator, sources, constraints)
+    return [fill(text, [m.targets[0] for m in task.matches]) for task, text in zip(test.tasks, said, strict=True)]
 
 
-def replaced(translator: Translator, some: list[Task], free: list[str]) -> list[str]:
+def replaced(translator: Translator, test: TermTest, free: list[str]) -> list[str]:
     made = []
-    for task, text in zip(some, free, strict=True):
-        for match, word, met in zip(
-            task.matches, own_words(translator, task, text), term_is_met(task, text), strict=True
-        ):
-            if not met and word is not None:
-                text = text.replace(word, match.targets[0], 1)
+    for task, text in zip(test.tasks, free, strict=True):
+        aligned = translator.align(task.source, text)
+        for match, met in zip(task.matches, term_is_met(task, text), strict=True):
+            own = [b for a, b in aligned.word_pairs if a == task.source[match.start : match.end] and b.isalpha()]
+            if own and not met:
+                text = text.replace(max(own, key=len), match.targets[0], 1)
         made.append(text)
     return made
 
 
-WAYS: dict[str, Callable[[Translator, list[Task], list[str]], list[str]]] = {
+WAYS: dict[str, Callable[[Translator, TermTest, list[str]], list[str]]] = {
     "none": without,
+    "glossary": translated,
     "search": constrained,
-    "instead": instead,
     "slots": slots,
     "replaced": replaced,
 }
 
 
-def own_words(translator: Translator, task: Task, text: str) -> list[str | None]:
-    """For each term that is not met, the longest word that attention links to it."""
-    aligned = translator.align(task.source, text)
-    links = defaultdict(list)
-    for source, target in aligned.word_pairs:
-        links[source].append(target)
-    found: list[str | None] = []
-    for match, met in zip(task.matches, term_is_met(task, text), strict=True):
-        words = [w for w in links[task.source[match.start : match.end]] if w.isalpha() and len(w) >= FEWEST_LETTERS]
-        found.append(max(words, key=len) if words and not met else None)
-    return found
-
-
-def searched(translator: Translator, some: Sequence[Task], constraints: Sequence[Constraint | None]) -> list[str]:
-    ids = translator.tokenizer.encode_source([task.source for task in some])
+def searched(translator: Translator, sources: Sequence[str], constraints: Sequence[Constraint | None]) -> list[str]:
+    ids = translator.tokenizer.encode_source(sources)
     options = SearchOptions(BEAM, translator.config.length_penalty)
-    texts = [""] * len(some)
+    texts = [""] * len(sources)
     for batch in budgeted([len(i) for i in ids], 4096):
         src, mask = (t.to(translator.bundle.model.device) for t in pad_sources([ids[i] for i in batch]))
         found = search(translator.bundle.model, src, mask, options, [constraints[i] for i in batch])
@@ -193,49 +176,63 @@ def searched(translator: Translator, some: Sequence[Task], constraints: Sequence
 # ── sentences and their terms ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def tasks(place: Path, count: int) -> tuple[list[Task], list[Task]]:
-    """Sentences with terms of the reference, and with other translations."""
+def term_tests(place: Path, count: int) -> dict[str, TermTest]:
+    """Both glossaries with their sentences."""
     test = tatoeba_parts(place)["test"]
     held_out = {text for pair in test for text in pair}
     if place.is_dir():
         table = zip(*(read_lines(place / f"train.{lang}") for lang in ("en", "fr")), strict=True)
     else:
         table = (pair for pair in read_table(LinesFile(place.name), {place.name: place}) if held_out.isdisjoint(pair))
-    beside = list(islice(islice(table, 0, None, 7), SAMPLE))
-    words = [(split_words(a.lower()), split_words(b.lower())) for a, b in (*test, *beside)]
+    pairs = [*test, *islice(table, 0, 7 * SAMPLE, 7)]
+    words = [(split_words(a.lower()), split_words(b.lower())) for a, b in pairs]
     links = list(train_both(words).align_each(words, join="intersection"))
-    counts = [Counter(w for pair in words for w in pair[side]) for side in (0, 1)]
+    common = [most_common(w for pair in words for w in pair[side]) for side in (0, 1)]
     translations: dict[str, Counter[str]] = defaultdict(Counter)
-    for pair, some in zip(words, links, strict=True):
+    for (source, target), some in zip(words, links, strict=True):
         for i, j in some:
-            translations[pair[0][i]][pair[1][j]] += 1
-
-    def is_term(word: str, side: int) -> bool:
-        return word.isalpha() and len(word) >= FEWEST_LETTERS and counts[side][word] <= COMMON * counts[side].total()
-
+            both = source[i], target[j]
+            if all(w.isalpha() and len(w) >= FEWEST_LETTERS and w not in c for w, c in zip(both, common, strict=True)):
+                translations[source[i]][target[j]] += 1
     rng = random.Random(1)
-    right, other = [], []
-    order = list(range(len(test)))
-    rng.shuffle(order)
-    for i in order:
-        (source, reference), pair = test[i], words[i]
-        linked = [(pair[0][a], pair[1][b]) for a, b in links[i] if is_term(pair[0][a], 0) and is_term(pair[1][b], 1)]
-        linked = [link for link in dict.fromkeys(linked) if translations[link[0]][link[1]] > 1]
-        chosen = rng.sample(linked, min(len(linked), rng.randint(1, 3)))
-        right.append(task(source, reference, dict(chosen)))
-        others = {}
-        for word, usual in chosen:
-            found = [w for w, n in translations[word].most_common() if n > 1 and w != usual and is_term(w, 1)]
-            places = occurs(usual, "term", reference)
-            if found and len(places) == 1:
-                others[word] = rng.choice(found[:3])
-                reference = reference[: places[0][0]] + others[word] + reference[places[0][1] :]
-        other.append(task(source, reference, others))
-    return [[t for t in some if t.matches][:count] for some in (right, other)]  # type: ignore[return-value]
+    usual, other = {}, {}
+    for word, counts in sorted(translations.items()):
+        listed = [w for w, n in counts.most_common(4) if n > 1]
+        if listed and rng.random() < SHARE:
+            usual[word] = listed[0]
+        if len(listed) > 1 and rng.random() < SHARE:
+            other[word] = rng.choice(listed[1:])
+    order = rng.sample(range(len(test)), len(test))
+    return {
+        "usual translations": TermTest(Glossary.of(usual), some_tasks(usual, [test[i] for i in order], count)),
+        "other translations": TermTest(
+            Glossary.of(other), some_tasks(other, [test[i] for i in order], count, translations)
+        ),
+    }
 
 
-def task(source: str, reference: str, terms: dict[str, str]) -> Task:
-    return Task(source, reference, tuple(Glossary.of(terms).find(source, "en", "xx")))
+def most_common(words: Iterable[str]) -> set[str]:
+    """Words that are no terms: articles, pronouns, auxiliaries."""
+    counts = Counter(words)
+    return {word for word, n in counts.items() if n > COMMON * counts.total()}
+
+
+def some_tasks(
+    terms: dict[str, str], pairs: Sequence[Pair], count: int, instead_of: dict[str, Counter[str]] | None = None
+) -> list[Task]:
+    """Sentences with 1 to 3 terms that are in the reference; or that can be put there `instead_of` others."""
+    glossary, made = Glossary.of(terms), []
+    for source, reference in pairs:
+        matches = glossary.find(source, "en", "fr")
+        for match in matches if instead_of is not None else ():
+            usual = [w for w in instead_of[match.term.source] if len(occurs(w, "term", reference)) == 1]  # type: ignore[index]
+            if len(usual) == 1:
+                ((start, end),) = occurs(usual[0], "term", reference)
+                reference = reference[:start] + match.targets[0] + reference[end:]
+        task = Task(source, reference, tuple(matches))
+        if 1 <= len(matches) <= 3 and all(term_is_met(task, reference)):
+            made.append(task)
+    return made[:count]
 
 
 if __name__ == "__main__":

@@ -78,7 +78,8 @@ def test_a_longer_term_counts_once() -> None:
 
 def test_a_term_is_a_whole_word() -> None:
     chat, eau, gentil, homme, apostrophe, chat_large = 3, 4, 5, 6, 7, 8
-    edges = WordEdges(continues=frozenset({eau, homme}), ends_in_word=frozenset({chat, eau, gentil, homme}))
+    words = frozenset({chat, eau, gentil, homme})
+    edges = WordEdges(continues=frozenset({eau, homme}), ends_in_word=words, joins=frozenset({apostrophe}))
     cat = Terms.of([[Form((chat,)), Form((chat_large,), "first")]], edges)
     assert told(cat, [chat]).needs == 0
     assert told(cat, [chat, eau]).needs == 1

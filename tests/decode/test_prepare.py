@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from regard.course.grammar import generate
 from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared
+from regard.text.glossary import Glossary
 from regard.text.slots import SLOTS
 from regard.translator import Translator
 from support import LINES, Call
@@ -145,3 +146,10 @@ def test_the_command(run_folder: object, call: Call) -> None:
 def test_time_is_linear_in_the_length_of_a_line(line: str) -> None:
     """Seconds; in quadratic time hours."""
     assert prepared(line, MENDS, LITERAL).source == line
+
+
+def test_a_term_that_is_translated_is_read_and_one_that_is_kept_has_a_slot() -> None:
+    terms = Glossary.of({"cat": "matou"}).joined(Glossary.keeping(["Acme"]))
+    found = prepared("The cat of Acme has 3 cats.", TextOptions(glossary=terms), SLOTTED)
+    assert found.read == f"The cat of {SLOTS[0]} has {SLOTS[1]} cats."
+    assert [one.wanted[0] for one in found.held] == ["matou", "Acme", "3", "matous"]

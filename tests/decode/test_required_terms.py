@@ -36,13 +36,14 @@ def test_a_text_is_found_where_it_stands_as_a_word(tokenizer: Tokenizer) -> None
         ("chat", "un chat", True),
         ("chat", "(chat)", True),
         ("chat", "l'chat", True),
-        ("chat", "Chat noir", True),
-        ("chat", "un Chat", False),
+        ("chat", "Chat noir", False),
         ("chat", "un chateau", False),
         ("chat", "un achat", False),
         ("homme", "l'homme", True),
         ("homme", "un homme", True),
         ("homme", "gentilhomme", False),
+        ("homme", "fin.homme", False),
+        ("homme", "un (homme)", True),
         ("25", "le 25", True),
         ("25", "le 252", False),
         ("25 %", "à 25 %.", True),
@@ -50,6 +51,13 @@ def test_a_text_is_found_where_it_stands_as_a_word(tokenizer: Tokenizer) -> None
         ("Zürich", "à Zürich.", True),
     ]:
         assert said(tokenizer, required.of([[wanted]]).terms, text) == met, (wanted, text)
+
+
+def test_a_capital_beside_the_small_form_is_for_the_beginning(tokenizer: Tokenizer) -> None:
+    either = RequiredTerms(tokenizer).of([["chat", "Chat"]]).terms
+    for text, met in [("Chat noir", True), ("un chat", True), ("un Chat", False)]:
+        assert said(tokenizer, either, text) == met
+    assert said(tokenizer, RequiredTerms(tokenizer).of([["Chat"]]).terms, "un Chat")
 
 
 def test_as_often_as_asked_and_in_one_of_the_forms(tokenizer: Tokenizer) -> None:

@@ -6,6 +6,9 @@ import io
 
 import docx as python_docx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
 
 from formats.echo import DOCUMENTS, changed_document, parts_of, same, shouted
 from formats.fakes import copy, reverse
@@ -101,6 +104,63 @@ def test_runs_that_differ_in_revision_marks_only_are_one_format() -> None:
         '<w:p><w:r><w:rPr><w:b/></w:rPr><w:t xml:space="preserve">THREE</w:t></w:r>'
         '<w:r w:rsidR="1"><w:t xml:space="preserve"> TWO ONE</w:t></w:r></w:p>'
     )
+
+
+def test_a_note_follows_its_word() -> None:
+    data = with_body(
+        '<w:p><w:r><w:t>One two</w:t></w:r><w:r><w:rPr><w:i/></w:rPr><w:footnoteReference w:id="2"/></w:r>'
+        "<w:r><w:t> three four</w:t></w:r></w:p>"
+    )
+    new = translate_document(data, "docx", reverse).data
+    assert body_of(new) == (
+        '<w:p><w:r><w:t xml:space="preserve">FOUR THREE </w:t><w:t xml:space="preserve">TWO</w:t></w:r>'
+        '<w:r><w:rPr><w:i/></w:rPr><w:footnoteReference w:id="2"/></w:r>'
+        '<w:r><w:t xml:space="preserve"> ONE</w:t></w:r></w:p>'
+    )
+
+
+RUNS = st.sampled_from(
+    [
+        '<w:r><w:t xml:space="preserve"> plain words </w:t></w:r>',
+        "<w:r><w:rPr><w:b/></w:rPr><w:t>bold</w:t></w:r>",
+        "<w:r><w:rPr><w:i/></w:rPr><w:t>some</w:t><w:t>thing</w:t></w:r>",
+        '<w:r><w:footnoteReference w:id="7"/></w:r>',
+        "<w:r><w:t>A\ufffcB</w:t><w:tab/><w:t>and more</w:t></w:r>",
+        "<w:r><w:sym/></w:r>",
+        '<w:bookmarkStart w:id="3"/>',
+        '<w:bookmarkEnd w:id="3"/>',
+        "<w:proofErr/>",
+        "\n  ",
+        "<w:r><w:softHyphen/></w:r>",
+        '<w:r><w:fldChar w:fldCharType="begin"/></w:r>',
+        '<w:r><w:instrText>HYPERLINK</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>',
+        '<w:r><w:fldChar w:fldCharType="end"/></w:r>',
+        "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>",
+    ]
+)
+INLINE = st.recursive(
+    RUNS,
+    lambda inner: st.tuples(
+        st.sampled_from(["ins", "hyperlink", "smartTag"]), st.lists(inner, max_size=4).map("".join)
+    ).map(lambda made: f"<w:{made[0]}>{made[1]}</w:{made[0]}>"),
+    max_leaves=12,
+)
+
+
+@given(st.lists(INLINE, max_size=8).map("".join))
+def test_no_element_and_no_word_is_lost(inside: str) -> None:
+    data = with_body(f"<w:p>{inside}</w:p>")
+    assert translate_document(data, "docx", copy).data == data
+    new = body_of(translate_document(data, "docx", reverse).data)
+    before, after = (etree.fromstring(f'<w:p xmlns:w="{W[1:-1]}">{body[5:]}') for body in (body_of(data), new))
+    for name in ("footnoteReference", "sym", "bookmarkStart", "bookmarkEnd", "tab", "del", "instrText"):
+        assert len(before.findall(f".//{W}{name}")) == len(after.findall(f".//{W}{name}"))
+    kinds = [[element.get(f"{W}fldCharType") for element in tree.iter(f"{W}fldChar")] for tree in (before, after)]
+    assert sorted(kinds[0]) == sorted(kinds[1])
+    letters = [
+        sorted("".join(element.text or "" for element in tree.iter(f"{W}t")).upper()) for tree in (before, after)
+    ]
+    assert [c for c in letters[0] if not c.isspace()] == [c for c in letters[1] if not c.isspace()]
 
 
 def test_text_is_escaped_and_its_own_object_characters_stay() -> None:

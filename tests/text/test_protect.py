@@ -60,6 +60,7 @@ def test_each_kind_is_found_whole(kind: str, text: str, sentence: str) -> None:
         ("20% discount, 100% of them", ["20%", "100%"]),
         ("AcmeCloud Pro is our new product.", ["AcmeCloud Pro"]),
         ("It came from NASA.", ["NASA"]),
+        ("The SolarWind X2 is here.", ["SolarWind X2"]),
         ("Read it on example.com. Then go.", ["example.com"]),
     ],
 )

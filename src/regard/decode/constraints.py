@@ -101,8 +101,8 @@ class EachOnce:
 
 
 class Form(NamedTuple):
-    """One way to say a phrase: its tokens, and where they may stand. `joined`: within a run without spaces, but not
-    after a token that ends in a letter (l' + homme); `first`: at the beginning of the sentence only."""
+    """One way to say a phrase: its tokens, and where they may stand. `joined`: without a space before it, a word only
+    after such as l' or a bracket; `first`: at the beginning of the sentence only."""
 
     tokens: tuple[int, ...]
     place: Place = "anywhere"
@@ -113,6 +113,7 @@ class WordEdges(NamedTuple):
 
     continues: frozenset[int] = NOTHING  # begin with a letter or digit, no space before it
     ends_in_word: frozenset[int] = NOTHING  # end with a letter or digit
+    joins: frozenset[int] = NOTHING  # end with an apostrophe, a hyphen or an opening bracket: no space follows
 
 
 @dataclass(frozen=True)
@@ -151,11 +152,11 @@ class _Phrases:
 
     def beginnings(self, reading: _Reading, last: int | None) -> Iterable[tuple[int, int, Form]]:
         """The forms that may begin now: (phrase, its form, the form)."""
-        after_letter = last in self.edges.ends_in_word
+        apart = last not in self.edges.joins
         for phrase, n in enumerate(reading.left):
             for number, form in enumerate(self.forms[phrase] if n else ()):
                 blocked = form.place == "first" and last is not None
-                blocked |= form.place == "joined" and after_letter and form.tokens[0] in self.edges.continues
+                blocked |= form.place == "joined" and apart and form.tokens[0] in self.edges.continues
                 if not blocked:
                     yield phrase, number, form
 

@@ -56,7 +56,7 @@ Key = tuple[Ids, Demand]  # what a search depends on
 
 
 @dataclass(frozen=True)
-class Draft:
+class UnitDraft:
     """What a search found for a unit."""
 
     unit: Unit
@@ -129,7 +129,7 @@ class Pipeline:
 
     def _drafts(
         self, units: Sequence[Unit], demands: Sequence[Demand], options: SearchOptions, progress: Progress | None = None
-    ) -> list[Draft]:
+    ) -> list[UnitDraft]:
         keys = [(unit.ids, demand) for unit, demand in zip(units, demands, strict=True)]
         times = Counter(keys)
         hypotheses: dict[Key, list[Hypothesis]] = {}
@@ -171,7 +171,7 @@ class Pipeline:
             parts.append(NoRepeat.for_source(no_repeat, ids))
         return None if not parts else parts[0] if len(parts) == 1 else All(tuple(parts))
 
-    def _demand(self, draft: Draft) -> Demand:
+    def _demand(self, draft: UnitDraft) -> Demand:
         """Everything that is read as it is must be said, but not what stands for what is missing."""
         first = draft.survived[0]
         phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not (one.slot or one.omitted))
@@ -196,18 +196,18 @@ class Pipeline:
 
     # ── check and guard ──
 
-    def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None) -> Draft:
+    def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None) -> UnitDraft:
         links = seen[1] if seen else []
         answers = self._answers(unit.prepared, hypotheses) or [""]
         survived = [checked(unit.prepared, answer, links if i == 0 else ()) for i, answer in enumerate(answers)]
-        return Draft(unit, hypotheses, survived, seen)
+        return UnitDraft(unit, hypotheses, survived, seen)
 
     def _answers(self, sentence: PreparedSentence, hypotheses: Sequence[Hypothesis]) -> list[str]:
         if self.fill_unknown is not None and hypotheses:
             return self.fill_unknown([sentence.read] * len(hypotheses), [h.ids for h in hypotheses])
         return [self.bundle.tokenizer.decode(h.ids) for h in hypotheses]
 
-    def _result(self, draft: Draft) -> UnitResult:
+    def _result(self, draft: UnitDraft) -> UnitResult:
         texts = [repaired(one) for one in draft.survived]
         candidates = tuple(
             Candidate(one.text, h.score, h.log_prob, h.ids) for one, h in zip(texts, draft.hypotheses, strict=False)
@@ -217,7 +217,7 @@ class Pipeline:
         aligned = draft.seen is not None or not draft.hypotheses
         return UnitResult(candidates, texts[0], aligned, self._judged(draft, texts[0].text))
 
-    def _judged(self, draft: Draft, text: str) -> Judgement | None:
+    def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
         if self.calibration is None or not draft.hypotheses:
             return None
         unit, attention = draft.unit, draft.seen[0] if draft.seen else None

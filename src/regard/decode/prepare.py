@@ -143,7 +143,8 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
     if not _has_letters(sentence, start, end, inner):
         held = tuple(one._replace(outside=True) for one in spans)
         return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
-    inner = _with_slots(inner, reader.slots) if options.protect else [one for one in inner if one.kind == TERM]
+    terms = [one for one in inner if one.kind == TERM]
+    inner = _with_slots(sentence, inner, reader.slots) if options.protect else terms
     read, origins = _as_read(sentence, start, end, inner)
     rest = "".join(character for character in read if character not in SLOTS)
     loud = options.mend and in_capitals(rest)
@@ -218,11 +219,14 @@ def _has_letters(sentence: str, start: int, end: int, spans: Sequence[Held]) -> 
     return terms or any(character.isalpha() for a, b in between for character in sentence[a:b])
 
 
-def _with_slots(spans: Sequence[Held], most: int) -> list[Held]:
-    """A slot for each span, in order, as long as there are any; without slots, some are not read."""
+def _with_slots(sentence: str, spans: Sequence[Held], most: int) -> list[Held]:
+    """A slot for each span, in order, as long as there are any; without slots, some are not read. A term that is
+    translated has none: the model knows its word, and a sentence comes out far better around it than around a slot."""
     if not most:
         return [one._replace(omitted=_too_strange(one)) for one in spans]
-    return [one._replace(slot=SLOTS[i]) if i < most else one for i, one in enumerate(spans)]
+    slots = iter(SLOTS[:most])
+    carried = [one.kind != TERM or one.wanted == (sentence[one.start : one.end],) for one in spans]
+    return [one._replace(slot=next(slots, None)) if carry else one for one, carry in zip(spans, carried, strict=True)]
 
 
 def _too_strange(one: Held) -> bool:

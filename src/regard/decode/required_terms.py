@@ -1,9 +1,9 @@
 """Texts that a translation must contain, as a constraint on its tokens.
 
-Each text is encoded as it stands after a space, as it stands within a run of characters (l'homme), and, for a text in
-small letters, with an initial capital at the beginning of the sentence. A constraint says what must be said, not where:
-a model that does not know a word says its own translation as well. `said_instead` finds that word, and `never` forbids
-it in a second search.
+Each text is encoded as it stands after a space and as it stands within a run of characters (l'homme). Where a text is
+wanted with and without an initial capital, the capital is for the beginning of the sentence. A constraint says what
+must be said, not where: a model that does not know a word says its own translation as well. `said_instead` finds that
+word, and `never` forbids it in a second search.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from regard.text.pieces import SPACE, to_pieces_form
 from regard.text.tokenizer import Tokenizer
 
 FOUR_BYTES = 0xF0  # first byte of a character of four
+JOINING = "'’-–([{“„«‹¿¡/"  # a word may follow without a space
 SHORTEST_OWN = 4  # letters of a word that may be forbidden
 
 
@@ -38,7 +39,10 @@ class RequiredTerms:
 
     def of(self, wanted: Sequence[Sequence[str]]) -> Required:
         """Each of the wanted texts in one of its forms, as often as it is listed."""
-        forms = [list(dict.fromkeys(form for text in texts for form in self.forms(text))) for texts in wanted]
+        forms = [
+            list(dict.fromkeys(form for text in texts for form in self.forms(text, _small(text) in texts)))
+            for texts in wanted
+        ]
         sayable = [some for some in forms if any(form.place == "anywhere" for form in some)]
         missing = tuple(i for i, some in enumerate(forms) if not any(form.place == "anywhere" for form in some))
         return Required(Terms.of(sayable, self.edges) if sayable else None, missing)
@@ -47,20 +51,23 @@ class RequiredTerms:
         """None of these texts, unless a required one begins like it."""
         return Never(frozenset(form.tokens for text in texts for form in self.forms(text)))
 
-    def forms(self, text: str) -> Iterator[Form]:
-        """The tokens of a text in each place where it may stand."""
+    def forms(self, text: str, first: bool = False) -> Iterator[Form]:
+        """The tokens of a text in each place where it may stand; `first`: only at the beginning of the sentence."""
         form = to_pieces_form(nfc(text.strip()))
         if not form:
             return
-        spellings = [Form(self._ids(form)), Form(self._ids(form.removeprefix(SPACE)), "joined")]
-        if text[0].islower():
-            spellings.append(Form(self._ids(SPACE + form[len(SPACE)].upper() + form[len(SPACE) + 1 :]), "first"))
-        for spelling in spellings:
-            if spelling.tokens and self.tokenizer.unknown not in spelling.tokens:
-                yield spelling
+        joined = Form(self._ids(form.removeprefix(SPACE)), "joined")
+        for one in [Form(self._ids(form), "first")] if first else [Form(self._ids(form)), joined]:
+            if one.tokens and self.tokenizer.unknown not in one.tokens:
+                yield one
 
     def _ids(self, form: str) -> tuple[int, ...]:
         return tuple(self.tokenizer.target.encode([form])[0])
+
+
+def _small(text: str) -> str | None:
+    """The text with a small first letter, if its first letter is a capital."""
+    return text[0].lower() + text[1:] if text[:1].isupper() else None
 
 
 def said_instead(spans: Sequence[Span], links: Sequence[WordLink], text: str) -> list[str]:
@@ -81,7 +88,7 @@ def said_instead(spans: Sequence[Span], links: Sequence[WordLink], text: str) ->
 def word_edges(tokenizer: Tokenizer) -> WordEdges:
     """Which tokens begin or end with a letter, a mark or a digit. A character that is spelled in bytes counts as a
     letter if its first byte is below 0xF0, and else as an emoji."""
-    continues, ends = set(), set()
+    continues, ends, joins = set(), set(), set()
     for i, raw in enumerate(tokenizer.target.bytes):
         if not raw:
             continue
@@ -91,7 +98,9 @@ def word_edges(tokenizer: Tokenizer) -> WordEdges:
             continues.add(i)
         if raw[0] < FOUR_BYTES if spelled else _in_word(text[-1]):
             ends.add(i)
-    return WordEdges(frozenset(continues), frozenset(ends))
+        if not spelled and text[-1] in JOINING:
+            joins.add(i)
+    return WordEdges(frozenset(continues), frozenset(ends), frozenset(joins))
 
 
 def _in_word(character: str) -> bool:

@@ -161,8 +161,8 @@ class TextTranslator:
     @cached_property
     def reader(self) -> Reader:
         source, target = self.bundle.languages
-        slots = len(self.tokenizer.slot_ids) if getattr(self.bundle, "slots", False) else 0
-        return Reader(source, target, slots, getattr(self.bundle, "known_words", None))
+        slots = len(self.tokenizer.slot_ids) if self.bundle.slots else 0
+        return Reader(source, target, slots, self.bundle.known_words)
 
     @cached_property
     def required_terms(self) -> RequiredTerms:

@@ -28,9 +28,12 @@ TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 TEXT_PARTS = ("main+xml", "header+xml", "footer+xml", "footnotes+xml", "endnotes+xml", "comments+xml")
 CODE_STYLES = {"html code", "html preformatted", "html sample", "html keyboard", "source code", "verbatim char", "code"}
 
+DEEPEST_FIELD = 20  # fields inside fields
+
 ROLES = {
     "r": Role("wrapper", key="properties"),
     "t": Role("text"),
+    **dict.fromkeys(("footnoteReference", "endnoteReference"), Role("note")),
     "noBreakHyphen": Role("glyph", "\u2011"),
     "softHyphen": Role("glyph", ""),
     "sdt": Role("part", key="none", holds_text=False),
@@ -98,6 +101,8 @@ class WordGrammar:
             kind = self.fields.get(leaf.start) if leaf.kind == "point" else None
             if kind == "begin":
                 open_fields.append([number])
+                if len(open_fields) > DEEPEST_FIELD:
+                    return
             elif kind == "separate" and open_fields:
                 open_fields[-1].append(number)
             elif kind == "end" and open_fields:
@@ -116,9 +121,12 @@ class WordGrammar:
         begin, separator, end = places
         parent = leaves[begin].path[:-1]
         runs = [leaves[place].path[-1:] for place in places]
-        outer = [place for place, leaf in enumerate(leaves) if (leaf.path[len(parent) :][:1] in runs)]
-        own = {*range(begin, separator + 1), end}
-        if any(leaves[place].path[:-1] != parent for place in places) or not own.issuperset(outer):
+        beside = ((begin, begin - 1), (separator, separator + 1), (end, end - 1), (end, end + 1))
+        shared = any(
+            0 <= other < len(leaves) and leaves[other].path[: len(parent) + 1] == leaves[place].path
+            for place, other in beside
+        )
+        if shared or any(leaves[place].path[:-1] != parent for place in places):
             return False
         if any(leaf.path[: len(parent)] != parent for leaf in leaves[begin : end + 1]):
             return False
@@ -128,7 +136,7 @@ class WordGrammar:
         for place in range(separator + 1, end):
             path = leaves[place].path
             leaves[place] = leaves[place]._replace(path=(*parent, len(flow.wrappers) - 1, *path[len(parent) :]))
-        for place in own:
+        for place in (*range(begin, separator + 1), end):
             leaves[place] = Leaf("point", 0, 0, parent)
         return True
 

@@ -7,21 +7,23 @@
 Leaves are text, atoms (a picture, a field), breaks (a tab, a line break: the text before it and the text after it are
 separate segments) or points (a bookmark, white space of the file: nothing that people read). A segment is the text
 between two breaks, without atoms at its edges. Most of it stands in one format, the *base*; the other formats and the
-links are its marks. A segment that did not change keeps its bytes; a changed one is written anew from the openings of
-its wrappers, with points that begin something at its start and other points at its end.
+links are its marks. A reference to a note is written after the translation of the word it stands at. A segment that did
+not change keeps its bytes; a changed one is written anew from the openings of its wrappers, with points that begin
+something at its start and other points at its end.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
 
-Kind = Literal["text", "atom", "break", "point", "start"]  # start: a point that begins something
+# start: a point that begins something · note: an atom that belongs to the word before it
+Kind = Literal["text", "atom", "note", "break", "point", "start"]
 Path = tuple[int, ...]  # numbers of wrappers, the outermost first
 Bytes = Callable[[int, int], bytes]  # a range of the file, with changes inside it made
 
@@ -54,10 +56,7 @@ class FlowSegment:
     first: int
     last: int
     segment: Segment
-    marks: list[Path]  # of each mark, the path of what stands in it
-    base: Path
-    atoms: list[list[Leaf]]
-    points: list[Leaf]
+    built: FlowSegmentBuilder
 
 
 @dataclass
@@ -97,38 +96,9 @@ class Flow:
         leaves = self.leaves[first:last]
         if not any(has_letter(leaf.text) for leaf in leaves):
             return
-        paths = self.formats(leaves)
-        base = self.base([(path, leaf) for path, leaf in zip(paths, leaves, strict=True) if leaf.kind == "text"])
-        text, atoms, points, after_atom = "", list[list[Leaf]](), list[Leaf](), False
-        spans: dict[Path, list[int]] = {}  # of each format that is not the base: first and last character
-        for leaf, path in zip(leaves, paths, strict=True):
-            if leaf.kind in ("point", "start"):
-                points.append(leaf)
-                continue
-            start = len(text)
-            if leaf.kind == "text":
-                text += leaf.text
-                atoms += [[]] * leaf.text.count(ATOM)  # the character itself
-                for mark in self.marks_of(path, base) if leaf.text else ():
-                    spans.setdefault(mark, [start, start])[1] = len(text)
-            elif after_atom:
-                atoms[-1].append(leaf)
-            else:
-                text += ATOM
-                atoms.append([leaf])
-            after_atom = leaf.kind == "atom"
-        for span in spans.values():  # spaces at the edges of a mark need no format
-            words = text[slice(*span)]
-            span[:] = span[0] + len(words) - len(words.lstrip(" ")), span[0] + len(words.rstrip(" "))
-        needed = [path for path, span in spans.items() if span[0] < span[1] and not self.is_default(path, spans)]
-        order = sorted(needed, key=lambda path: (spans[path][0], -spans[path][1], len(path)))
-        segment = Segment(text, tuple(Mark(*spans[path]) for path in order), place=self.place)
-        self.stretches.append(FlowSegment(first, last, segment, order, base, atoms, points))
-
-    def is_default(self, path: Path, spans: Mapping[Path, list[int]]) -> bool:
-        """Whether text in the wrapper around it gets this format anyway, because there is no other."""
-        around = path[:-1]
-        return spans.get(around) == spans[path] and not self.wrappers[around[-1]].holds_text
+        builder = FlowSegmentBuilder(self, leaves)
+        segment = Segment(builder.text, tuple(Mark(*mark.span) for mark in builder.marks), place=self.place)
+        self.stretches.append(FlowSegment(first, last, segment, builder))
 
     def formats(self, leaves: Sequence[Leaf]) -> list[Path]:
         """The path of each leaf, where neighbours of the same format share wrappers."""
@@ -168,15 +138,6 @@ class Flow:
         depths = {key: sum(not self.wrappers[wrapper].holds_text for wrapper in first[key]) for key in lengths}
         return first[max(lengths, key=lambda key: (-depths[key], lengths[key]))]
 
-    def marks_of(self, path: Path, base: Path) -> list[Path]:
-        """The marks around a leaf of this path, the outermost first."""
-        shared = 0
-        while shared < min(len(path), len(base)) and self.alike(path[shared], base[shared]):
-            shared += 1
-        if shared == len(path) == len(base):
-            return []
-        return [path[: depth + 1] for depth in range(shared, len(path))] or [path]
-
     def render(self, placed: Sequence[PlacedSegment], inner: Bytes, text: Callable[[str], bytes]) -> bytes:
         """The content of the paragraph with these translations; `text` gives the bytes of a piece of text."""
         out = FlowWriter(self, inner)
@@ -195,32 +156,108 @@ class Flow:
     def render_stretch(
         self, stretch: FlowSegment, placed: PlacedSegment, out: FlowWriter, text: Callable[[str], bytes]
     ) -> None:
-        out.leaves([leaf for leaf in stretch.points if leaf.kind == "start"])
-        open_marks: list[Path] = []
+        built = stretch.built
+        out.leaves([leaf for leaf in built.points if leaf.kind == "start"])
+        paths = [built.base]
         for piece in placed.pieces:
             written = ""
             if isinstance(piece, OpenMark):
-                open_marks.append(stretch.marks[piece.mark])
+                path = built.marks[piece.mark].path
+                paths.append(paths[-1] if path is None else path)
             elif isinstance(piece, CloseMark):
-                open_marks.pop()
+                paths.pop()
+                out.leaves(built.marks[piece.mark].notes)
             elif isinstance(piece, Atom):
-                leaves = stretch.atoms[piece.atom]
+                leaves = built.atoms[piece.atom]
                 out.leaves(leaves)
                 written = ATOM if not leaves else ""
             else:
                 written = piece
             if written:
-                out.move(self.text_path(open_marks[-1] if open_marks else stretch.base, stretch))
+                out.move(built.defaults.get(paths[-1], paths[-1]))
                 out.written += text(written)
-        out.leaves([leaf for leaf in stretch.points if leaf.kind == "point"])
+        out.leaves([leaf for leaf in built.points if leaf.kind == "point"])
 
-    def text_path(self, path: Path, stretch: FlowSegment) -> Path:
-        """The path, continued to a wrapper that may hold text."""
-        if not path or self.wrappers[path[-1]].holds_text:
-            return path
-        leaves = self.leaves[stretch.first : stretch.last]
-        inside = [leaf.path for leaf in leaves if leaf.kind == "text" and leaf.path[: len(path)] == path]
-        return inside[0]
+
+class FlowMark(NamedTuple):
+    """A mark of a segment: text in it gets this path (None: the one around it), and the notes follow it."""
+
+    span: list[int]
+    path: Path | None
+    notes: list[Leaf]
+
+
+class FlowSegmentBuilder:
+    """Gathers the text of a segment, its marks, atoms and points."""
+
+    def __init__(self, flow: Flow, leaves: Sequence[Leaf]) -> None:
+        self.flow = flow
+        self.paths = flow.formats(leaves)
+        texts = [(path, leaf) for path, leaf in zip(self.paths, leaves, strict=True) if leaf.kind == "text"]
+        self.base = flow.base(texts)
+        self.text = ""
+        self.atoms: list[list[Leaf]] = []  # none: the character U+FFFC itself
+        self.points: list[Leaf] = []
+        self.notes: list[FlowMark] = []
+        self.spans: dict[tuple[Path, int], list[int]] = {}  # of formats other than the base, by path and occurrence
+        self.defaults: dict[Path, Path] = {}  # for wrappers that hold no text: where text in them goes
+        before, last_text = "", 0
+        for leaf, path in zip(leaves, self.paths, strict=True):
+            if leaf.kind in ("point", "start"):
+                self.points.append(leaf)
+                continue
+            if leaf.kind == "text":
+                last_text = len(self.text)
+                self.add_text(leaf.text, path)
+            elif leaf.kind == "note" and before == "text" and is_word_end(self.text[last_text:][-1:]):
+                self.add_note(leaf, last_text)
+            elif before in ("atom", "note"):
+                (self.notes[-1].notes if before == "note" else self.atoms[-1]).append(leaf)
+                continue
+            else:
+                self.text += ATOM
+                self.atoms.append([leaf])
+                before = "atom"
+                continue
+            before = leaf.kind
+        self.marks = self.sorted_marks()
+
+    def add_text(self, text: str, path: Path) -> None:
+        start = len(self.text)
+        self.text += text
+        self.atoms += [[]] * text.count(ATOM)
+        for depth in range(len(path)):
+            if not self.flow.wrappers[path[depth]].holds_text:
+                self.defaults.setdefault(path[: depth + 1], path)
+        shared = 0
+        while shared < min(len(path), len(self.base)) and self.flow.alike(path[shared], self.base[shared]):
+            shared += 1
+        if text and not shared == len(path) == len(self.base):
+            # A path that ends above the base is a mark of its own wherever it occurs.
+            own = [(path[: depth + 1], 0) for depth in range(shared, len(path))] or [(path, start)]
+            for key in own:
+                self.spans.setdefault(key, [start, start])[1] = len(self.text)
+
+    def add_note(self, leaf: Leaf, last_text: int) -> None:
+        """A reference to a note follows the word it stands at."""
+        words = self.text[last_text:]
+        start = last_text + max(words.rfind(" "), words.rfind(ATOM)) + 1
+        self.notes.append(FlowMark([start, len(self.text)], None, [leaf]))
+
+    def sorted_marks(self) -> list[FlowMark]:
+        for span in self.spans.values():  # spaces at the edges of a mark need no format
+            words = self.text[slice(*span)]
+            span[:] = span[0] + len(words) - len(words.lstrip(" ")), span[0] + len(words.rstrip(" "))
+        formats = [
+            FlowMark(span, path, [])
+            for (path, _), span in self.spans.items()
+            if span[0] < span[1] and not self.is_default(path, span)
+        ]
+        return sorted([*formats, *self.notes], key=lambda mark: (mark.span[0], -mark.span[1], len(mark.path or ())))
+
+    def is_default(self, path: Path, span: list[int]) -> bool:
+        """Whether text in the wrapper around it gets this format anyway, because there is no other."""
+        return self.spans.get((path[:-1], 0)) == span and path[:-1] in self.defaults
 
 
 class FlowWriter:
@@ -250,6 +287,10 @@ class FlowWriter:
 
 def is_words(leaf: Leaf) -> bool:
     return leaf.kind == "text" and not leaf.text.isspace() and leaf.text != ""
+
+
+def is_word_end(character: str) -> bool:
+    return character != "" and not character.isspace() and character != ATOM
 
 
 def as_atom(leaf: Leaf) -> Leaf:

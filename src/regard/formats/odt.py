@@ -32,6 +32,7 @@ SPACES = re.compile(r" {2,}")
 ROLES = {
     **dict.fromkeys(("span", "a", "meta"), Role("wrapper")),
     **dict.fromkeys(("tab", "line-break"), Role("break")),
+    "note": Role("note"),
     "tracked-changes": Role("skipped"),
 }
 
@@ -60,7 +61,8 @@ class OpenGrammar:
         if name.endswith(("-end", "-mark", "bookmark", "soft-page-break")) or name == "change":
             return Role("point")
         if namespace != TEXT_SPACE:
-            return Role("atom")
+            floats = token.attributes.get(f"{TEXT_SPACE} anchor-type", "as-char") != "as-char"
+            return Role("point" if floats else "atom")
         if name == "s":
             count = token.attributes.get(f"{TEXT_SPACE} c", "1")
             return Role("glyph", " " * int(count)) if count.isdecimal() and int(count) <= MOST_SPACES else Role("atom")

@@ -10,7 +10,7 @@ A grammar (one for DOCX, one for ODT) gives every element a role:
 | properties | belongs to the opening of the wrapper it stands in |
 | text | its character data is what people read (in ODT, character data of paragraphs and wrappers is) |
 | glyph | stands for characters: several spaces, a hyphen |
-| atom, break, point, start | a leaf of that kind (`flow.py`) |
+| atom, note, break, point, start | a leaf of that kind (`flow.py`) |
 | skipped | nothing inside is read: a tracked deletion |
 | block | everything else |
 """
@@ -26,6 +26,8 @@ from regard.formats.archive import Archive
 from regard.formats.document import PlacedSegment, Segment
 from regard.formats.flow import Bytes, Edit, Flow, Kind, Leaf, Wrapper, has_letter, rendered_range
 from regard.formats.xml_tokens import CLOSE, OPEN, TEXT, Token, attribute_ranges, xml_tokens
+
+DEEPEST = 50  # wrappers inside wrappers
 
 
 class Role(NamedTuple):
@@ -180,6 +182,8 @@ class PartReader:
             self.skipped += 1
         elif not inside and role.name not in ("paragraph", "block"):
             role = Role("block")
+        elif len(above.path) >= DEEPEST and role.name in ("wrapper", "part"):
+            role = Role("atom")  # nobody writes that; what is in it stays as it is
         if above.role.name == "properties":
             role = Role("inside properties")
             self.property(token)
@@ -251,7 +255,7 @@ class PartReader:
         elif role.name == "glyph":
             flow.leaves.append(Leaf("text", frame.start, end, above.path, role.text))
         else:
-            kinds: dict[str, Kind] = {"atom": "atom", "break": "break", "start": "start"}
+            kinds: dict[str, Kind] = {"atom": "atom", "note": "note", "break": "break", "start": "start"}
             flow.leaves.append(Leaf(kinds.get(role.name, "point"), frame.start, end, above.path))
 
     def unwrap(self, frame: Frame, token: Token, flow: Flow, above: Frame) -> None:

@@ -10,6 +10,17 @@ from dataclasses import dataclass
 from functools import cache
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# After one of these a single capital is a name of its own and no initial: vitamin C, plan B, an A
+BEFORE_LETTER = _words(
+    "vitamin plan grade type class hepatitis group team section part point figure appendix exhibit option letter "
+    "side channel platform gate vitamine groupe hépatite vitamina grupo tipo gruppe typ klasse"
+)
+
+
 @dataclass(frozen=True)
 class Usage:
     """The words of one language that decide whether a full stop ends a sentence."""
@@ -21,17 +32,12 @@ class Usage:
     starters: frozenset[str]  # words that begin sentences and rarely follow an abbreviation: the, he, when
     months: frozenset[str]
     ordinals: frozenset[str]  # words before an ordinal number, where "3." is one: am 3. Oktober
+    lettered: frozenset[str] = BEFORE_LETTER
 
+    def has(self, word: str) -> bool:
+        """Whether the word is an abbreviation of any kind."""
+        return any(word in kind for kind in (self.never, self.before_number, self.unless_starter, self.may_end))
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# After one of these a single capital is a name of its own and no initial: vitamin C, plan B, an A
-BEFORE_LETTER = _words(
-    "a an vitamin plan grade type class hepatitis group team section part point figure appendix exhibit option letter "
-    "side channel platform gate vitamine groupe hépatite vitamina grupo tipo gruppe typ klasse"
-)
 
 EVERYWHERE = Usage(
     never=_words("Dr Prof Mr Mrs Ms St vs cf ca Mgr Hr Sr Sra Mme"),
@@ -47,14 +53,14 @@ USAGES = {
     "en": Usage(
         never=_words(
             "Mr Mrs Ms Messrs Mmes Dr Drs Prof Profs St Gen Col Sen Sens Rep Reps Gov Govs Lt Sgt Capt Cpt Cmdr Cdr "
-            "Adm Rev Hon Maj Pres Supt Insp Msgr Mt Ft Pvt Cpl Amb Sec Pfc Bros "
-            "e.g i.e eg ie cf vs v viz approx ca c esp incl excl resp a.k.a aka w.r.t et.seq Blvd.No"
+            "Adm Rev Hon Maj Pres Supt Insp Msgr Mt Ft Pvt Cpl Amb Sec Pfc Bros govt dept "
+            "e.g i.e eg ie cf vs v viz approx ca c esp incl excl resp a.k.a aka w.r.t"
         ),
         before_number=_words(
             "No no Nos nos p pp Vol vol Art art Fig fig Figs figs Ch ch Sec sec Eq eq Tel tel Ext ext par para "
             "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun ver"
         ),
-        unless_starter=_words("Inc Ltd Co Corp Jr Sr Esq al Ave Blvd Rd Bldg dept Dept Univ Ph.D U.S.A est Assn"),
+        unless_starter=_words("Inc Ltd Co Corp Jr Sr Esq al Ave Blvd Rd Bldg Dept Inst Assoc Univ Ph.D U.S.A est Assn"),
         may_end=_words("etc a.m p.m am pm A.M P.M A.D B.C B.C.E C.E ft oz lb lbs hr hrs min mph"),
         starters=_words(
             "the a an this that these those he she it we you they i his her its our my your their there here what "
@@ -63,17 +69,21 @@ USAGES = {
             "would shall should may might must please let don't didn't doesn't isn't aren't can't won't no yes not "
             "one some many most all both each every any another nobody everybody everyone someone something nothing "
             "it's i'm i've i'll i'd he's she's we're they're you're that's there's what's let's meanwhile now today "
-            "yesterday tomorrow once only even also perhaps maybe by under over during until to of finally instead"
+            "yesterday tomorrow once only even also perhaps maybe by under over during until to of finally instead "
+            "get give take make go come look see try think remember ask tell keep wait "
+            "stop thank thanks ok okay well oh hey"
         ),
         months=_words(
             "january february march april may june july august september october november december monday tuesday "
             "wednesday thursday friday saturday sunday est edt pst pdt cst cdt mst mdt gmt utc cet cest bst et pt"
         ),
         ordinals=frozenset(),
+        lettered=BEFORE_LETTER | {"a", "an"},
     ),
     "fr": Usage(
         never=_words(
-            "M MM Mme Mmes Mlle Mlles Me Mgr Dr Drs Pr Prof St Ste p.ex par.ex cf c.-à-d c.à.d env av apr ap boul bd "
+            "M MM Mr Mrs Col Gén Mme Mmes Mlle Mlles Me Mgr Dr Drs Pr Prof St Ste p.ex par.ex cf "
+            "c.-à-d c.à.d env av apr ap boul bd "
             "éd éds dir trad vs Gal Cdt Cne Lt ca hab"
         ),
         before_number=_words(
@@ -82,8 +92,10 @@ USAGES = {
         unless_starter=_words("Cie Inc Ltd S.A S.A.R.L"),
         may_end=_words("etc av.J.-C apr.J.-C ap.J.-C av.J.C apr.J.C"),
         starters=_words(
-            "le la les l un une des du de ce cet cette ces c il elle ils elles on je j tu nous vous mon ma mes ton ta "
-            "tes son sa ses notre nos votre vos leur leurs qui que qu quoi quel quelle quels quelles où quand comment "
+            "le la les l un une des du de ce cet cette ces c il elle ils elles on je j "
+            "tu nous vous mon ma mes ton ta "
+            "tes son sa ses notre nos votre vos leur leurs qui que qu "
+            "quoi quel quelle quels quelles où quand comment "
             "pourquoi combien si mais et ou donc or ni car dans en sur sous à au aux avec pour par sans après avant "
             "depuis pendant y est ne n pas non oui tout toute tous toutes chaque plusieurs certains quelques cela ça "
             "celui celle ceux voilà voici puis ensuite alors ainsi cependant toutefois pourtant parce comme lorsque "
@@ -94,16 +106,16 @@ USAGES = {
     ),
     "de": Usage(
         never=_words(
-            "Hr Hrn Fr Frl Fam Dr Prof Dipl Ing Mag med phil jur rer nat habil St bzw ca evtl ggf inkl exkl vgl Vgl "
-            "z.B Z.B d.h D.h u.a v.a s.o s.u i.d.R z.T u.U m.E m.W z.Zt z.Z d.i o.g u.g i.A i.V z.Hd e.V.z sog allg "
-            "bes bspw Bspw beisp einschl ehem eigtl gegr gem insb insbes jmd max min mind od röm kath ev vmtl zzgl "
-            "hl Hl geb gest verh Abk vs lt Lt zz Bsp jew ungef vorm urspr franz engl dt"
+            "Hr Hrn Fr Frl Fam Dr Prof Dipl Ing Mag med phil jur rer nat habil St bzw ca evtl ggf inkl exkl vgl "
+            "z.B d.h s.o s.u i.d.R z.T u.U m.E m.W z.Zt z.Z d.i o.g u.g i.A i.V z.Hd sog allg "
+            "bes bspw beisp einschl ehem eigtl gegr gem insb insbes jmd max min mind od röm kath ev vmtl zzgl "
+            "hl Hl geb gest verh Abk vs lt Lt zz Bsp jew ungef vorm urspr franz engl dt MwSt Hrsg Mrs Mr Abt"
         ),
         before_number=_words(
             "Nr Nrn Abb Abs Art Bd Bde Kap Tab Tel S Ziff Anm Aufl Jan Jän Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez"
         ),
-        unless_starter=_words("Str str Mio Mrd Mill Tsd Jh Jhd Jhdt Jr Co e.V a.D Std Sek"),
-        may_end=_words("usw etc usf u.v.m u.ä o.ä u.Ä o.Ä v.Chr n.Chr u.s.w u.a.m Uhr"),
+        unless_starter=_words("u.a v.a Str str Mio Mrd Mill Tsd Jh Jhd Jhdt Jr Co e.V a.D Std Sek"),
+        may_end=_words("usw etc usf u.v.m u.ä o.ä u.Ä o.Ä v.Chr n.Chr u.s.w u.a.m"),
         starters=_words(
             "der die das den dem des ein eine einen einem einer er sie es ich du wir ihr mein meine dein deine sein "
             "seine ihre unser unsere euer eure dieser diese dieses diesen diesem jener jene jenes wer was wann wo "
@@ -119,16 +131,19 @@ USAGES = {
             "jahrhundert jahrhunderts jahrtausend weltkrieg weltkriegs weltkrieges"
         ),
         ordinals=_words(
-            "am vom zum zur im der die das den dem des bis ab seit und oder jeder jede jedes jeden jedem sein seine "
-            "seinen seinem seinem ihr ihre ihren ihrem mein meine meinen meinem unser unsere unseren unserem dein "
-            "deine deinen deinem dieser diese dieses diesen diesem beim ein eine einen einem montag dienstag mittwoch "
+            "am an auf in aus nach bei von für vom zum zur im der die das den dem des bis ab seit und "
+            "oder jeder jede jedes jeden jedem sein seine "
+            "seinen seinem ihr ihre ihren ihrem mein meine meinen meinem unser unsere unseren unserem dein "
+            "deine deinen deinem dieser diese dieses diesen diesem "
+            "beim ein eine einen einem montag dienstag mittwoch "
             "donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so"
         ),
     ),
     "es": Usage(
         never=_words(
-            "Sr Sra Sres Sras Srta Srtas D Dña Dª Da Dr Dra Dres Dras Prof Profa Ing Lic Arq Gral Cnel Cap Cmdte Tte "
-            "Pdte Sto Sta EE FF JJ RR CC p.ej P.ej pej c ca aprox av avda Avda Av izq dcha dpto Dpto Excmo Excma Ilmo "
+            "Mr Mrs M Sr Sra Sres Sras Srta Srtas D Dña Dª Da Dr Dra Dres Dras Prof Profa "
+            "Ing Lic Arq Gral Cnel Cap Cmdte Tte "
+            "Pdte Sto Sta EE FF JJ RR CC p.ej pej c ca aprox av avda Avda Av izq dcha dpto Dpto Excmo Excma Ilmo "
             "Ilma Mons Fr Fdo vs cf máx mín"
         ),
         before_number=_words(

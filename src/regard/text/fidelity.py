@@ -7,7 +7,7 @@ a longer address.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import regex
 
@@ -31,7 +31,7 @@ def occurs(wanted: str, kind: str, target: str) -> list[Span]:
     [(0, 3)]
     """
     if kind in NUMBERS:
-        spans = _numbers_like(wanted, quantities(target))
+        spans = _numbers_like(wanted, _by_reading(quantities(target)))
         if spans is not None:
             return spans
     return [found.span() for found in _pattern(wanted, kind).finditer(target.translate(_SPACES))]
@@ -48,13 +48,14 @@ def located(wanted: Sequence[tuple[str, str]], target: str) -> list[Span | None]
     for i, (text, kind) in enumerate(wanted):
         same[text, kind].append(i)
     taken = bytearray(len(target))
-    numbers = quantities(target) if any(kind in NUMBERS for _, kind in same) else []
+    numbers = _by_reading(quantities(target)) if any(kind in NUMBERS for _, kind in same) else {}
     for (text, kind), rows in sorted(same.items(), key=lambda item: -len(item[0][0])):  # the longest first
         spans = _numbers_like(text, numbers) if kind in NUMBERS else None
+        free = iter(rows)
         for start, end in spans if spans is not None else occurs(text, kind, target):
-            if rows and taken.find(1, start, end) < 0:
+            if taken.find(1, start, end) < 0 and (row := next(free, None)) is not None:
                 taken[start:end] = b"\x01" * (end - start)
-                places[rows.pop(0)] = (start, end)
+                places[row] = (start, end)
     return places
 
 
@@ -78,14 +79,22 @@ def invented_numbers(source: str, target: str, language: str = "en") -> list[Spa
     return invented
 
 
-def _numbers_like(wanted: str, found: Sequence[Quantity]) -> list[Span] | None:
+def _by_reading(found: Sequence[Quantity]) -> dict[str, list[Quantity]]:
+    numbers: dict[str, list[Quantity]] = defaultdict(list)
+    for quantity in found:
+        for reading in quantity.readings:
+            numbers[reading].append(quantity)
+    return numbers
+
+
+def _numbers_like(wanted: str, numbers: Mapping[str, list[Quantity]]) -> list[Span] | None:
     """Those that agree with the wanted one, as spans that do not overlap; None where that is no plain number."""
     own = quantities(wanted)
     if not own or own[0].whole != (0, len(wanted)):
         return None
     spans: list[Span] = []
-    for other in found:
-        if other.readings & own[0].readings and own[0].unit in ("", other.unit):
+    for other in sorted({other for reading in own[0].readings for other in numbers.get(reading, ())}):
+        if own[0].unit in ("", other.unit):
             span = other.whole if own[0].unit else (other.start, other.end)
             if not spans or span[0] >= spans[-1][1]:
                 spans.append(span)

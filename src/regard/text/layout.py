@@ -60,18 +60,18 @@ def lines(text: str, language: str = "en") -> Iterator[TextLine]:
     """
     start = 0
     for line in text.splitlines(keepends=True):
-        stop = start + len(line)
+        bare = line.strip()
         end = start + len(line.rstrip())
-        after = min(stop - len(line.lstrip()), end)
-        unquoted = _after(_QUOTE, text, after, end)
-        quotes = "".join(text[after:unquoted].split())
-        content = _after(_HEADING, text, unquoted, end)
-        content = after_list_marks(text, content, end, language)
-        mark = text[unquoted:content].strip()
-        if _NO_TEXT.fullmatch(text, start, end):
-            content = end
-        yield TextLine(start, content, max(end, content), quotes, mark)
-        start = stop
+        if bare:
+            after = end - len(bare)
+            unquoted = _after(_QUOTE, text, after, end)
+            quotes = "".join(text[after:unquoted].split())
+            content = after_list_marks(text, _after(_HEADING, text, unquoted, end), end, language)
+            mark = text[unquoted:content].strip()
+            yield TextLine(start, end if _NO_TEXT.fullmatch(bare) else content, end, quotes, mark)
+        else:
+            yield TextLine(start, end, end, "", "")
+        start += len(line)
 
 
 def after_list_marks(text: str, start: int, end: int, language: str = "en") -> int:

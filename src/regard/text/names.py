@@ -88,9 +88,11 @@ def name_spans(
 
 def _shaped_like_name(form: str, known: KnownWords | None) -> bool:
     """AcmeCloud, NASA: unless the model knows it."""
-    if known is not None:
-        return (form.isupper() or bool(_MIXED.search(form))) and known.knowledge(form) in ("unknown", "rare")
-    return bool(_MIXED.search(form)) or (form.isupper() and form not in _NOT_NAMES)
+    if _MIXED.search(form):
+        return known is None or form not in known.copied
+    if known is None:
+        return form.isupper() and form not in _NOT_NAMES
+    return form.isupper() and known.knowledge(form) in ("unknown", "rare")
 
 
 def _unknown_name(text: str, word: CasedWord, form: str, known: KnownWords | None) -> bool:

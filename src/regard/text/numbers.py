@@ -27,10 +27,11 @@ _YEAR_FIRST = rf"{_YEAR}(?P<between>[./-]){_MONTH}(?P=between){_DAY}"
 _ZONE = r"(?:Z|[-+]\d\d:?\d\d)"
 DATE = rf"{AFTER_WORD}(?:{_YEAR_FIRST}(?:T{_CLOCK}{_ZONE}?+)?+|{_DAY_MONTH})(?![\d/]|[.-]\d)"
 
-_HALF_OF_DAY = r"(?:[AaPp]\.[Mm]\.|(?:[AaPp][Mm]|Uhr)(?![\p{L}\p{N}]))"  # and German's "o'clock"
+_HALF_OF_DAY = r"(?:[AaPp]\.[Mm]\.|[AaPp][Mm](?![\p{L}\p{N}]))"
 TIME = (
     rf"{AFTER_WORD}(?:{_CLOCK}(?![\d:])(?:{SPACE}?+{_HALF_OF_DAY})?+"  # 3:45  14:30:05  3:45 pm
-    rf"|(?:2[0-4]|[01]?\d){SPACE}?+{_HALF_OF_DAY}"  # 5 p.m.  17 Uhr
+    rf"|(?:1[0-2]|0?[1-9]){SPACE}?+{_HALF_OF_DAY}"  # 5 p.m.
+    rf"|(?:2[0-4]|[01]?\d)\.[0-5]\d(?={SPACE}?+Uhr)"  # 15.45 of "15.45 Uhr", whose word is the model's
     rf"|(?:2[0-4]|[01]?\d){SPACE}?+[hH]{SPACE}?+[0-5]\d(?![\p{{L}}\p{{N}}])"  # 15h45  15 h 45
     rf"|(?:2[0-4]|[01]?\d)h(?![\p{{L}}\p{{N}}]))"  # 15h
 )

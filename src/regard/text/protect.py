@@ -110,7 +110,19 @@ def protected_spans(text: str, known: KnownWords | None = None, language: str = 
             if text[start : start + 3] == text[start] * 3:  # nothing begins within a run of one character
                 at = max(at, _run().match(text, start).end() - 1)
     names = name_spans(text, [(span.start, span.end) for span in spans], known, language)
-    return sorted([*spans, *(Protected(start, end, NAME) for start, end in names)]) if names else spans
+    return _neighbours_joined(text, sorted([*spans, *(Protected(*name, NAME) for name in names)])) if names else spans
+
+
+def _neighbours_joined(text: str, spans: list[Protected]) -> list[Protected]:
+    """Names with only a space between them as one: of "SolarWind X2" the scan finds the second part."""
+    joined: list[Protected] = []
+    for span in spans:
+        before = joined[-1] if joined else span
+        if before.kind == span.kind == NAME and text[before.end : span.start] == " ":
+            joined[-1] = before._replace(end=span.end)
+        else:
+            joined.append(span)
+    return joined
 
 
 @cache

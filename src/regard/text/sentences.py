@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import regex
 
-from regard.text.abbreviations import BEFORE_LETTER, Usage, usage
+from regard.text.abbreviations import Usage, usage
 from regard.text.layout import Span, after_list_marks, lines, paragraphs
 
 LOOK_BACK = 32  # characters before a full stop that are looked at: the longest abbreviation and the word before it
@@ -30,10 +30,10 @@ _EMOJI = r"(?:[\p{Extended_Pictographic}--[‼⁉©®™]][\u200d\ufe0f\u20e3�
 _CANDIDATE = regex.compile(
     rf"""(?P<mark>
       [[\p{{STerm}}]--[.!?‼⁇⁈⁉．]]++[.!?！？…]*+   # 。 ｡ । ؟ ։ : they end a sentence without a space after them
-    | [.!?…‥‼⁇⁈⁉．][\p{{STerm}}…‥]*+(?:{_SPACE}?[!?…]++|[ \u00a0]\.(?!\w))*+
+    | [.!?…‥‼⁇⁈⁉．][\p{{STerm}}…‥]*+(?:{_SPACE}?[!?…]++(?![\w¿¡])|[ \u00a0]\.(?!\w))*+
     )
     (?P<close>(?:
-      [\"'”’»›)\]}}*_`」』】〉》）］｝〕〞]
+      [\"'”’»›)\]}}*_`」』】〉）］｝〕〞]
     | (?<![。！？｡])[“‘«‹]                # German „…“ and »…«
     | {_SPACE}[»›](?!\w)                   # French « … »
     | {_SPACE}?[\[(](?:\.\.\.|…|\d{{1,3}})[\])](?!\w)   # an omission, a footnote
@@ -60,8 +60,8 @@ _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々、「『（《]")
 _QUOTED_ON = regex.compile(  # after a quotation the sentence goes on: 」と言った  ”他说
     r"\s?(?:と|って|という|とか|など|は|が|を|に|の|も|で|へ|や|から|まで|、|，|,|\p{Han}{0,5}?[说說道问問喊叫答想笑])"
 )
-_OPENING, _CLOSING = "「『（“", "」』）”"
-_BRACKET = regex.compile("[「『（“」』）”]")
+_OPENING, _CLOSING = "「『（“《", "」』）”》"
+_BRACKET = regex.compile("[「『（“《」』）”》]")
 _SAYING = regex.compile(
     r"\s++\p{Lu}[\p{L}'’-]*+\s(?:\p{Lu}[\p{L}'’-]*+\s)?+"
     r"(?:said|asked|replied|answered|shouted|cried|exclaimed|whispered|yelled|screamed|demanded|inquired|wondered|"
@@ -114,17 +114,23 @@ def _cut(text: str, start: int, end: int, language: str) -> Iterator[Span]:
     """The sentences of one line or paragraph."""
     known = usage(language)
     quotations = _Quotations(text, end)
+    first_letter, read = None, start  # of this sentence, looked for up to there
     for found in _CANDIDATE.finditer(text, start, end):
         stop = found.end()
         if stop >= end or found.start() < start:
             continue
-        if quotations.is_open(found.start(), stop) or not _ends(text, start, end, found, known):
+        if first_letter is None:
+            first_letter, read = _FIRST.search(text, read, found.start()), found.start()
+        if first_letter is None or quotations.is_open(found.start(), stop):
+            continue
+        if not _ends(text, start, end, found, first_letter.group(), known):
             continue
         yield start, stop
         start = stop
         while text[start].isspace():
             start += 1
         start = after_list_marks(text, start, end, language)
+        first_letter, read = None, start
     yield start, end
 
 
@@ -153,11 +159,10 @@ class _Quotations:
         return bool(self.open)
 
 
-def _ends(text: str, start: int, end: int, found: regex.Match[str], known: Usage) -> bool:
-    """Whether this mark ends the sentence that began at `start`."""
+def _ends(text: str, start: int, end: int, found: regex.Match[str], begun: str, known: Usage) -> bool:
+    """Whether this mark ends the sentence that began at `start`, with `begun` as its first letter."""
     mark, stop, first = found["mark"], found.end(), found.start()
-    begun = _FIRST.search(text, start, first)
-    if not begun or (first > start and text[first - 1] in "(["):
+    if text[first - 1] in "([":
         return False
     if mark[0] not in ".!?…‥‼⁇⁈⁉．":
         return not (found["close"] and _QUOTED_ON.match(text, stop, end))
@@ -171,7 +176,7 @@ def _ends(text: str, start: int, end: int, found: regex.Match[str], known: Usage
     else:
         following = _After(after["open"], after["word"], after["stop"] is not None)
         if following.word[0].islower() and not _IN_NAME.match(following.word):
-            return _ends_before_small_letter(text, start, found, text[begun.start()], known)
+            return _ends_before_small_letter(text, start, found, begun, known)
     if mark == ".":
         return _full_stop_ends(text, start, first, following, known)
     if mark[0] in "!?":
@@ -188,24 +193,22 @@ def _goes_on(text: str, start: int, found: regex.Match[str], end: int, following
 
 
 def _ends_before_small_letter(text: str, start: int, found: regex.Match[str], begun: str, known: Usage) -> bool:
-    """A sentence that itself begins with a small letter is by someone who writes no capitals."""
-    if not begun.islower() or found["close"] or found["mark"] not in (".", "?", "!", "?!", "!!", "??"):
+    """People who write no capitals: a full stop after a longer word that is no abbreviation ends a sentence. "?" and
+    "!" do where the sentence itself began with a small letter; otherwise they are within it (Oh! what a day.)"""
+    if found["close"] or not known.starters:
         return False
-    if found["mark"] != ".":
-        return True
-    words = _last_words(text, start, found.start())
-    if not words or not words[-1].isalpha() or len(words[-1]) < 3:
-        return False
-    return not any(
-        words[-1] in kind for kind in (known.never, known.before_number, known.unless_starter, known.may_end)
-    )
+    if found["mark"].strip("?!") == "":
+        return begun.islower()
+    word = "".join(_last_words(text, start, found.start())[-1:])
+    shortest = 3 if begun.islower() else 4 if word.islower() else 5
+    return found["mark"] == "." and word.isalpha() and len(word) >= shortest and not known.has(word)
 
 
 def _last_words(text: str, start: int, stop: int) -> list[str]:
     """The words just before a mark, without quotation marks before them; none where a space stands before it."""
     if stop <= start or text[stop - 1].isspace():
         return []
-    words = text[max(start, stop - LOOK_BACK) : stop].split()
+    words = text[max(start, stop - LOOK_BACK) : stop].rsplit(maxsplit=3)[-3:]
     return [_ELISION.sub("", word.lstrip(_BEFORE_WORD), count=1) for word in words]
 
 
@@ -217,17 +220,19 @@ def _full_stop_ends(text: str, start: int, stop: int, after: _After, known: Usag
     before = words[-2] if len(words) > 1 else ""
     if len(last) == stop - start and _LABEL.fullmatch(last) and not (last == "I" and after.is_starter(known)):
         return False  # "A. Einstein", "IV. Summary"
+    if len(last) == stop - start:
+        words = [last[0].lower() + last[1:]] if known.has(last[0].lower() + last[1:]) else words  # Vgl. = vgl.
     decided = _by_abbreviation(words, after, known)
     if decided is not None:
         return decided
     if len(last) == 1 and last.isalpha():
         if after.followed_by_stop and len(after.word) == 1:
             return False  # J. R. R. Tolkien
-        return last == "I" or before.lower() in BEFORE_LETTER or after.is_starter(known)
+        return last == "I" or before.lower() in known.lettered or after.is_starter(known)
     if _ACRONYM.fullmatch(last) and not (last.islower() and len(last.rpartition(".")[2]) > 1):
         return after.is_starter(known)
     if last.isdigit() and len(last) <= 2:
-        return not _is_ordinal(before, after, known)
+        return before[-1:] not in (":", ";", ",") and not _is_ordinal(before, after, known)  # a list: 1. this, 2. that
     if known.ordinals and _ROMAN.fullmatch(last):  # Ludwig XIV.
         return after.is_starter(known)
     return True
@@ -255,7 +260,8 @@ def _by_abbreviation(words: list[str], after: _After, known: Usage) -> bool | No
 def _is_ordinal(before: str, after: _After, known: Usage) -> bool:
     """Whether a short number with a full stop is an ordinal or a part of a date: am 3. Oktober, 3. 10. 2020."""
     if after.word.isdigit():
-        return after.followed_by_stop and len(after.word) <= 2
+        in_date = before.removesuffix(".").isdigit() and len(after.word) == 4
+        return in_date or (after.followed_by_stop and len(after.word) <= 2)
     if not known.ordinals:
         return False
     if after.word.lower() in known.months:

@@ -52,6 +52,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
         "folder": start_from,
         "weights": fingerprint(weights_file(folder)),
         **{name: bundle.card[name] for name in ("step", "training_flops", "started_from") if name in bundle.card},
+        **({"slots": True} if bundle.slots else {}),
     }
     return Start(with_text(bundle.tokenizer, text), folder, origin, bundle.known_words)
 
