@@ -55,6 +55,11 @@ def test_sentences_without_a_space_get_one_where_the_target_needs_it() -> None:
     assert assembled("猫。犬。", same).text == "猫。犬。"
 
 
+def test_parts_of_one_word_stay_together() -> None:
+    parts = [(unit(0, 0, "wo"), result("wo")), (unit(0, 2, "rd"), result("rd"))]
+    assert assembled("word", parts).text == "word"
+
+
 @given(st.lists(st.lists(st.integers(-9, 0), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(1, 12))
 def test_the_best_combinations_are_the_best(scores: list[list[int]], most: int) -> None:
     rows = [sorted(map(float, row), reverse=True) for row in scores]

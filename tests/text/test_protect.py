@@ -125,3 +125,12 @@ def test_names_need_known_words() -> None:
     found = protected_spans(text, KnownWords(["we", "met", "in"]))
     assert [(text[span.start : span.end], span.kind) for span in found] == [("Merkel", NAME), ("Zürich", NAME)]
     assert protected_spans(text) == []
+
+
+def test_letters_without_end_are_no_word() -> None:
+    data = "wordWord" * 50
+    assert [(s.start, s.end, s.kind) for s in protected_spans(f"See {data} and 42.")] == [
+        (4, 404, "code"),
+        (409, 411, "number"),
+    ]
+    assert protected_spans("猫" * 500) == []

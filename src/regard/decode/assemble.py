@@ -49,10 +49,10 @@ class _Written:
         self.length = 0
         self.read = 0  # characters of the source that are done
 
-    def add(self, span: Span, text: str) -> int:
-        """Write what stands before the span, then the text; return where it begins."""
+    def add(self, span: Span, text: str, new: bool = True) -> int:
+        """Write what stands before the span, then the text, of a new sentence or not; return where it begins."""
         gap = self.source[self.read : span[0]]
-        if not gap and self.parts and text and _touch(self.parts[-1][-1:], text[0]):
+        if new and not gap and self.parts and text and _touch(self.parts[-1][-1:], text[0]):
             gap = " "
         self.parts += [gap, text] if text else [gap]
         self.read = span[1]
@@ -86,8 +86,8 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
     links: list[WordLink] = []
     protected: list[ProtectedSpan] = []
     starts = []
-    for unit, result in parts:
-        start, source = written.add(unit.span, result.outcome.text), unit.span[0]
+    for number, (unit, result) in enumerate(parts):
+        start, source = written.add(unit.span, result.outcome.text, number == 0), unit.span[0]
         starts.append(start)
         links += [(_moved(a, source), _moved(b, start)) for a, b in result.outcome.links]
         protected += [_moved_span(one, source, start) for one in result.outcome.protected]

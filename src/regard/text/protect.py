@@ -70,6 +70,7 @@ PATTERNS = (  # in the order in which they are tried
     Pattern("symbol", r"\p{Latin}", emoji.POWER),
 )
 NAME = "name"
+LONGEST_WORD = 200  # characters; what is longer is data
 KINDS = tuple(dict.fromkeys(pattern.kind for pattern in PATTERNS))
 
 # Where a span may begin: at a word, unless a space or a comma follows its letters (then only a currency's code or "xD"
@@ -95,6 +96,21 @@ def protected_spans(text: str, known: KnownWords | None = None, language: str = 
     >>> [(text[span.start : span.end], span.kind) for span in protected_spans(text)]
     [('555-0199', 'phone'), ('3:45 pm', 'time'), ('🍕', 'emoji')]
     """
+    spans: list[Protected] = []
+    at = 0
+    for found in _no_word().finditer(text):
+        before = protected_spans(text[at : found.start()], known, language)
+        spans += [Protected(at + span.start, at + span.end, span.kind) for span in before]
+        spans.append(Protected(*found.span(), "code"))
+        at = found.end()
+    if at:
+        rest = protected_spans(text[at:], known, language)
+        return spans + [Protected(at + span.start, at + span.end, span.kind) for span in rest]
+    return _in_words(text, known, language)
+
+
+def _in_words(text: str, known: KnownWords | None, language: str) -> list[Protected]:
+    """The spans of a text whose words have a word's length."""
     spans = []
     place = _place()
     at = 0
@@ -123,6 +139,13 @@ def _neighbours_joined(text: str, spans: list[Protected]) -> list[Protected]:
         else:
             joined.append(span)
     return joined
+
+
+@cache
+def _no_word() -> regex.Pattern[str]:
+    """Letters without end, in scripts that have spaces: data, and nothing that could be translated."""
+    scripts = r"\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}\p{M}\p{N}_"
+    return regex.compile(f"[{scripts}]{{{LONGEST_WORD},}}+", regex.VERSION1)
 
 
 @cache
