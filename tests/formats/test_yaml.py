@@ -92,7 +92,7 @@ def test_any_translation_is_read_back(style: str, context: str, text: str) -> No
     assert values == [text if value == "Some words" else value for value in wanted]
 
 
-@given(st.sampled_from("|>"), st.sampled_from(["", "-", "+"]), st.text("ab .:#\n-'é", max_size=120))
+@given(st.sampled_from("|>"), st.sampled_from(["", "-", "+"]), st.text("ab .:#\n-'é\u2028", max_size=120))
 def test_any_translation_of_a_block_is_read_back(style: str, chomping: str, text: str) -> None:
     data = f"key: {style}{chomping}\n  Some words here.\n\n  And more.\nlast: Other words\n".encode()
     document = read(data, DEFAULTS)

@@ -23,6 +23,7 @@ DEEPEST = 500
 WIDTH = 80  # of folded lines
 LONGEST_LINE = 1 << 30
 STRING = "tag:yaml.org,2002:str"
+OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # which YAML would take for line breaks
 HEADER = re.compile(r"([|>])([-+0-9]*+)([^\r\n]*+)(\r\n|\r|\n)?")
 
 
@@ -137,7 +138,7 @@ def written(text: str, scalar: Scalar, raw: str, ascii_only: bool) -> str:
     plain = analysis.allow_flow_plain if scalar.in_flow else analysis.allow_block_plain
     if scalar.style == "" and plain and resolves_to_string(text):
         return text
-    if scalar.style in ("", "'") and analysis.allow_single_quoted and "\n" not in text:
+    if scalar.style in ("", "'") and analysis.allow_single_quoted and not analysis.multiline:
         return "'" + text.replace("'", "''") + "'"
     return double_quoted(text, ascii_only)
 
@@ -156,7 +157,7 @@ def written_block(text: str, raw: str, allowed: bool) -> str | None:
     header = HEADER.match(raw)
     body = raw[header.end() :] if header else ""
     lines = [line for line in body.splitlines() if line.strip()]
-    if header is None or not lines or not allowed or text.startswith((" ", "\n")):
+    if header is None or not lines or not allowed or text.startswith((" ", "\n")) or OTHER_BREAKS.search(text):
         return None
     newline = header[4] or "\n"
     first = lines[0]
