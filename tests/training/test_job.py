@@ -132,3 +132,13 @@ def test_a_rehearsal_and_the_dry_run_have_the_links_of_guided_attention(tmp_path
     job = job_in(tmp_path, guided_weight=0.5, guided_layer=1)
     assert Trial(job).micro()[0].batch.links is not None
     assert job.material.largest().links is not None
+
+
+def test_the_languages_of_a_model_are_found_in_its_development_set_if_that_is_large_enough(tmp_path: Path) -> None:
+    src, tgt = write_lines(tmp_path, times=40)
+    large = tmp_path / "dev.en", tmp_path / "dev.fr"
+    for few, many in zip((src, tgt), large, strict=True):
+        many.write_bytes(few.read_bytes())
+    job = job_in(tmp_path, dev_src=large[0], dev_tgt=large[1])
+    assert job.bundle.languages == ("en", "fr")
+    assert "languages" not in job_in(tmp_path).bundle.card  # a guess from 32 lines could be wrong

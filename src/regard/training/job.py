@@ -124,7 +124,8 @@ def assemble(
         "slots": material.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
     }
     if world.first and material.dev is not None:
-        bundle.card["languages"] = [language_of(side) for side in (material.dev.sources, material.dev.references)]
+        languages = [language_of(side) for side in (material.dev.sources, material.dev.references)]
+        bundle.card |= {"languages": languages} if any(languages) else {}
     if progress.started_from is not None:
         bundle.card["started_from"] = progress.started_from
         bundle.card["slots"] |= progress.started_from.get("slots", False)
