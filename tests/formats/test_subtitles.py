@@ -1,10 +1,9 @@
-"""Subtitles: opened again by webvtt-py and pysrt, byte for byte with a translator that copies."""
+"""Subtitles: opened again by webvtt-py, byte for byte with a translator that copies."""
 
 from __future__ import annotations
 
 import io
 
-import pysrt
 import pytest
 import webvtt
 from hypothesis import given
@@ -45,13 +44,6 @@ def test_skeleton_stays(name: str) -> None:
     assert skeleton(new, format_of(name)) == skeleton(data, format_of(name))
     for sign in (b"<i>", b"</i>", b"<b>", b"</b>", b"<c", b"</c>", b"<v ", b"{\\an8}", b"<font", b"\r\n", b"-->"):
         assert new.count(sign) == data.count(sign)
-
-
-def test_pysrt_reads_the_same_times_and_numbers() -> None:
-    data = (DOCUMENTS / "station.srt").read_bytes()
-    new = translate_document(data, "srt", reverse).data
-    before, after = (pysrt.from_string(version.decode()) for version in (data, new))
-    assert [(item.index, item.start, item.end) for item in before] == [(i.index, i.start, i.end) for i in after]
 
 
 def segments_of(name: str) -> list[str]:
