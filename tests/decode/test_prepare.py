@@ -63,6 +63,12 @@ def test_emoji_inside_are_not_read_by_a_model_without_slots() -> None:
     assert found.origin((13, 16)) == (15, 18)
 
 
+def test_marks_that_nobody_sees_are_not_read() -> None:
+    found = prepared("The \u202ecat\u202c is \u200fon the\0 mat.", MENDS, SLOTTED)
+    assert found.read.split() == ["The", "cat", "is", "on", "the", "mat."]
+    assert all(one.omitted for one in found.held)
+
+
 @pytest.mark.parametrize("text", ["12:30", "{name}: %s", "😀", "...", "https://a.example", "@a @b", "42 %", ""])
 def test_what_has_no_words_is_not_read(text: str) -> None:
     for reader in (LITERAL, SLOTTED):

@@ -39,6 +39,7 @@ class Observation:
     source_tokens: int  # without EOS
     attention: WordAttention | None = None
     languages: tuple[str | None, str | None] = (None, None)  # ISO codes of source and target, where known
+    bare: str | None = None  # the source without names, numbers and all that must survive; None: not known
 
 
 def features(seen: Observation) -> dict[str, float]:

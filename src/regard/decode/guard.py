@@ -69,8 +69,8 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
 def _language(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
     wanted = seen.languages[0]
     found = not_in(seen.source, wanted) if wanted else None
-    if wanted is None or found is None:
-        return None
+    if wanted is None or found is None or (seen.bare is not None and not_in(seen.bare, wanted) is None):
+        return None  # "Mrs Merkel is here." is English; what is not English is so without its names too
     text = f"The source seems to be {language_name(found[0])}, but the model reads {language_name(wanted)}."
     return Reason("language", text)
 

@@ -205,7 +205,8 @@ class Pipeline:
     def _answers(self, sentence: PreparedSentence, hypotheses: Sequence[Hypothesis]) -> list[str]:
         if self.fill_unknown is not None and hypotheses:
             return self.fill_unknown([sentence.read] * len(hypotheses), [h.ids for h in hypotheses])
-        return [self.bundle.tokenizer.decode(h.ids) for h in hypotheses]
+        answers = [self.bundle.tokenizer.decode(h.ids) for h in hypotheses]
+        return [sentence.without_added_stop(answer) for answer in answers] if self.text.mend else answers
 
     def _result(self, draft: UnitDraft) -> UnitResult:
         texts = [repaired(one) for one in draft.survived]
@@ -222,7 +223,8 @@ class Pipeline:
             return None
         unit, attention = draft.unit, draft.seen[0] if draft.seen else None
         source, log_probs = unit.prepared.source, draft.hypotheses[0].log_probs
-        seen = Observation(source, text, log_probs, len(unit.ids), attention, self.languages)
+        bare = unit.prepared.bare
+        seen = Observation(source, text, log_probs, len(unit.ids), attention, self.languages, bare)
         judged = judge(seen, self.calibration)
         invented = invented_numbers(source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]

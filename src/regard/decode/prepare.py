@@ -15,6 +15,7 @@ sentence, `Restored.starts` from what it answers to the text that is given back.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,6 +37,7 @@ OMITTED = AROUND | {"object"}  # what a model without slots does not read
 SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor these, if they have more characters
 LEFT_OUT = AROUND | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
 SENTENCE_END = ".!?…。！？"
+STOP = re.compile(r"\s?[.!。！]$")  # what a model trained on sentences puts behind everything
 WRAPPING = re.compile(
     r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*"
 )  # a line break that is only a space
@@ -103,6 +105,12 @@ class PreparedSentence:
         """What the model reads, or what it reads a slot for."""
         return [one for one in self.held if not one.outside]
 
+    @property
+    def bare(self) -> str:
+        """The sentence without what must survive."""
+        edges = [0, *(edge for one in self.held for edge in (one.start, one.end)), len(self.source)]
+        return " ".join(self.source[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+
     def origin(self, read: Span) -> Span:
         """Where a span of `read` comes from."""
         return self.origins[read[0]][0], self.origins[read[1] - 1][1]
@@ -117,6 +125,13 @@ class PreparedSentence:
             parts.append(part)
             at += len(part)
         return Restored("".join(parts) + self.source[self.end :], (*starts, at))
+
+    def without_added_stop(self, answer: str) -> str:
+        """The answer without a full stop or exclamation mark that the sentence does not have: a heading stays one."""
+        stop = STOP.search(answer)
+        if stop is None or self.read[-1:] in SENTENCE_END or not self.read[-1:].isalnum():
+            return answer
+        return answer[: stop.start()] or answer
 
     def unrestored(self, text: str) -> str:
         """A given translation as the model would have said it: slots for what fills them, no more than there are."""
@@ -225,8 +240,20 @@ def _with_slots(sentence: str, spans: Sequence[Held], most: int) -> list[Held]:
     if not most:
         return [one._replace(omitted=_too_strange(one)) for one in spans]
     slots = iter(SLOTS[:most])
-    carried = [one.kind != TERM or one.wanted == (sentence[one.start : one.end],) for one in spans]
-    return [one._replace(slot=next(slots, None)) if carry else one for one, carry in zip(spans, carried, strict=True)]
+    held = []
+    for one in spans:
+        if _invisible(one):
+            held.append(one._replace(omitted=True))
+        elif one.kind != TERM or one.wanted == (sentence[one.start : one.end],):
+            held.append(one._replace(slot=next(slots, None)))
+        else:
+            held.append(one)
+    return held
+
+
+def _invisible(one: Held) -> bool:
+    """Whether it only directs how text is shown: marks of direction, soft hyphens, control characters."""
+    return one.kind == "symbol" and all(unicodedata.category(c) in ("Cc", "Cf") for c in one.wanted[0])
 
 
 def _too_strange(one: Held) -> bool:
@@ -239,7 +266,9 @@ def _as_read(sentence: str, start: int, end: int, spans: Sequence[Held]) -> tupl
     changes = [(one.start, one.end, one.slot) for one in spans if one.slot]
     for one in spans:
         if one.omitted:  # with a space beside it
-            space = one.start > start and sentence[one.start - 1] == " "
+            space = (
+                one.start > start and sentence[one.start - 1] == " " and not sentence[one.end : one.end + 1].isalnum()
+            )
             changes.append((one.start - space, one.end, ""))
     taken = [(first, stop) for first, stop, _ in changes]
     for found in WRAPPING.finditer(sentence, start, end):

@@ -32,6 +32,7 @@ class Survived:
 def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) -> Survived:
     """The answer restored, with the fate of every protected span. `links` lead from `sentence.read` to the answer."""
     restored = sentence.restore(answer)
+    links = [link for link in links if link[1][1] <= len(answer)]  # an added full stop is gone
     moved = tuple((sentence.origin(source), restored.span(target)) for source, target in links)
     found = Survived(restored.text, moved, ())
     fates = [_fate(sentence, one, restored, answer) for one in sentence.held]

@@ -21,7 +21,7 @@ _BEFORE, _AFTER = r"(?<![\p{L}\p{M}\p{N}_])", r"(?![\p{L}\p{M}\p{N}_])"
 WITH_DIGITS = (  # as a pattern of the scan of protect.py
     rf"{_BEFORE}(?:\p{{Lu}}\p{{L}}{{0,20}}+\p{{N}}{{1,9}}+(?:-?+[\p{{L}}\p{{N}}]{{1,20}}+)*+"  # A380 MP3 R2-D2
     rf"|\p{{Lu}}{{1,8}}+-\p{{N}}{{1,9}}+[\p{{L}}\p{{N}}]{{0,9}}+(?:-[\p{{L}}\p{{N}}]{{1,20}}+)*+"  # GPT-4o F-16
-    rf"|\d{{1,2}}\p{{Lu}}){_AFTER}"  # 3D
+    rf"|\d{{1,5}}\p{{Lu}}{{1,4}}+\d{{0,5}}+){_AFTER}"  # 3D 221B 6XE
     rf"|{_BEFORE}(?:C\+\+|[CF]\#(?!\w))|(?<!\w)\.NET{_AFTER}"
 )
 _MIXED = regex.compile(r"\p{Ll}\p{Lu}")

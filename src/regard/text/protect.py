@@ -101,7 +101,7 @@ def protected_spans(text: str, known: KnownWords | None = None, language: str = 
     for found in _no_word().finditer(text):
         before = protected_spans(text[at : found.start()], known, language)
         spans += [Protected(at + span.start, at + span.end, span.kind) for span in before]
-        spans.append(Protected(*found.span(), "code"))
+        spans.append(Protected(found.start(), found.end(), "code"))
         at = found.end()
     if at:
         rest = protected_spans(text[at:], known, language)
