@@ -215,9 +215,8 @@ def test_the_result_with_fewer_reasons_is_taken_then_the_more_confident_one() ->
 
 
 def test_a_foreign_name_does_not_make_a_foreign_sentence() -> None:
-    english = Observation(
-        "Mrs Merkel is here.", "Mme Merkel est ici.", [-0.1] * 6, 5, None, ("en", "fr"), "Mrs  is here."
-    )
+    both = "Mrs Merkel is here.", "Mme Merkel est ici."
+    english = Observation(*both, [-0.1] * 6, 5, None, ("en", "fr"), "Mrs  is here.")
     assert [reason.name for reason in judge(english, Calibration()).reasons] == []
     german = "Die Katze sitzt auf der Matte."
     seen = Observation(german, "La chatte.", [-0.1] * 6, 9, None, ("en", "fr"), "Die  sitzt auf der .")

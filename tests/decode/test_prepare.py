@@ -63,6 +63,20 @@ def test_emoji_inside_are_not_read_by_a_model_without_slots() -> None:
     assert found.origin((13, 16)) == (15, 18)
 
 
+def test_a_full_stop_that_the_source_has_not_is_left_out() -> None:
+    cats, there = prepared("Cats", MENDS, SLOTTED), prepared("Where are you", MENDS, SLOTTED)
+    assert (cats.without_added_stop("Les chats."), cats.without_added_stop("Les chats !")) == ("Les chats", "Les chats")
+    assert there.without_added_stop("Où es-tu ?") == "Où es-tu ?"
+    assert prepared("Cats.", MENDS, SLOTTED).without_added_stop("Les chats.") == "Les chats."
+    assert cats.without_added_stop(".") == "."
+
+
+def test_further_spaces_and_signs_are_read_as_words() -> None:
+    found = prepared("A  big shop,\tbooks & maps", MENDS, SLOTTED)
+    assert found.read == "A big shop,\tbooks and maps"
+    assert found.origin((18, 21)) == (19, 20)
+
+
 def test_marks_that_nobody_sees_are_not_read() -> None:
     found = prepared("The \u202ecat\u202c is \u200fon the\0 mat.", MENDS, SLOTTED)
     assert found.read.split() == ["The", "cat", "is", "on", "the", "mat."]
@@ -136,7 +150,7 @@ def test_what_stands_around_a_sentence_is_put_back(translator: Translator) -> No
 def test_without_it_capitals_are_read_as_they_are(translator: Translator) -> None:
     lines = [LINES[0][0], "THE CAT SLEEPS."]
     assert [t.sentences[0].read for t in translator.translate(lines)] == lines
-    tidy = [LINES[0][0], "", "CAT"]
+    tidy = [LINES[0][0], "", "CAT."]
     assert translator.translate(tidy, mend=True) == translator.translate(tidy)
 
 

@@ -38,9 +38,9 @@ SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor these, if
 LEFT_OUT = AROUND | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
 SENTENCE_END = ".!?…。！？"
 STOP = re.compile(r"\s?[.!。！]$")  # what a model trained on sentences puts behind everything
-WRAPPING = re.compile(
-    r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*"
-)  # a line break that is only a space
+# What is read as one space: further spaces, and a line break that is only wrapping, with the marks of a quotation.
+SPACES = re.compile(r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}")
+AND = re.compile(r"(?<=\s)&(?=\s)")  # a sign that a model of sentences has hardly seen
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
         return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
     terms = [one for one in inner if one.kind == TERM]
     inner = _with_slots(sentence, inner, reader.slots) if options.protect else terms
-    read, origins = _as_read(sentence, start, end, inner)
+    read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None)
     rest = "".join(character for character in read if character not in SLOTS)
     loud = options.mend and in_capitals(rest)
     if loud or (options.mend and in_title_case(rest)):
@@ -261,21 +261,23 @@ def _too_strange(one: Held) -> bool:
     return one.kind in OMITTED or (one.kind in SPELLED and one.end - one.start > LONGEST_SPELLED)
 
 
-def _as_read(sentence: str, start: int, end: int, spans: Sequence[Held]) -> tuple[str, tuple[Span, ...]]:
+def _as_read(
+    sentence: str, start: int, end: int, spans: Sequence[Held], language: str | None
+) -> tuple[str, tuple[Span, ...]]:
     """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping."""
     changes = [(one.start, one.end, one.slot) for one in spans if one.slot]
     for one in spans:
-        if one.omitted:  # with a space beside it
-            space = (
-                one.start > start and sentence[one.start - 1] == " " and not sentence[one.end : one.end + 1].isalnum()
-            )
+        if one.omitted:  # with the space before it, unless a word follows at once
+            space = one.start > start and sentence[one.start - 1] == " "
+            space = space and not sentence[one.end : one.end + 1].isalnum()
             changes.append((one.start - space, one.end, ""))
-    taken = [(first, stop) for first, stop, _ in changes]
-    for found in WRAPPING.finditer(sentence, start, end):
-        if not any(first < found.end() and found.start() < stop for first, stop in taken):
-            changes.append((*found.span(), " "))
+    taken = [(first, stop) for first, stop, _ in changes] + [(one.start, one.end) for one in spans]
+    for pattern, new in ((SPACES, " "), (AND, "and")) if language == "en" else ((SPACES, " "),):
+        for found in pattern.finditer(sentence, start, end):
+            if not any(first < found.end() and found.start() < stop for first, stop in taken):
+                changes.append((*found.span(), new))
     read, origins = [], []
     for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
-        read.append(sentence[last:first] + (new or ""))
-        origins += [(at, at + 1) for at in range(last, first)] + ([(first, stop)] if new else [])
+        read.append(sentence[last:first] + new)
+        origins += [(at, at + 1) for at in range(last, first)] + [(first, stop)] * len(new)
     return "".join(read), tuple(origins)
