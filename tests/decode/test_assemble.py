@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.decode.assemble import _best_choices, assembled
-from regard.decode.pipeline import UnitResult
+from regard.decode.pipeline import SearchTaken, UnitResult
 from regard.decode.prepare import PreparedSentence
+from regard.decode.search import SearchOptions
 from regard.decode.survival import Survived
 from regard.decode.translation import Candidate, ProtectedSpan
 from regard.decode.units import Unit
@@ -26,7 +27,7 @@ def result(text: str, *others: str) -> UnitResult:
     word = ((0, 1), (0, 1))
     lost = ProtectedSpan("x", "number", "x", (0, 1), None, "missing", "the search did not say it")
     kept = ProtectedSpan("x", "number", "x", (0, 1), (0, 1), "kept")
-    return UnitResult(candidates, Survived(text, (word,), (kept, lost)), True)
+    return UnitResult(candidates, Survived(text, (word,), (kept, lost)), True, SearchTaken(SearchOptions(5, 0.6)))
 
 
 def test_spans_are_of_the_whole_text() -> None:

@@ -12,12 +12,14 @@ import typer
 
 from regard.cli.explain_evidence import evidence, importance, lab
 from regard.cli.explain_more import check_numbers, lattice, positions, step
-from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, Target, number
+from regard.cli.explain_sentences import check_single, show_sentences
+from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.explain.front import Explanation
     from regard.report.deliver import Output
+    from regard.translator import Translator
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -56,6 +58,7 @@ Subwords = Annotated[
 def attention(
     text: Sentence,
     model: Model = None,
+    sentence: SentenceNumber = None,
     target: Target = None,
     beam: Beam = None,
     kind: Kind = "cross",
@@ -97,18 +100,23 @@ def attention(
     """
     if specials and not subwords:
         raise InputError("--specials shows tokens that are no words; add --subwords")
-    found = _explained([text], model, target, beam, out, device)[0]
+    translator = _translator(model, out, device)
     from regard.explain.render.figure import map_output
 
-    check_numbers(found.trace, kind, layer, head)
-    grid = found.grid(kind, from_zero(layer), from_zero(head), row, words=not subwords, specials=specials)
-    _deliver([found], map_output(grid, not arrows, _pairs([found])), out, font)
+    def show(number: int) -> None:
+        found = translator.explain(text, target, sentence=number, beam=beam)
+        check_numbers(found.trace, kind, layer, head)
+        grid = found.grid(kind, from_zero(layer), from_zero(head), row, words=not subwords, specials=specials)
+        _deliver([found], map_output(grid, not arrows, _pairs([found])), out, font)
+
+    show_sentences(translator, text, sentence, show, out=out, target=target)
 
 
 @app.command()
 def heads(
     text: Sentence,
     model: Model = None,
+    sentence: SentenceNumber = None,
     target: Target = None,
     beam: Beam = None,
     kind: Kind = "cross",
@@ -127,17 +135,21 @@ def heads(
       regard explain heads "The black cat sleeps."
       regard explain heads "The black cat sleeps." --kind encoder --out heads.svg
     """
-    found = _explained([text], model, target, beam, out, device)[0]
+    translator = _translator(model, out, device)
     from regard.explain.render.figure import sheet_output
 
-    sheet = found.sheet(kind, row, words=not subwords)
-    _deliver([found], sheet_output(sheet, _pairs([found])), out, font)
+    def show(number: int) -> None:
+        found = translator.explain(text, target, sentence=number, beam=beam)
+        _deliver([found], sheet_output(found.sheet(kind, row, words=not subwords), _pairs([found])), out, font)
+
+    show_sentences(translator, text, sentence, show, out=out, target=target)
 
 
 @app.command()
 def arcs(
     text: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="One sentence, or several to see the word in each of them.")
+        list[str],
+        typer.Argument(metavar="TEXT", help="A text, or several of one sentence each to see the word in all of them."),
     ],
     word: Annotated[
         str,
@@ -146,6 +158,7 @@ def arcs(
         ),
     ],
     model: Model = None,
+    sentence: SentenceNumber = None,
     target: Target = None,
     beam: Beam = None,
     kind: Kind = "encoder",
@@ -178,31 +191,40 @@ def arcs(
     """
     if target is not None and len(text) > 1:
         raise InputError(f"--target is one translation, but there are {len(text)} sentences; give one sentence")
-    found = _explained(text, model, target, beam, out, device)
+    if sentence is not None and len(text) > 1:
+        raise InputError(f"--sentence is of one text, but there are {len(text)}; give one text")
+    translator = _translator(model, out, device)
     from regard.explain.render.figure import arcs_output
 
-    check_numbers(found[0].trace, kind, layer, max(head) if head else None)
     chosen = None if head is None else [one - 1 for one in dict.fromkeys(head)]
-    drawn = [each.arcs(word, kind, from_zero(layer), chosen, side, row) for each in found]
-    _deliver(found, arcs_output(drawn, _pairs(found)), out, font)
+
+    def draw(found: list[Explanation]) -> None:
+        check_numbers(found[0].trace, kind, layer, max(head) if head else None)
+        drawn = [each.arcs(word, kind, from_zero(layer), chosen, side, row) for each in found]
+        _deliver(found, arcs_output(drawn, _pairs(found)), out, font)
+
+    def show(number: int) -> None:
+        draw([translator.explain(text[0], target, sentence=number, beam=beam)])
+
+    if len(text) == 1:
+        show_sentences(translator, text[0], sentence, show, out=out, target=target)
+    else:
+        check_single(translator, text)
+        draw([translator.explain(one, beam=beam) for one in text])
 
 
 for command in (lattice, step, positions, evidence, importance, lab):
     app.command()(command)
 
 
-def _explained(
-    texts: list[str], model: Path | None, target: str | None, beam: int | None, out: Path | None, device: str
-) -> list[Explanation]:
+def _translator(model: Path | None, out: Path | None, device: str) -> Translator:
     """Everything cheap is checked before a model is read."""
     from regard.report.deliver import PICTURES, check_out
 
     check_out(out, PICTURES)
-    from regard.explain.front import explain
     from regard.translator import Translator
 
-    translator = Translator.load(model, device)
-    return [explain(translator, text, target, beam=beam) for text in texts]
+    return Translator.load(model, device)
 
 
 def _pairs(found: list[Explanation]) -> str:

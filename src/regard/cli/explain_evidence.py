@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regard.cli.options import Device, Font, How, Model, Numbers, Picture, Sentence, Target, number
+from regard.cli.explain_sentences import show_sentences
+from regard.cli.options import Device, Font, How, Model, Numbers, Picture, Sentence, SentenceNumber, Target, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Seed = Annotated[int, typer.Option("--seed", parser=number("--seed", int), metav
 def evidence(
     text: Sentence,
     model: Model = None,
+    sentence: SentenceNumber = None,
     target: Target = None,
     blank: Annotated[
         Literal["mean", "removed"],
@@ -71,9 +73,13 @@ def evidence(
     wanted = [[] if words == "each" else [parse_head(one) for one in words.split(",")] for words in cut or ()]
     check_out(out, PICTURES)
     translator = Translator.load(model, device)
-    found = measured.evidence(translator, text, target, blank)
-    output = evidence_output(found, _cuts(translator.bundle, found, wanted, how))
-    deliver(output, out, font, above=found.translation)
+
+    def show(number: int) -> None:
+        found = measured.evidence(translator, text, target, blank, sentence=number)
+        output = evidence_output(found, _cuts(translator.bundle, found, wanted, how))
+        deliver(output, out, font, above=found.translation)
+
+    show_sentences(translator, text, sentence, show, out=out, target=target)
 
 
 def importance(
@@ -179,7 +185,7 @@ def _cuts(bundle: Bundle, found: Evidence, wanted: list[list[Any]], how: Any) ->
     from regard.explain.cutting import cut_output, heads_of
 
     sets = [one for heads in wanted for one in ([heads] if heads else [[h] for h in heads_of(bundle.model)])]
-    return [cut_output(bundle, found.source, found.target, heads, how) for heads in sets]
+    return [cut_output(bundle, found.source_ids, found.target_ids, heads, how, found.slots) for heads in sets]
 
 
 def _pairs(src: Path | None, tgt: Path | None, count: int) -> list[tuple[str, str]]:

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from regard.cli.explain_sentences import show_sentences
 from regard.cli.options import (
     Beam,
     Device,
     Font,
+    Guard,
     Kind,
     LengthPenalty,
     Model,
     Numbers,
     Picture,
     Sentence,
+    SentenceNumber,
     Target,
     number,
 )
@@ -33,8 +36,10 @@ if TYPE_CHECKING:
 def lattice(
     text: Sentence,
     model: Model = None,
+    sentence: SentenceNumber = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
+    guard: Guard = True,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -48,7 +53,8 @@ def lattice(
 
     At each step the search considers the 2 × beam best continuations of its hypotheses. The best that do not end are
     kept, as many as the beam is wide; those that end are ranked by log P / ((5 + length) / 6)^α. A picture shows steps
-    from left to right, with the path to the best translation in bold; hover over a box to read why it was dropped.
+    from left to right, with the path to the best translation in bold; hover over a box to read why it was dropped. Of a
+    doubtful sentence that translate searches for again, it is the search that was taken; --no-guard shows the first.
 
     \b
       regard explain lattice "The black cat sleeps." --beam 4
@@ -64,20 +70,26 @@ def lattice(
     from regard.explain.render.lattice_drawing import lattice_drawing
     from regard.explain.render.lattice_text import lattice_text
 
-    found = search.lattice(_one_model(model, device), text, beam, length_penalty)
+    translator = _one_model(model, device)
 
-    def whole_page() -> str:
-        drawn = lattice_drawing(found)
-        return page(drawn.title, picture(drawn))
+    def output(found: search.Lattice) -> Output:
+        def whole_page() -> str:
+            drawn = lattice_drawing(found)
+            return page(drawn.title, picture(drawn))
 
-    output = Output(
-        text=lambda: lattice_text(found),
-        data=lambda: rounded(search.as_dict(found)),
-        page=whole_page,
-        drawing=lambda: lattice_drawing(found),
-        dot=lambda: lattice_dot(found),
-    )
-    deliver(output, out, font)
+        return Output(
+            text=lambda: lattice_text(found),
+            data=lambda: rounded(search.as_dict(found)),
+            page=whole_page,
+            drawing=lambda: lattice_drawing(found),
+            dot=lambda: lattice_dot(found),
+        )
+
+    def show(number: int) -> None:
+        found = search.lattice(translator, text, beam, length_penalty, sentence=number, guard=guard)
+        deliver(output(found), out, font)
+
+    show_sentences(translator, text, sentence, show, out=out)
 
 
 def step(
@@ -99,6 +111,7 @@ def step(
         int, typer.Option("--head", parser=number("--head", int, 1), metavar="N", help="A head, counted from 1.")
     ] = 1,
     kind: Kind = "cross",
+    sentence: SentenceNumber = None,
     target: Target = None,
     model: Model = None,
     beam: Beam = None,
@@ -121,16 +134,19 @@ def step(
 
     check_out(out, NUMBERS)
     from regard.explain import step as steps
-    from regard.explain.front import explain
     from regard.explain.mechanisms import Query
     from regard.explain.render.step_text import step_text
 
     translator = _one_model(model, device)
-    trace = explain(translator, text, target, beam=beam).trace
-    check_numbers(trace, kind, layer, head, position)
     query = Query(kind, layer - 1, head - 1, position - 1)
-    found = steps.step_numbers(translator.bundle, trace.source, trace.target_ids, query)
-    deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
+
+    def show(number: int) -> None:
+        trace = translator.explain(text, target, sentence=number, beam=beam).trace
+        check_numbers(trace, kind, layer, head, position)
+        found = steps.step_numbers(translator.bundle, trace.read, trace.target_ids, query, trace.slots)
+        deliver(Output(text=lambda: step_text(found), data=lambda: rounded(steps.as_dict(found))), out)
+
+    show_sentences(translator, text, sentence, show, out=out, target=target)
 
 
 def positions(

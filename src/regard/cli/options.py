@@ -66,7 +66,19 @@ def subject(model: Path | None, flag: Path | None) -> Path | None:
     return model or flag
 
 
-Sentence = Annotated[str, typer.Argument(metavar="TEXT", help='A sentence. Write -- before one that starts with "-".')]
+Sentence = Annotated[
+    str,
+    typer.Argument(metavar="TEXT", help='A sentence, or a text of several. Write -- before one that starts with "-".'),
+]
+SentenceNumber = Annotated[
+    int | None,
+    typer.Option(
+        "--sentence",
+        parser=number("--sentence", int, 1),
+        metavar="N",
+        help="Which sentence of the text, counted from 1.  [default: all, one after another]",
+    ),
+]
 Model = Annotated[
     Path | None,
     typer.Option(
@@ -97,6 +109,9 @@ LengthPenalty = Annotated[
         metavar="X",
         help="α of ((5 + length) / 6)^α; more favours longer translations.  [default: the model's]",
     ),
+]
+Guard = Annotated[
+    bool, typer.Option("--guard/--no-guard", help="Judge every sentence, and try doubtful ones again in another way.")
 ]
 Picture = Annotated[
     Path | None,

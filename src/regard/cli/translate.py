@@ -10,7 +10,7 @@ import typer
 from regard.bundle import box
 from regard.cli.doubts import Doubts
 from regard.cli.lines import STDIN, check_output, write_output
-from regard.cli.options import WIDEST_BEAM, Beam, Device, Json, LengthPenalty, number
+from regard.cli.options import WIDEST_BEAM, Beam, Device, Guard, Json, LengthPenalty, number
 from regard.cli.process import warn
 from regard.cli.translate_lines import Work, check_attention, chunks_of, progress_wanted, rule_system
 from regard.errors import InputError
@@ -153,10 +153,7 @@ def translate(
             help="Never say N tokens in a row twice, unless the source repeats itself; 0 allows it.",
         ),
     ] = 0,
-    guard: Annotated[
-        bool,
-        typer.Option("--guard/--no-guard", help="Judge every sentence, and try doubtful ones again in another way."),
-    ] = True,
+    guard: Guard = True,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if any sentence is doubtful.")] = False,
     report: Annotated[
         Path | None,

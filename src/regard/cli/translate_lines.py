@@ -179,5 +179,5 @@ def show_attention(translator: Translator, translation: Translation) -> None:
 
     for sentence in translation.sentences:
         if sentence.read:
-            seen = view_attention(translator.bundle, sentence.read, sentence.candidates[0].ids)
+            seen = view_attention(translator.bundle, sentence.read, sentence.candidates[0].ids, sentence.slots)
             Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))

@@ -22,6 +22,7 @@ from regard.decode.translation import (
     shortened,
 )
 from regard.decode.units import Unit
+from regard.text.slots import NO_SLOTS
 
 Part = tuple[Unit, UnitResult]
 
@@ -108,6 +109,7 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
         (*reasons.values(), *_lost(protected)),
         tuple(links) if all(result.aligned for _, result in parts) else None,
         tuple(protected),
+        first.prepared.slots if len(parts) == 1 else NO_SLOTS,
     )
 
 

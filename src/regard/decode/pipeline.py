@@ -52,6 +52,15 @@ class Demand(NamedTuple):
 
 
 NO_DEMAND = Demand()
+
+
+class SearchTaken(NamedTuple):
+    """How a unit was searched for."""
+
+    options: SearchOptions
+    demand: Demand = NO_DEMAND
+
+
 Key = tuple[Ids, Demand]  # what a search depends on
 
 
@@ -63,6 +72,7 @@ class UnitDraft:
     hypotheses: Sequence[Hypothesis]  # none where nothing is read
     survived: Sequence[Survived]  # the text of each, restored and checked
     seen: Seen | None  # of the first; None for a model without attention
+    search: SearchTaken
 
     @property
     def missing(self) -> int:
@@ -78,6 +88,7 @@ class UnitResult:
     candidates: tuple[Candidate, ...]  # texts of the whole unit, restored; best first, no two equal
     outcome: Survived
     aligned: bool  # whether the outcome's links are an alignment; without attention they are not
+    search: SearchTaken  # the last one, if there were several
     judgement: Judgement | None = None
 
 
@@ -153,7 +164,7 @@ class Pipeline:
             found, weights, text = hypotheses.get(key, []), attention.get(key), unit.prepared.read
             if weights is not None and text not in seen:
                 seen[text] = word_links(self.bundle.tokenizer, self.view, weights, text, found[0].ids)
-            drafts.append(self._draft(unit, found, seen.get(text)))
+            drafts.append(self._draft(unit, found, seen.get(text), SearchTaken(options, key[1])))
         return drafts
 
     def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
@@ -196,11 +207,11 @@ class Pipeline:
 
     # ── check and guard ──
 
-    def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None) -> UnitDraft:
+    def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None, search: SearchTaken) -> UnitDraft:
         links = seen[1] if seen else []
         answers = self._answers(unit.prepared, hypotheses) or [""]
         survived = [checked(unit.prepared, answer, links if i == 0 else ()) for i, answer in enumerate(answers)]
-        return UnitDraft(unit, hypotheses, survived, seen)
+        return UnitDraft(unit, hypotheses, survived, seen, search)
 
     def _answers(self, sentence: PreparedSentence, hypotheses: Sequence[Hypothesis]) -> list[str]:
         if self.fill_unknown is not None and hypotheses:
@@ -216,7 +227,7 @@ class Pipeline:
         if self.search.sampling is None:
             candidates = distinct(candidates, self.search.nbest)
         aligned = draft.seen is not None or not draft.hypotheses
-        return UnitResult(candidates, texts[0], aligned, self._judged(draft, texts[0].text))
+        return UnitResult(candidates, texts[0], aligned, draft.search, self._judged(draft, texts[0].text))
 
     def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
         if self.calibration is None or not draft.hypotheses:

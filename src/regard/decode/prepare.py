@@ -27,7 +27,7 @@ from regard.text.known_words import KnownWords
 from regard.text.localise import localised
 from regard.text.mend import in_capitals, in_small, in_title_case
 from regard.text.protect import Protected, protected_spans
-from regard.text.slots import SLOTS
+from regard.text.slots import SLOTS, SlotTexts
 
 Split = Literal["sentences", "wrapped", "lines"]
 
@@ -110,6 +110,14 @@ class PreparedSentence:
         """The sentence without what must survive."""
         edges = [0, *(edge for one in self.held for edge in (one.start, one.end)), len(self.source)]
         return " ".join(self.source[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+
+    @property
+    def slots(self) -> SlotTexts:
+        """What the slots of `read` stand for."""
+        filled = [one for one in self.held if one.slot]
+        return SlotTexts(
+            tuple(self.source[one.start : one.end] for one in filled), tuple(one.wanted[0] for one in filled)
+        )
 
     def origin(self, read: Span) -> Span:
         """Where a span of `read` comes from."""

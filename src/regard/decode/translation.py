@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from regard.text.slots import NO_SLOTS, SlotTexts
+
 Span = tuple[int, int]
 WordLink = tuple[Span, Span]  # a source word and a target word that translates it
 
@@ -63,12 +65,13 @@ class SentenceTranslation:
     text: str
     source_span: Span
     target_span: Span
-    read: str  # the source as the model read it: mended, with slots; empty where it was copied unread
+    read: str  # the source as the model read it: mended, with slots; empty where it was copied unread, or in parts
     candidates: tuple[Candidate, ...] = ()  # best first; none where nothing was read
     confidence: float | None = None  # predicted chrF of the translation, from 0 to 1; None where nothing was judged
     reasons: tuple[Reason, ...] = ()  # why it is doubtful; none where it is not
     alignment: tuple[WordLink, ...] | None = None  # None for a model without attention
     protected: tuple[ProtectedSpan, ...] = ()
+    slots: SlotTexts = NO_SLOTS  # what the slots of `read` stand for
 
     @property
     def doubtful(self) -> bool:

@@ -8,6 +8,7 @@ lexicon and a rule system may be mixed in (`steering.py`), and unknown words rep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from os import PathLike
@@ -41,9 +42,9 @@ from regard.models.base import Model
 from regard.models.ensemble import Ensemble
 from regard.text.glossary import Glossary
 from regard.text.normalize import check_characters
-from regard.text.slots import SLOTS
 from regard.text.tokenizer import Tokenizer
 
+BATCH_TOKENS = 4096
 CHUNK = 2000  # units at a time: enough to sort into full batches, and memory does not grow with a long text
 
 ModelPath = str | PathLike[str]
@@ -197,7 +198,7 @@ class TextTranslator:
         guard: bool = True,
         no_repeat: int = 0,
         sampling: Sampling | None = None,
-        batch_tokens: int = 4096,
+        batch_tokens: int = BATCH_TOKENS,
         progress: Callable[[int], None] | None = None,
     ) -> Translation | list[Translation]:
         """The translation of a string, or the list of translations of several, in their order.
@@ -231,18 +232,11 @@ class TextTranslator:
         if batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, but is {batch_tokens}; try 4096")
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)
-        pipeline = Pipeline(
-            self.bundle,
-            self._steered(steer, rules),
-            search,
-            text,
-            self.alignment_view,
-            self.required_terms,
-            read_card(self.bundle.card).calibration if guard else None,
-            self.bundle.languages,
-            batch_tokens,
-            tag or self.bundle.tag,
-            self._fill_unknown(unknown, tag),
+        pipeline = replace(
+            self.pipeline(search, text, tag),
+            model=self._steered(steer, rules),
+            batch_tokens=batch_tokens,
+            fill_unknown=self._fill_unknown(unknown, tag),
         )
         units = self.unit_maker(text, tag).units(enumerate(lines))
         found: list[list[tuple[Unit, UnitResult]]] = [[] for _ in lines]
@@ -251,6 +245,21 @@ class TextTranslator:
                 found[unit.text].append((unit.without_reading(), result))
         translations = [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
         return translations[0] if isinstance(texts, str) else translations
+
+    def pipeline(self, search: SearchOptions, text: TextOptions, tag: str | None = None) -> Pipeline:
+        """What translates the units of `unit_maker(text, tag)`."""
+        return Pipeline(
+            self.bundle,
+            self.bundle.model,
+            search,
+            text,
+            self.alignment_view,
+            self.required_terms,
+            read_card(self.bundle.card).calibration if text.guard else None,
+            self.bundle.languages,
+            BATCH_TOKENS,
+            tag or self.bundle.tag,
+        )
 
     def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
         """The model's own search, but for what is given."""
@@ -300,10 +309,7 @@ class TextTranslator:
                 f"score reads sentences of fewer than {self.max_length} tokens, but pair {number} has "
                 f"{len(source_ids)} and {len(target_ids)}; score its sentences one by one"
             )
-        slots = dict(zip(self.tokenizer.slot_ids, SLOTS, strict=False))
-        fills = {held.slot: held.wanted[0] for held in one.held} if one else {}
-        pieces = self.tokenizer.target.pieces
-        tokens = tuple(fills.get(slots.get(i)) or pieces[i] for i in target_ids)
+        tokens = tuple(self.tokenizer.target.labels(target_ids, one.slots.target if one else ()))
         return _ForcedPair(tuple(source_ids), tuple(target_ids), tokens)
 
     def _fill_unknown(self, unknown: Unknown, tag: str | None) -> FillUnknown | None:

@@ -19,9 +19,16 @@ __all__ = ["explain"]
 
 
 def explain(
-    model: TextTranslator | Bundle, text: str, target: str | None = None, *, beam: int | None = None, nbest: int = 0
+    model: TextTranslator | Bundle,
+    text: str,
+    target: str | None = None,
+    *,
+    sentence: int | None = None,
+    beam: int | None = None,
+    nbest: int = 0,
 ) -> Explanation:
-    """Translate a sentence, or force the given translation, and keep all attention (`front.py`)."""
+    """Translate a sentence, or force the given translation, and keep all attention (`front.py`). Of a text of several
+    sentences, `sentence` chooses one, from 0."""
     from regard.explain.front import explain as start
 
-    return start(model, text, target, beam=beam, nbest=nbest)
+    return start(model, text, target, sentence=sentence, beam=beam, nbest=nbest)

@@ -139,7 +139,7 @@ def norm_rows(bundle: Bundle, dev: Gold, test: Gold, words: WordsOf) -> list[Mea
 def mean_links(seen: Trace, row: RowMeaning, words: WordsOf) -> set[Link]:
     """Links of the mean of all layers, each the mean of its heads."""
     weights = beyond_tag(np.mean([layer.mean(axis=0) for layer in seen.cross], axis=0), seen.tag)  # (T, S)
-    texts = (seen.source_spans, seen.target_spans, seen.source, seen.target)
+    texts = (seen.source_spans, seen.target_spans, seen.read, seen.said)
     return hard_links(word_attention(weights, *texts, row, words))
 
 

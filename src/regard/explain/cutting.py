@@ -24,13 +24,15 @@ import numpy as np
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from regard.batch import pad_sources
 from regard.bundle.bundle import Bundle
+from regard.decode.greedy import greedy
 from regard.decode.likelihood import Ids, forced_log_probs
-from regard.decode.translator import AS_LINES, TextTranslator
 from regard.errors import InputError
 from regard.explain.trace import Kind
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
+from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
 How = Literal["zero", "uniform"]
 HOWS: tuple[How, ...] = get_args(How)
@@ -181,12 +183,19 @@ def mean_log_prob(model: Model, pairs: Sequence[tuple[Ids, Ids]]) -> float:
 
 
 def cut_output(
-    bundle: Bundle, source: str, target: str, heads: Sequence[Head], how: How | None = None
+    bundle: Bundle,
+    source: Ids,
+    target: Ids,
+    heads: Sequence[Head],
+    how: How | None = None,
+    slots: SlotTexts = NO_SLOTS,
 ) -> dict[str, Any]:
-    """What the forced target loses in log p when heads are cut, and the greedy translation then."""
-    pair = bundle.tokenizer.encode_source([source]), bundle.tokenizer.encode_target([target])
+    """What the forced target loses in log p when heads are cut, and the greedy translation then. Both without EOS."""
+    pair = [source], [target]
+    src, mask = (tensor.to(bundle.model.device) for tensor in pad_sources([source]))
     before = float(forced_log_probs(bundle.model, *pair)[0].sum())
     with cut(bundle.model, heads, how):
         after = float(forced_log_probs(bundle.model, *pair)[0].sum())
-        output = TextTranslator(bundle).translate([source], beam=1, **AS_LINES)[0].text
+        (found,) = greedy(bundle.model, src, mask)
+    output = fill(bundle.tokenizer.decode(found.ids), slots.target)
     return {"heads": " ".join(map(str, heads)), "drop": before - after, "output": output}

@@ -41,6 +41,7 @@ from regard.explain.request import request
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
 from regard.models.base import Model
+from regard.text.slots import SlotTexts, fill
 from regard.text.words import subword_shares, word_spans
 
 Blank = Literal["mean", "removed"]
@@ -51,9 +52,12 @@ BLANKS: tuple[Blank, ...] = get_args(Blank)
 class Evidence:
     """One sentence pair; every map has a row for each target word and a column for each source word."""
 
-    source: str  # as the model reads it
-    target: str  # as the model says it
+    source: str  # as the model reads it, slots filled
+    target: str  # as the model says it, slots filled
     translation: str  # the same as `translate` gives it
+    source_ids: tuple[int, ...]  # without EOS
+    target_ids: tuple[int, ...]
+    slots: SlotTexts  # a slot is one word
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     blank: Blank
@@ -93,14 +97,17 @@ def evidence(
     target: str | None = None,
     blank: Blank = "mean",
     *,
+    sentence: int | None = None,
     beam: int | None = None,
 ) -> Evidence:
-    """For the given target, or the translation that `translate` gives."""
+    """For the given target, or the translation that `translate` gives. Of a text of several sentences, `sentence`
+    chooses one, from 0."""
     if blank not in BLANKS:
         raise InputError(f'blank must be {" or ".join(BLANKS)}, but is "{blank}"')
-    asked = request(model, text, beam=beam)
-    bundle, source = asked.bundle, asked.source
-    ids = asked.target_ids(target)
+    asked = request(model, text, sentence=sentence, beam=beam)
+    bundle, source, slots = asked.bundle, asked.source, asked.slots
+    found = asked.said(target)
+    ids = found.ids
     attention, view, trust, hidden_name = None, None, None, ""
     if cross_layers(bundle.model) > 0:
         view, trust = stored_view(bundle)
@@ -109,17 +116,20 @@ def evidence(
     said = bundle.tokenizer.decode(ids)
     source_ids, of_word = source_in_words(bundle, source)
     shares = target_shares(bundle, ids)  # (T − 1, W)
-    words = tuple(source[a:b] for a, b in word_spans(source))
+    words = tuple(fill(source[a:b], slots.source) for a, b in word_spans(source))
     if not words or not shares.size:
         raise InputError("evidence is between words, but there are none on one side; give a sentence with words")
     rows = blanked_log_probs(bundle.model, source_ids, ids, of_word, len(words), blank)  # (V + 1, T)
     lost = rows[:1] - rows[1:]  # (V, T)
     return Evidence(
-        source,
-        said,
-        asked.translation(said) if target is None else said,
+        fill(source, slots.source),
+        fill(said, slots.target),
+        found.translation,
+        tuple(source_ids),
+        ids,
+        slots,
         words,
-        tuple(said[a:b] for a, b in word_spans(said)),
+        tuple(fill(said[a:b], slots.target) for a, b in word_spans(said)),
         blank,
         rows[0, :-1] @ shares,
         (lost[:, :-1] @ shares).T,

@@ -40,7 +40,7 @@ class Explanation:
     view: View  # of the cross-attention that is read as the alignment
     trust: Trust | None  # in that view; None where it was never measured
     text: str  # the sentence as it was given; the model may have read it otherwise (`trace.source`)
-    translation: str  # as `translate` gives it
+    translation: str  # as `translate` gives it; what was repaired after the search is not in the maps (`trace.how`)
 
     def __repr__(self) -> str:
         return f"Explanation({self.text!r} → {self.translation!r})"
@@ -118,9 +118,6 @@ def explain(
             parameter=("target", "beam"),
         )
     asked = request(model, text, sentence=sentence, beam=beam)
-    ids = asked.target_ids(target, nbest)
-    found = trace_sentence(asked.bundle, asked.source, ids)
-    if target is None:
-        found = replace(found, how="greedy" if asked.search.beam == 1 else f"beam {asked.search.beam}")
-    translation = asked.translation(found.target) if target is None else target
-    return Explanation(found, *stored_view(asked.bundle), asked.text, translation)
+    said = asked.said(target, nbest)
+    found = replace(trace_sentence(asked.bundle, asked.source, said.ids, slots=asked.slots), how=said.how)
+    return Explanation(found, *stored_view(asked.bundle), asked.text, said.translation)

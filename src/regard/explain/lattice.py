@@ -12,23 +12,27 @@ still going or had ended:
     abandoned    was still going when the search stopped
     cut off      was still going at the length limit, and is in the n-best list because nothing had ended
 
-The n-best list is the search's own; `replayed` makes it again from the nodes alone, and a test holds the two equal.
+The n-best list is the search's own, so two entries may be the same text in other tokens; `replayed` makes it again from
+the nodes alone, and a test holds the two equal. The search is the one whose result `translate` gives: where something
+must be said, it is constrained and its rows are more than the beam (`decode/search.py`), and where the guard took a
+second search, it is that one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
 from regard.decode.beam import Considered, Record, beam_search
 from regard.decode.hypothesis import Hypothesis
+from regard.decode.search import constrained_width
 from regard.decode.translator import TextTranslator
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.request import request
-from regard.text.tokenizer import Tokenizer
+from regard.text.slots import fill
 
 NodeFate = Literal["kept", "finished", "crowded out", "outranked", "overtaken", "abandoned", "cut off"]
 START = -1  # the parent of the first tokens
@@ -69,9 +73,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Lattice:
-    source: str  # as the model reads it
+    source: str  # as the model reads it, slots filled
     beam: int
+    rows: int  # hypotheses that go on at each step: the beam, or more where something must be said
     length_penalty: float
+    note: str  # what is special about the search, empty for a usual one
     ending: str
     nodes: tuple[Node, ...]  # by step, and within it best first as the search weighed them
     nbest: tuple[Entry, ...]
@@ -86,27 +92,44 @@ class Lattice:
 
 
 def lattice(
-    model: TextTranslator | Bundle, text: str, beam: int | None = None, length_penalty: float | None = None
+    model: TextTranslator | Bundle,
+    text: str,
+    beam: int | None = None,
+    length_penalty: float | None = None,
+    *,
+    sentence: int | None = None,
+    guard: bool = True,
 ) -> Lattice:
-    """The search for one sentence; beam and length penalty are the model's own unless given."""
-    asked = request(model, text, beam=beam, length_penalty=length_penalty)
-    (ids,) = asked.bundle.tokenizer.encode_source([asked.source])
-    src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([ids]))
+    """The search for one sentence; beam and length penalty are the model's own unless given. Of a text of several
+    sentences, `sentence` chooses one, from 0. Without `guard`, it is the first search also of a doubtful sentence."""
+    asked = request(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard)
+    tokenizer, (taken, demand) = asked.bundle.tokenizer, asked.result.search
+    constraint = asked.pipeline.constraint(asked.unit.ids, demand, taken.no_repeat)
+    rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
+    src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([asked.unit.ids]))
     records: list[Record] = []
-    (found,) = beam_search(asked.bundle.model, src, mask, asked.search.beam, asked.search.length_penalty, records)
-    made = lattice_of(records[0], found, asked.source, asked.search, asked.bundle.tokenizer)
-    return replace(made, nbest=tuple(replace(entry, text=asked.translation(entry.text)) for entry in made.nbest))
+    (found,) = beam_search(
+        asked.bundle.model, src, mask, rows, taken.length_penalty, records, [constraint], keep=taken.beam
+    )
+    labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), asked.slots.target)))
+    nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
+    given = {candidate.ids: candidate.text for candidate in asked.result.candidates}
+    texts = [given.get(h.ids) or asked.sentence.restore(tokenizer.decode(h.ids)).text for h in found]
+    nbest = _entries(nodes, found, texts)
+    ending = ENDINGS[records[0].ending or "all ended"].format(beam=taken.beam)
+    source = fill(asked.source, asked.slots.source)
+    notes = [asked.searched()] if taken != asked.pipeline.search else []
+    notes += [] if constraint is None else [f"{rows} rows, because something must be said"]
+    settings = taken.beam, rows, taken.length_penalty, " · ".join(notes)
+    return Lattice(source, *settings, ending, tuple(_led(nodes, nbest)), nbest)
 
 
-def lattice_of(
-    record: Record, found: list[Hypothesis], source: str, config: DecodeConfig, tokenizer: Tokenizer
-) -> Lattice:
+def nodes_of(record: Record, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]) -> list[Node]:
     """A record of the search and the n-best list that it gave, as nodes that know their parents and their ends."""
     nodes: list[Node] = []
     said: list[tuple[int, ...]] = []  # the tokens up to and with each node
     live = [START]  # the node behind each of the search's rows
     ranks = {(h.ids, len(h.log_probs)): rank for rank, h in enumerate(found, start=1)}  # cut off: no EOS is counted
-    pieces = tokenizer.target.pieces
     for step, weighed in enumerate(record.steps, start=1):
         last, kept = step == len(record.steps), []
         bar = min((c.total for c in weighed if c.fate == "kept"), default=0.0)
@@ -117,17 +140,14 @@ def lattice_of(
             ended = last or one.token == EOS
             rank = ranks.get((complete, step)) if ended and one.fate != "crowded out" else None
             fate = _fate(one, rank, last)
-            reason = _reason(one, fate, record, config.beam, bar, found)
+            reason = _reason(one, fate, record, (beam, width), bar, found)
             if one.fate == "kept":
                 kept.append(len(nodes))
             values = (one.log_prob, one.total, one.score)
-            piece = EOS_LABEL if one.token == EOS else pieces[one.token]
-            nodes.append(Node(step, parent, one.token, piece, *values, fate, reason, rank))
+            nodes.append(Node(step, parent, one.token, labels[one.token], *values, fate, reason, rank))
             said.append(words)
         live = kept
-    nbest = _entries(nodes, found, tokenizer)
-    ending = ENDINGS[record.ending or "all ended"].format(beam=config.beam)
-    return Lattice(source, config.beam, config.length_penalty, ending, tuple(_led(nodes, nbest)), nbest)
+    return nodes
 
 
 def _fate(one: Considered, rank: int | None, last: bool) -> NodeFate:
@@ -138,12 +158,18 @@ def _fate(one: Considered, rank: int | None, last: bool) -> NodeFate:
     return one.fate
 
 
-def _reason(one: Considered, fate: NodeFate, record: Record, beam: int, bar: float, found: list[Hypothesis]) -> str:
+def _reason(
+    one: Considered, fate: NodeFate, record: Record, widths: tuple[int, int], bar: float, found: list[Hypothesis]
+) -> str:
+    beam, rows = widths
     worst = found[-1].score if found else 0.0
+    crowded = f"{beam} better ones went on: log P {one.total:.3f} is not above the last of them, {bar:.3f}"
+    if rows > beam:  # the rows are shared over hypotheses that have said more and less of it
+        crowded = f"{rows} others went on, which are better or have said more of what must be said"
     return {
-        "kept": f"among the {beam} best that go on",
+        "kept": f"among the {rows} best that go on",
         "finished": "ended, and is in the n-best list",
-        "crowded out": f"{beam} better ones went on: log P {one.total:.3f} is not above the last of them, {bar:.3f}",
+        "crowded out": crowded,
         "outranked": f"ended, but {beam} that had ended rank above its score {one.score:.3f}",
         "overtaken": f"ended with score {one.score:.3f}, until {beam} better ones had ended",
         "abandoned": (
@@ -156,15 +182,14 @@ def _reason(one: Considered, fate: NodeFate, record: Record, beam: int, bar: flo
     }[fate]
 
 
-def _entries(nodes: list[Node], found: list[Hypothesis], tokenizer: Tokenizer) -> tuple[Entry, ...]:
+def _entries(nodes: list[Node], found: list[Hypothesis], texts: list[str]) -> tuple[Entry, ...]:
     ends = {node.rank: number for number, node in enumerate(nodes) if node.rank is not None}
     paths = []
-    for rank, hypothesis in enumerate(found, start=1):
+    for rank, (hypothesis, text) in enumerate(zip(found, texts, strict=True), start=1):
         way, number = [], ends[rank]
         while number != START:
             way.append(number)
             number = nodes[number].parent
-        text = tokenizer.decode(hypothesis.ids)
         paths.append(Entry(text, hypothesis.log_prob, hypothesis.score, tuple(reversed(way))))
     return tuple(paths)
 
@@ -195,7 +220,9 @@ def as_dict(lattice: Lattice) -> dict[str, Any]:
     return {
         "source": lattice.source,
         "beam": lattice.beam,
+        "rows": lattice.rows,
         "length_penalty": lattice.length_penalty,
+        "note": lattice.note,
         "ending": lattice.ending,
         "nbest": [asdict(path) for path in lattice.nbest],
         "nodes": [{"node": n} | asdict(node) for n, node in enumerate(lattice.nodes)],

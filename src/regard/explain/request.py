@@ -1,19 +1,35 @@
 """What is explained: a sentence of a text as `translate` reads it, and the translation that `translate` gives.
 
 Every explanation starts here, so all of them are about the same text and the same search: the model's own preparation,
-beam, length penalty and longest sentence, unless a beam or a length penalty is given.
+beam, length penalty and longest sentence, unless a beam or a length penalty is given, and the second search where the
+guard took that. What was put into a translation after the search is in `Said.translation`, not in its ids.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
+from regard.decode.pipeline import Pipeline, UnitResult
 from regard.decode.prepare import PreparedSentence, TextOptions
-from regard.decode.translation import SentenceTranslation
+from regard.decode.search import SearchOptions
 from regard.decode.translator import TextTranslator
+from regard.decode.units import Unit
 from regard.errors import InputError
+from regard.text.slots import SlotTexts
+
+REPAIRED = "repaired after the search"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A translation that is explained."""
+
+    ids: tuple[int, ...]  # as the model says it, without EOS
+    translation: str  # as `translate` gives it
+    how: str  # "forced", "greedy", "beam 5", and what else was done
 
 
 @dataclass(frozen=True)
@@ -21,14 +37,17 @@ class Request:
     """One sentence that is to be explained."""
 
     translator: TextTranslator
-    whole: str  # the text that the sentence is part of
-    number: int  # of the sentence in it, from 0
-    sentence: PreparedSentence
+    unit: Unit
     search: DecodeConfig
+    guard: bool = True
 
     @property
     def bundle(self) -> Bundle:
         return self.translator.bundle
+
+    @property
+    def sentence(self) -> PreparedSentence:
+        return self.unit.prepared
 
     @property
     def text(self) -> str:
@@ -37,34 +56,54 @@ class Request:
 
     @property
     def source(self) -> str:
-        """As the model reads it."""
+        """As the model reads it, with slots."""
         return self.sentence.read
 
-    def translated(self, nbest: int = 1) -> SentenceTranslation:
-        """What `translate` gives for it."""
+    @property
+    def slots(self) -> SlotTexts:
+        return self.sentence.slots
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """What `translate` would use."""
         beam, penalty = self.search.beam, self.search.length_penalty
-        found = self.translator.translate(self.whole, beam=beam, length_penalty=penalty, nbest=nbest)
-        return found.sentences[self.number]
+        text = TextOptions(mend=self.search.mend, guard=self.guard)
+        return self.translator.pipeline(SearchOptions(beam, penalty, nbest=beam), text)
 
-    def target_ids(self, target: str | None = None, nbest: int = 0) -> tuple[int, ...]:
-        """Of the given target, else of an entry of the n-best list, from 0; without EOS."""
+    @cached_property
+    def result(self) -> UnitResult:
+        """What `translate` finds for it, with the whole n-best list."""
+        return self.pipeline.results([self.unit])[0]
+
+    def said(self, target: str | None = None, nbest: int = 0) -> Said:
+        """The given target, else an entry of the n-best list, from 0."""
         if target is not None:
-            return tuple(self.bundle.tokenizer.encode_target([self.sentence.unrestored(target)])[0])
-        if not 0 <= nbest < self.search.beam:
+            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.unrestored(target)])
+            return Said(tuple(ids), target, "forced")
+        most = min(self.search.beam, len(self.result.candidates))
+        if not 0 <= nbest < most:
             raise InputError(
-                f"nbest must be from 0 to {self.search.beam - 1}, the beam less one, but is {nbest}; use a wider beam"
+                f"nbest must be from 0 to {most - 1}, the different translations that the search found, but is "
+                f"{nbest}; use a wider beam"
             )
-        candidates = self.translated(nbest + 1).candidates
-        if nbest >= len(candidates):
-            raise InputError(
-                f"nbest must be from 0 to {len(candidates) - 1}, the hypotheses that the search found, but is {nbest}; "
-                "use a wider beam"
-            )
-        return candidates[nbest].ids
+        found = self.result.candidates[nbest]
+        plain = self.sentence.restore(self.bundle.tokenizer.decode(found.ids)).text
+        how = self.searched()
+        return Said(found.ids, found.text, how if found.text == plain else f"{how} · {REPAIRED}")
 
-    def translation(self, target: str) -> str:
-        """What `translate` prints for what the model said: slots filled, in capitals where the text was."""
-        return self.sentence.restore(target).text
+    def searched(self) -> str:
+        """The search that was taken, in words.
+
+        "beam 5", or of a doubtful sentence that was searched for again "second search: beam 10, length penalty 1.5"
+        """
+        taken = self.result.search.options
+        name = "greedy" if taken.beam == 1 else f"beam {taken.beam}"
+        if taken == self.pipeline.search:
+            return name
+        penalty = taken.length_penalty != self.search.length_penalty
+        changes = [f"length penalty {taken.length_penalty:g}"] if penalty else []
+        changes += [f"no {taken.no_repeat} tokens twice"] if taken.no_repeat else []
+        return f"second search: {', '.join([name, *changes])}"
 
 
 def request(
@@ -74,9 +113,10 @@ def request(
     sentence: int | None = None,
     beam: int | None = None,
     length_penalty: float | None = None,
+    guard: bool = True,
 ) -> Request:
     """Raise unless there is one sentence that the model reads in one part. Of a text of several, `sentence` counts
-    from 0."""
+    from 0. `guard`: whether a doubtful one is searched for again, as `translate` does."""
     if isinstance(model, Bundle):
         model = TextTranslator(model)
     search = model.config
@@ -84,9 +124,7 @@ def request(
         search = replace(search, beam=beam)
     if length_penalty is not None:
         search = replace(search, length_penalty=length_penalty)
-    units = list(model.unit_maker(TextOptions(mend=search.mend)).units([(0, text)]))
-    if not units:
-        raise InputError("there is nothing to explain: the text is empty; give one sentence")
+    units = units_of(model, text)
     count = units[-1].sentence + 1
     if sentence is None and count > 1:
         raise InputError(
@@ -107,4 +145,12 @@ def request(
             f'there is nothing to explain: "{parts[0].prepared.source}" has no words and is copied as it is; '
             "give one sentence"
         )
-    return Request(model, text, sentence or 0, parts[0].prepared, search)
+    return Request(model, parts[0], search, guard)
+
+
+def units_of(model: TextTranslator, text: str) -> list[Unit]:
+    """The sentences of a text, those that are too long in parts, as `translate` reads them; at least one."""
+    units = list(model.unit_maker(TextOptions(mend=model.config.mend)).units([(0, text)]))
+    if not units:
+        raise InputError("there is nothing to explain: the text is empty; give one sentence")
+    return units

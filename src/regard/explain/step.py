@@ -27,6 +27,7 @@ from regard.explain.mechanisms import Checks, Query, array, write_out
 from regard.explain.terms import Array, Term
 from regard.explain.trace import no_attention
 from regard.models.base import AttentionMaps, Model
+from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
 TOLERANCE = 1e-5  # of weights; of other numbers relative to the largest of them, where that is above 1
 
@@ -56,20 +57,23 @@ class StepNumbers:
     numbers: Numbers
 
 
-def step_numbers(bundle: Bundle, source: str, target_ids: Sequence[int], query: Query) -> StepNumbers:
-    """The numbers of one query while `source` is translated as the target ids (without EOS)."""
+def step_numbers(
+    bundle: Bundle, source: str, target_ids: Sequence[int], query: Query, slots: SlotTexts = NO_SLOTS
+) -> StepNumbers:
+    """The numbers of one query while `source`, as the model reads it, is translated as the target ids (without EOS)."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
     if not bundle.model.has_attention:
         raise no_attention(bundle)
     numbers = numbers_of(bundle.model, source_ids, target_ids, query)
-    source_pieces = (*(tokenizer.source.pieces[i] for i in source_ids), EOS_LABEL)
-    pieces = [tokenizer.target.pieces[i] for i in target_ids]
+    source_pieces = (*tokenizer.source.labels(source_ids, slots.source), EOS_LABEL)
+    pieces = tokenizer.target.labels(target_ids, slots.target)
     read, predicted = (BOS_LABEL, *pieces), (*pieces, EOS_LABEL)
     at = query.position
     asks = f"{source_pieces[at]}" if query.kind == "encoder" else f"read {read[at]}, predicts {predicted[at]}"
     keys = read if query.kind == "decoder" else source_pieces
-    return StepNumbers(bundle.architecture, query, source, tokenizer.decode(target_ids), asks, keys, numbers)
+    texts = fill(source, slots.source), fill(tokenizer.decode(target_ids), slots.target)
+    return StepNumbers(bundle.architecture, query, *texts, asks, keys, numbers)
 
 
 @torch.inference_mode()

@@ -9,6 +9,9 @@ keeps the contract (`models/base.py`) stores the attention of each step under th
 those tokens, so they are reordered with the beam, and the rows of the chosen hypothesis are found by its own tokens.
 The search does not know of it. The encoder's maps do not depend on the target and come from a pass over the source.
 
+A slot (`text/slots.py`) is one token and one word. The model's own texts, `read` and `said`, have it as one character,
+and spans are of these; whatever people see has the text that it stands for.
+
 A row that does not sum to 1 is an error. This file merges no subwords (`attention.py`) and measures no alignment
 (`alignment.py`).
 """
@@ -33,6 +36,7 @@ from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
+from regard.text.slots import NO_SLOTS, SlotTexts, fill
 from regard.text.words import Span, WordsOf, word_spans
 
 Kind = AttentionKind
@@ -43,18 +47,28 @@ TOLERANCE = 1e-3  # how far from 1 a row may sum, for rounding
 class Trace:
     """One sentence pair and every attention between and within its two sides."""
 
-    source: str
-    target: str
+    read: str  # the source as the model reads it
+    said: str  # the target as the model says it
     source_pieces: tuple[str, ...]  # the tag if there is one, subwords, EOS last: S
     target_pieces: tuple[str, ...]  # what each decoder position predicts, EOS last: T
-    source_spans: tuple[Span, ...]  # characters of each source subword, without tag and EOS
-    target_spans: tuple[Span, ...]
+    source_spans: tuple[Span, ...]  # characters of `read` of each source subword, without tag and EOS
+    target_spans: tuple[Span, ...]  # of `said`
     target_ids: tuple[int, ...]  # without EOS
     encoder: tuple[NDArray[np.float64], ...]  # per layer (H, S, S)
     decoder: tuple[NDArray[np.float64], ...]  # per layer (H, T, T): row t has read BOS and targets before t
     cross: tuple[NDArray[np.float64], ...]  # per layer (H, T, S)
     how: str  # "forced", "greedy", "beam 5"
     tag: str | None = None  # the source's first piece, where that is a tag
+    slots: SlotTexts = NO_SLOTS  # what they stand for
+
+    @property
+    def source(self) -> str:
+        """With slots filled."""
+        return fill(self.read, self.slots.source)
+
+    @property
+    def target(self) -> str:
+        return fill(self.said, self.slots.target)
 
     def weights(self, view: View, kind: Kind = "cross") -> NDArray[np.float64]:
         """One map in subwords, (queries, keys); the view's head, or the mean of heads."""
@@ -89,20 +103,22 @@ class Trace:
         to EOS and the tag, or of the decoder's own words to BOS, is `eos_mass`. A row of the encoder is the word
         itself."""
         weights, row = self.weights(view, kind), view.row
-        source = target = (self.target_spans, self.target)
+        source = target = (self.target_spans, self.said, self.slots.target)
         if kind == "decoder":  # keys are BOS and the words before: BOS goes to the end, as what is not a word
             weights = np.roll(weights, -1, axis=1)
         else:
-            weights, source = beyond_tag(weights, self.tag), (self.source_spans, self.source)
+            weights, source = beyond_tag(weights, self.tag), (self.source_spans, self.read, self.slots.source)
         if kind == "encoder":
             weights, target, row = weights[self.tag is not None :], source, "predicting"
         merged = word_attention(weights, source[0], target[0], source[1], target[1], row, words)
-        return replace(merged, hidden_name=self.hidden_name(kind))
+        columns = tuple(fill(word, source[2]) for word in merged.source_words)
+        rows = tuple(fill(word, target[2]) for word in merged.target_words)
+        return replace(merged, source_words=columns, target_words=rows, hidden_name=self.hidden_name(kind))
 
     def views(self, words: WordsOf = word_spans) -> dict[View, WordAttention]:
-        """Every view of the cross-attention, in words."""
+        """Every view of the cross-attention, in words; slots are not filled."""
         cross = [beyond_tag(layer, self.tag) for layer in self.cross]
-        return views_of(cross, self.source_spans, self.target_spans, self.source, self.target, words)
+        return views_of(cross, self.source_spans, self.target_spans, self.read, self.said, words)
 
 
 def trace_sentence(
@@ -112,9 +128,11 @@ def trace_sentence(
     *,
     search: DecodeConfig | None = None,
     nbest: int = 0,
+    slots: SlotTexts = NO_SLOTS,
 ) -> Trace:
     """All attention of one source and the target given in ids (forced), or the one that the search finds, which is the
-    model's own unless given. `nbest` is the hypothesis' place in the n-best list, from 0."""
+    model's own unless given. `nbest` is the hypothesis' place in the n-best list, from 0; `slots` is what the slots of
+    the source stand for."""
     tokenizer = bundle.tokenizer
     (source_ids,) = tokenizer.encode_source([source])
     if target_ids is not None:
@@ -125,13 +143,13 @@ def trace_sentence(
         ids, how = found.ids, "greedy" if config.beam == 1 else f"beam {config.beam}"
     if not maps.cross:
         raise no_attention(bundle)
-    tokens, end = tokenizer.source_tokens(source), tokenizer.target.pieces[EOS]
+    tokens, end = tokenizer.plain.source_tokens(source), tokenizer.target.pieces[EOS]
     return Trace(
         source,
         tokenizer.decode(ids),
-        (*(t.text for t in tokens), end),
-        (*(tokenizer.target.pieces[i] for i in ids), end),
-        tuple((t.start, t.end) for t in tokens[len(tokenizer.mark_ids) :]),
+        (*tokenizer.source.labels(source_ids, slots.source), end),
+        (*tokenizer.target.labels(ids, slots.target), end),
+        tuple((t.start, t.end) for t in tokens),
         tuple(tokenizer.target_pieces(ids)),
         ids,
         checked_rows("encoder", maps.encoder),
@@ -139,6 +157,7 @@ def trace_sentence(
         checked_rows("cross", maps.cross),
         how,
         bundle.tag,
+        slots,
     )
 
 

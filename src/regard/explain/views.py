@@ -18,6 +18,7 @@ from regard.explain.alignment import Trust, ViewChoice, all_links, choose_view, 
 from regard.explain.trace import trace_sentence
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
+from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import WordsOf, word_spans
 
 
@@ -30,9 +31,11 @@ class ViewedAttention:
     trust: Trust | None  # None where it was never measured
 
 
-def view_attention(bundle: Bundle, source: str, target_ids: Sequence[int]) -> ViewedAttention:
+def view_attention(
+    bundle: Bundle, source: str, target_ids: Sequence[int], slots: SlotTexts = NO_SLOTS
+) -> ViewedAttention:
     """How much each target word attends to each source word, in the view that the bundle's card names."""
-    seen = trace_sentence(bundle, source, target_ids)
+    seen = trace_sentence(bundle, source, target_ids, slots=slots)
     view, trust = stored_view(bundle)
     return ViewedAttention(seen.in_words(view), view, trust)
 

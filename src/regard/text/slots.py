@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 FIRST_BYTE = 0xF5  # of the bytes that never occur in UTF-8
 SLOTS = tuple(chr(0xF8E0 + k) for k in range(0x100 - FIRST_BYTE))
@@ -40,6 +41,16 @@ def fill(text: str, spans: Sequence[str]) -> str:
         return spans[number] if number < len(spans) else found[0]
 
     return SLOT.sub(span_of, text)
+
+
+class SlotTexts(NamedTuple):
+    """What the slots of a sentence stand for, the first slot first: in the source, and in its translation."""
+
+    source: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+
+
+NO_SLOTS = SlotTexts()
 
 
 def around_slots(form: str) -> tuple[list[str], list[int]]:

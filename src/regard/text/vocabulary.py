@@ -58,6 +58,11 @@ class Vocabulary:
         """The words of a text in pieces form, before any merge; concatenated they are the text."""
         return [word for word, _ in self._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
 
+    def labels(self, ids: Iterable[int], slots: Sequence[str] = ()) -> list[str]:
+        """The entries of ids, for people: a slot is what it stands for."""
+        filled = dict(zip(self.slot_ids, slots, strict=False))
+        return [filled.get(i, self.pieces[i]) for i in ids]
+
     def encode(self, forms: Sequence[str]) -> list[list[int]]:
         """The ids of texts in pieces form. A slot is one id; what stands around it is encoded on its own."""
         return self._around_slots(forms, self._encode)

@@ -41,7 +41,8 @@ def lattice_drawing(lattice: Lattice) -> Drawing:
     tallest = max(len(lattice.at(step)) for step in range(1, lattice.steps + 1))
     title = f"Beam {lattice.beam}: {printable(lattice.source)}"
     penalty = f"score: log P / ((5 + length) / 6)^{lattice.length_penalty:g}"
-    caption = f"{LEGEND} · numbers: log P so far · {penalty} · stopped because {lattice.ending}"
+    note = f"{lattice.note} · " if lattice.note else ""
+    caption = f"{LEGEND} · numbers: log P so far · {penalty} · {note}stopped because {lattice.ending}"
     legend, size = _nbest(lattice)
     return framed(Drawing(total, HEADING + tallest * PITCH, tuple(items), title, caption), legend, size)
 

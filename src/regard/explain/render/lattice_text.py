@@ -13,6 +13,7 @@ LABEL = 14  # cells of a piece
 def lattice_text(lattice: Lattice) -> str:
     penalty = f"length penalty {lattice.length_penalty:g}"
     lines = [f"Beam {lattice.beam}, {penalty}: {printable(lattice.source)}"]
+    lines += [lattice.note] if lattice.note else []
     lines.append("* on the way to the best   │ went on   ■ in the n-best list   × given up")
     for step in range(1, lattice.steps + 1):
         heading = f"step {step}"
