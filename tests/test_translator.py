@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import regard
+from regard.decode.prepare import Reader
 from regard.errors import InputError
 from regard.translator import Translator
 from support import LINES
@@ -26,6 +28,34 @@ def test_alignments_of_given_and_of_own_translations(translator: Translator) -> 
     assert translator.align([]) == []
 
 
+def test_a_long_line_is_aligned_with_its_own_translation(translator: Translator) -> None:
+    """It is translated in parts, and so aligned."""
+    found = translator.align("The cat sleeps. " * 60)
+    assert len(found.source_words) == len(found.target_words) == len(found.links) == 240
+
+
+def test_what_is_read_in_small_letters_or_not_at_all_keeps_its_words(translator: Translator) -> None:
+    mending = Translator(translator.bundle, replace(translator.config, mend=True))
+    plain = mending.align("The cat sleeps.", "Le chat dort.")
+    loud = mending.align("THE CAT SLEEPS.", "LE CHAT DORT.")
+    assert loud.links == plain.links
+    assert loud.target_words == ("LE", "CHAT", "DORT", ".")
+    around = mending.align("  😀 The cat sleeps.", "  😀 Le chat dort.")
+    assert around.source_words == ("😀", "The", "cat", "sleeps", ".")
+    assert around.links == tuple((i + 1, j + 1) for i, j in plain.links)
+
+
+def test_a_slot_is_linked_with_itself(translator: Translator) -> None:
+    found = Translator(translator.bundle)
+    found.__dict__["reader"] = Reader("en", "fr", slots=len(found.tokenizer.slot_ids))
+    aligned = found.align("The dog sees 3:45 pm.", "À 3:45 pm, le chien voit.")
+    words = [(a, b) for a, b in aligned.word_pairs if a in ("3", ":", "45", "pm")]
+    assert {("3", "3"), (":", ":"), ("45", "45"), ("pm", "pm")} <= set(words)
+    assert {b for _, b in words} == {"3", ":", "45", "pm"}  # no other word is linked with it
+    shown = found.score("The dog sees 3:45 pm.", "Le chien voit 3:45 pm.")
+    assert "3:45 pm" in shown.tokens
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -33,7 +63,7 @@ def test_alignments_of_given_and_of_own_translations(translator: Translator) -> 
         ((b"x",), "decode it first"),
         (("a", ["b"]), "two strings, or two lists"),
         ((["a", "b"], ["a"]), "as many targets"),
-        (("word " * 300,), "sentence by sentence"),
+        (("word " * 300, "mot"), "fewer than 100 tokens, but pair 0 has"),
     ],
 )
 def test_what_cannot_be_aligned(translator: Translator, arguments: Any, message: str) -> None:

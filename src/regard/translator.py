@@ -57,8 +57,9 @@ class Translator(TextTranslator):
         self, sources: str | Iterable[str], targets: str | Iterable[str] | None = None
     ) -> WordAlignment | list[WordAlignment]:
         """Which words translate which, read from the model's attention: of a pair of strings one `WordAlignment`, of
-        two lists a list. Without targets, of the model's own translations."""
-        from regard.explain.word_alignment import align_words, translation_words
+        two lists a list. Without targets, of the model's own translations. Words are those of the texts as they are
+        given; the model reads them as in `translate`."""
+        from regard.explain.word_alignment import align_pairs, translation_words
 
         lines = checked_texts(sources, "align")
         if targets is None:
@@ -69,6 +70,5 @@ class Translator(TextTranslator):
             others = checked_texts(targets, "align")
             if len(lines) != len(others):
                 raise InputError(f"align needs as many targets as sources, but got {len(others)} and {len(lines)}")
-            ids = [tuple(ids) for ids in self.tokenizer.encode_target(others)]
-            aligned = [align_words(self.bundle, *pair) for pair in zip(lines, ids, strict=True)]
+            aligned = list(align_pairs(self, list(zip(lines, others, strict=True))))
         return aligned[0] if isinstance(sources, str) else aligned

@@ -15,7 +15,8 @@ from support import need_font
 SENTENCE = "The dog sees the cat."
 FLAGS = {
     "attention": [
-        *("--model", "--target", "--beam", "--kind", "--layer", "--head", "--row", "--subwords", "--specials"),
+        *("--model", "--sentence", "--target", "--beam", "--kind", "--layer", "--head", "--row", "--subwords"),
+        "--specials",
         *("--arrows", "--out", "--font", "--device", "--help"),
     ],
     "heads": [
@@ -132,3 +133,52 @@ def test_one_line_says_what_is_wrong(call, run_folder, tmp_path, monkeypatch, wo
     assert answer.err.count("\n") == 1
     assert said in answer.err
     assert list(Path().iterdir()) == []
+
+
+TEXT = "The cat sleeps. 12:30! The dog sees the cat."
+
+
+@pytest.mark.parametrize("command", ["attention", "heads", "evidence", "lattice", "step"])
+def test_all_sentences_of_a_text_or_one(call, run_folder, command):
+    words = ["explain", command, "--model", run_folder, TEXT]
+    code, out, err = call(*words)
+    assert code == 0
+    assert [line for line in out.splitlines() if line.startswith("Sentence ")] == [
+        f"Sentence {n} of 3" for n in (1, 2, 3)
+    ]
+    assert "Le chat dort." in out
+    assert "Le chien voit le chat." in out
+    assert err.startswith("regard: sentence 2: there is nothing to explain")
+    assert err.count("\n") == 1
+    third = call(*words, "--sentence", "3")
+    assert (third.code, third.err) == (0, "")
+    assert third.out == call("explain", command, "--model", run_folder, SENTENCE).out
+    assert out.endswith(third.out)
+
+
+def test_a_file_and_a_target_are_of_one_sentence(call, run_folder, tmp_path):
+    for command in (["attention"], ["heads"], ["arcs", "--word", "cat"], ["evidence"], ["lattice"], ["step"]):
+        words = ["explain", *command, "--model", run_folder, TEXT]
+        path = tmp_path / f"{command[0]}.json"
+        refused = call(*words, "--out", path)
+        assert (refused.code, refused.err.count("\n"), path.exists()) == (2, 1, False)
+        assert "has 3 sentences, but a file shows one; choose it: --sentence 1 to 3" in refused.err
+        assert call(*words, "--sentence", "3", "--out", path).code == 0
+        assert path.exists()
+        assert "--sentence counts from 1 to 3 in this text, but is 4" in call(*words, "--sentence", "4").err
+    forced = ["explain", "attention", "--model", run_folder, TEXT, "--target", "Le chat dort."]
+    assert "--target translates one sentence, but the text has 3; choose one: --sentence 1 to 3" in call(*forced).err
+    assert call(*forced, "--sentence", "1").code == 0
+
+
+def test_arcs_are_shown_where_the_word_stands(call, run_folder):
+    said = call("explain", "arcs", "--word", "dog", "--model", run_folder, "The cat sleeps. The dog sees the cat.")
+    assert said.code == 0
+    assert "“dog” in: The dog sees the cat." in said.out
+    assert 'sentence 1: there is no word "dog"' in said.err
+    nowhere = call("explain", "arcs", "--word", "bird", "--model", run_folder, "The cat sleeps. The dog sees the cat.")
+    assert nowhere.code == 2
+    two = call("explain", "arcs", "--word", "dog", "--model", run_folder, TEXT, SENTENCE)
+    assert (two.code, "give each sentence as a text of its own" in two.err) == (2, True)
+    both = call("explain", "arcs", "--word", "dog", "--model", run_folder, SENTENCE, SENTENCE, "--sentence", "1")
+    assert "--sentence is of one text, but there are 2" in both.err

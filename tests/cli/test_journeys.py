@@ -129,10 +129,10 @@ def test_going_on_from_a_trained_model(tmp_path: Path, run_folder: Path, call: C
 
 
 def test_standard_input_line_by_line(run_folder: Path) -> None:
-    """Order and empty lines are kept; "\\r\\n", a BOM and a missing last "\\n" change nothing; a locale neither."""
+    """Order and blank lines are kept; "\\r\\n", a BOM and a missing last "\\n" change nothing; a locale neither."""
     given = f"\ufeff{SOURCES[1]}\r\n\r\n{SOURCES[0]}\n   \n{SOURCES[2]}".encode()
     out = good("translate", "--model", run_folder, input=given, PYTHONIOENCODING="ascii")
-    assert lines(out) == [TARGETS[1], "", TARGETS[0], "", TARGETS[2]]
+    assert lines(out) == [TARGETS[1], "", TARGETS[0], "   ", TARGETS[2]]
 
 
 def test_sentences_as_words(run_folder: Path, call: Call) -> None:
@@ -169,7 +169,7 @@ def test_output_through_a_link_and_into_a_pipe(run_folder: Path, tmp_path: Path,
 
 
 def test_a_chunk_may_end_anywhere(run_folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["regard.cli.translate"], "CHUNK", 3)
+    monkeypatch.setattr(sys.modules["regard.cli.translate_lines"], "CHUNK", 3)
     assert lines(call("translate", "--model", run_folder, *SOURCES).out) == TARGETS
     numbers = [
         row.split(" ||| ")[0] for row in lines(call("translate", "--model", run_folder, "--nbest=2", *SOURCES).out)
@@ -192,7 +192,7 @@ def test_json_lines(run_folder: Path, call: Call) -> None:
     assert full["source"] == SOURCES[0]
     assert full["text"] == full["nbest"][0]["text"] == TARGETS[0]
     assert full["score"] == full["nbest"][0]["score"] > full["nbest"][1]["score"]
-    assert empty == {"source": "", "text": "", "score": 0.0, "nbest": []}
+    assert empty == {"source": "", "text": "", "score": 0.0, "nbest": [], "sentences": [], "warnings": []}
 
 
 def test_attention_stands_under_each_translation(run_folder: Path, call: Call) -> None:

@@ -120,8 +120,8 @@ def test_wrapping_is_read_as_a_space() -> None:
 
 def test_a_given_translation_is_read_with_slots() -> None:
     found = prepared("Call 555-0199 at 3:45 pm!", MENDS, SLOTTED)
-    assert found.unrestored("Appelle le 555-0199 à 3:45 pm !") == f"Appelle le {SLOTS[0]} à {SLOTS[1]} !"
-    assert found.unrestored("Appelle !") == "Appelle !"
+    assert found.as_said("Appelle le 555-0199 à 3:45 pm !").text == f"Appelle le {SLOTS[0]} à {SLOTS[1]} !"
+    assert found.as_said("Appelle !").text == "Appelle !"
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────

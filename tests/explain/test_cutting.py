@@ -150,12 +150,13 @@ def test_random_heads_are_seeded_and_distinct() -> None:
 def test_the_new_output_of_a_trained_model(translator: Translator) -> None:
     source, target = LINES[3]
     every = heads_of(translator.bundle.model)
-    nothing = cut_output(translator.bundle, source, target, [])
+    ids = translator.tokenizer.encode_source([source]), translator.tokenizer.encode_target([target])
+    pair = ids[0][0], ids[1][0]
+    nothing = cut_output(translator.bundle, *pair, [])
     assert (nothing["drop"], nothing["output"]) == (0, target)
-    all_cut = cut_output(translator.bundle, source, target, every)
+    all_cut = cut_output(translator.bundle, *pair, every)
     assert all_cut["drop"] > 1
     assert all_cut["output"] != target
-    ids = translator.tokenizer.encode_source([source]), translator.tokenizer.encode_target([target])
     whole = forced_log_probs(translator.bundle.model, *ids)[0].sum()
     with cut(translator.bundle.model, every):
         rest = forced_log_probs(translator.bundle.model, *ids)[0].sum()

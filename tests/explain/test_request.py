@@ -15,7 +15,7 @@ from regard.decode.prepare import Reader
 from regard.decode.translation import SentenceTranslation
 from regard.errors import InputError
 from regard.explain.evidence import evidence
-from regard.explain.front import explain
+from regard.explain.front import Explanation, explain
 from regard.explain.lattice import lattice
 from regard.explain.mechanisms import Query
 from regard.explain.request import request
@@ -27,7 +27,6 @@ from regard.translator import Translator
 
 ROUGH = [
     "PLEASE DO NOT FEED THE ANIMALS.",
-    "😀 Where are you? #later",
     "The Cat Is Back on His Mat",
     "The cat sleeps.",
     "Call 555-0199 at 3:45 pm",
@@ -57,7 +56,7 @@ SEVERAL = [
     "First line.\n\n  * Second line: call 555-0199.\nThird?",
     "I am here. Dr. Smith is not. He left at 3:45 pm.",
     "One. Two. https://example.com. Four.",
-    "What? No! Really…",
+    "😀 Where are you? #later",
 ]
 
 
@@ -73,9 +72,13 @@ def boxed() -> Translator:
 def test_all_explain_what_translate_says(boxed: Translator, text: str) -> None:
     said = boxed.translate(text)
     (sentence,) = said.sentences
-    check(boxed, text, None, sentence)
-    assert explain(boxed.bundle, text).translation == sentence.text
-    assert request(boxed, text).said().ids == said.candidates[0].ids
+    check(boxed, text, None, sentence, relies=ROUGH.index(text) % 3 == 0)  # a third of them, for time
+
+
+def test_a_bundle_and_a_request_give_the_same(boxed: Translator) -> None:
+    said = boxed.translate(ROUGH[3])
+    assert explain(boxed.bundle, ROUGH[3]).translation == said.text
+    assert request(boxed, ROUGH[3]).said().ids == said.candidates[0].ids
 
 
 @pytest.mark.parametrize("text", SEVERAL)
@@ -84,7 +87,7 @@ def test_each_sentence_is_explained_as_it_was_translated(boxed: Translator, text
     assert len(said.sentences) > 1
     for number, sentence in enumerate(said.sentences):
         if sentence.read:
-            check(boxed, text, number, sentence)
+            check(boxed, text, number, sentence, relies=number == 0)
         else:
             with pytest.raises(InputError, match="has no words and is copied as it is"):
                 explain(boxed, text, sentence=number)
@@ -95,17 +98,27 @@ def test_each_sentence_is_explained_as_it_was_translated(boxed: Translator, text
             ask(boxed, text, sentence=99)
 
 
-def check(translator: Translator, text: str, number: int | None, sentence: SentenceTranslation) -> None:
+def check(
+    translator: Translator, text: str, number: int | None, sentence: SentenceTranslation, relies: bool = True
+) -> None:
     """Every explanation of a sentence is of what `translate` said."""
     shown = explain(translator, text, sentence=number)
     assert (shown.text, shown.translation) == (sentence.source, sentence.text)
     assert (shown.trace.read, shown.trace.target_ids) == (sentence.read, sentence.candidates[0].ids)
+    searched = lattice(translator, text, sentence=number)
+    assert searched.source == shown.trace.source
+    assert searched.nbest[0].text == sentence.text
+    assert searched.nbest[0].score == pytest.approx(sentence.candidates[0].score, abs=1e-4)
+    if relies:
+        check_evidence(translator, text, number, sentence, shown)
+
+
+def check_evidence(
+    translator: Translator, text: str, number: int | None, sentence: SentenceTranslation, shown: Explanation
+) -> None:
     relied = evidence(translator, text, sentence=number)
     assert (relied.source, relied.target) == (shown.trace.source, shown.trace.target)
     assert (relied.translation, relied.target_ids) == (sentence.text, sentence.candidates[0].ids)
-    searched = lattice(translator, text, sentence=number)
-    assert searched.source == shown.trace.source
-    assert (searched.nbest[0].text, searched.nbest[0].score) == (sentence.text, sentence.candidates[0].score)
 
 
 def test_a_second_search_is_the_one_that_is_shown(boxed: Translator) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
     from regard.explain.aligners import Gold, Measured, Pair
     from regard.text.words import WordsOf
+    from regard.translator import Translator
 
 
 def align(
@@ -106,8 +107,9 @@ def align(
     cut: WordsOf = space_spans if words == "spaces" else word_spans
     pairs = read_both(src, tgt)
     if gold is None:
-        bundle = load(folder, device)
-        write_links(out, bundle, pairs, stored_view(bundle), cut)
+        translator = load(folder, device)
+        say_view(translator.bundle)
+        write_output(out, lambda file: write_given(file, translator, pairs, cut))
         return
     dev, test = dev_and_test(read_known(pairs, gold, gold_first, cut), (dev_src, dev_tgt, dev_gold), gold_first, cut)
     if not (dev.pairs and test.pairs):
@@ -115,7 +117,7 @@ def align(
     if (train_src is None) != (train_tgt is None):
         raise InputError("text for the aligners is two files: --train-src and --train-tgt")
     text = [*(read_both(train_src, train_tgt) if train_src and train_tgt else ()), *pairs]
-    bundle = load(folder, device)
+    bundle = load(folder, device).bundle
     view, table = measure(bundle, dev, test, text, cut, seed)
     show(table, len(dev.pairs), len(test.pairs), len(text), as_json)
     if out is not None:
@@ -124,10 +126,10 @@ def align(
         keep_view(bundle, folder, table[0], gold.name)
 
 
-def load(folder: Path, device: str) -> Bundle:
+def load(folder: Path, device: str) -> Translator:
     from regard.translator import Translator
 
-    return Translator.load(folder, device).bundle
+    return Translator.load(folder, device)
 
 
 def read_both(src: Path, tgt: Path) -> list[Pair]:
@@ -155,13 +157,20 @@ def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: W
     return read_known(read_both(src, tgt), gold, first, words), known
 
 
-def stored_view(bundle: Bundle) -> View:
+def say_view(bundle: Bundle) -> None:
     from regard.explain.views import stored_view
 
     view, trust = stored_view(bundle)
     worth = trust or "never measured: --gold FILE does"
     typer.echo(f"regard: links are those of {view} ({worth})", err=True)
-    return view
+
+
+def write_given(out: TextIO, translator: Translator, pairs: list[Pair], words: WordsOf) -> None:
+    """The links of texts that are read as `regard translate` reads them."""
+    from regard.explain.word_alignment import align_pairs
+
+    for found in align_pairs(translator, pairs, words):
+        out.write(f"{found}\n")
 
 
 def measure(
@@ -190,7 +199,8 @@ def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: i
     )
 
 
-def write_links(output: Path | None, bundle: Bundle, pairs: list[Pair], view: View, words: WordsOf) -> None:
+def write_links(output: Path, bundle: Bundle, pairs: list[Pair], view: View, words: WordsOf) -> None:
+    """In the view that was measured, and of texts as they stand in their files, as they were measured."""
     from regard.align.attention import hard_links
     from regard.explain.alignment import format_links
     from regard.explain.trace import trace_sentence

@@ -24,7 +24,7 @@ from regard.decode.translation import Span, WordLink
 from regard.models.base import Model
 from regard.text.slots import SLOTS
 from regard.text.tokenizer import Tokenizer
-from regard.text.words import word_spans
+from regard.text.words import WordsOf, word_spans
 
 Weights = NDArray[np.float64]
 
@@ -71,16 +71,27 @@ def word_links(
 ) -> tuple[WordAttention, list[WordLink]]:
     """How much the words of the target ids' text attended to the words of `read`, and the links between them, in order
     of the target."""
-    answer = tokenizer.decode(target_ids)
-    source_words, target_words = word_spans(read), word_spans(answer)
-    plain = tokenizer.plain
-    source_spans = [(token.start, token.end) for token in plain.source_tokens(read)]
-    in_words = word_attention(weights, source_spans, tokenizer.target_pieces(target_ids), read, answer, view.row)
+    source_spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(read)]
+    target_spans = tokenizer.target_pieces(target_ids)
+    return links_between(weights, view, (read, source_spans), (tokenizer.decode(target_ids), target_spans))
+
+
+def links_between(
+    weights: Weights,
+    view: AlignmentView,
+    source: tuple[str, Sequence[Span]],
+    target: tuple[str, Sequence[Span]],
+    words: WordsOf = word_spans,
+) -> tuple[WordAttention, list[WordLink]]:
+    """The same of two texts with the spans of their tokens."""
+    (read, source_spans), (answer, target_spans) = source, target
+    source_words, target_words = words(read), words(answer)
+    in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, words)
     links = {j: source_words[i] for i, j in hard_links(in_words)}
     places = {read[start:end]: (start, end) for start, end in source_words if read[start:end] in SLOTS}
     found: list[tuple[Span, Span]] = []
     for j, word in enumerate(target_words):
-        source = places.get(answer[word[0] : word[1]]) or links.get(j)
-        if source is not None:
-            found.append((source, word))
+        linked = places.get(answer[word[0] : word[1]]) or links.get(j)
+        if linked is not None:
+            found.append((linked, word))
     return in_words, found

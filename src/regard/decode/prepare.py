@@ -88,6 +88,13 @@ class Restored:
         return self.starts[answer[0]], self.starts[answer[1]]
 
 
+class AsSaid(NamedTuple):
+    """A translation that is given, as the model would have said it."""
+
+    text: str
+    origins: tuple[Span, ...]  # of each of its characters, in the translation
+
+
 @dataclass(frozen=True)
 class PreparedSentence:
     """A sentence and what the model reads of it."""
@@ -141,16 +148,18 @@ class PreparedSentence:
             return answer
         return answer[: stop.start()] or answer
 
-    def unrestored(self, text: str) -> str:
-        """A given translation as the model would have said it: slots for what fills them, no more than there are."""
-        text = text.removeprefix(self.source[: self.start]).removesuffix(self.source[self.end :])
-        if self.loud and in_capitals(text):
-            text = in_small(text)
+    def as_said(self, text: str) -> AsSaid:
+        """A given translation as the model would have said it: without what surrounds the sentence, in small letters if
+        the sentence is read so, and with slots for what fills them, each once."""
+        before, after = self.source[: self.start], self.source[self.end :]
+        start = len(before) if text.startswith(before) else 0
+        end = len(text) - len(after) if text.endswith(after) and len(text) - len(after) >= start else len(text)
+        changes: list[tuple[int, int, str]] = []
         for one in self.held:
-            if one.slot:
-                found = next((wanted for wanted in one.wanted if wanted in text), None)
-                text = text if found is None else text.replace(found, one.slot, 1)
-        return text
+            if one.slot and (place := _first_place(text, (start, end), one.wanted, changes)):
+                changes.append((*place, one.slot))
+        said, origins = _changed(text, start, end, changes)
+        return AsSaid(in_small(said) if self.loud and in_capitals(text[start:end]) else said, origins)
 
 
 def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSentence:
@@ -284,8 +293,28 @@ def _as_read(
         for found in pattern.finditer(sentence, start, end):
             if not any(first < found.end() and found.start() < stop for first, stop in taken):
                 changes.append((*found.span(), new))
-    read, origins = [], []
+    return _changed(sentence, start, end, changes)
+
+
+def _changed(
+    sentence: str, start: int, end: int, changes: Sequence[tuple[int, int, str]]
+) -> tuple[str, tuple[Span, ...]]:
+    """A part of a text with some of its spans replaced, and where each character comes from."""
+    read: list[str] = []
+    origins: list[Span] = []
     for (_, last, _), (first, stop, new) in pairwise([(start, start, ""), *sorted(changes), (end, end, "")]):
         read.append(sentence[last:first] + new)
         origins += [(at, at + 1) for at in range(last, first)] + [(first, stop)] * len(new)
     return "".join(read), tuple(origins)
+
+
+def _first_place(text: str, within: Span, wanted: Sequence[str], taken: Sequence[tuple[int, int, str]]) -> Span | None:
+    """Where one of the wanted texts stands first and nothing is taken."""
+    for one in wanted:
+        at = text.find(one, *within)
+        while at >= 0:
+            end = at + len(one)
+            if not any(first < end and at < stop for first, stop, _ in taken):
+                return at, end
+            at = text.find(one, at + 1, within[1])
+    return None

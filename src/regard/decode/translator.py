@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple, TypedDict, TypeVar, Unpack, overload
+from typing import TypedDict, TypeVar, Unpack, overload
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
@@ -24,6 +24,7 @@ from regard.config import build
 from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, ensemble_alignment_heads
 from regard.decode.assemble import assembled
 from regard.decode.attended import AlignmentView, alignment_view
+from regard.decode.forced_pair import ForcedPair, forced_pair
 from regard.decode.hypothesis import check_log_probs
 from regard.decode.likelihood import Likelihood, forced_log_probs
 from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
@@ -83,12 +84,6 @@ class MeasuringOptions(TypedDict):
 
 # For measuring a model on lines that are sentences, as test sets are.
 AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False}
-
-
-class _ForcedPair(NamedTuple):
-    source: tuple[int, ...]
-    target: tuple[int, ...]
-    tokens: tuple[str, ...]  # of the target, for people: slots are filled
 
 
 class TextTranslator:
@@ -289,28 +284,22 @@ class TextTranslator:
         read, written = ([in_one_line(text) for text in checked_texts(side, "score")] for side in (sources, targets))
         if len(read) != len(written):
             raise InputError(f"score needs as many targets as sources, but there are {len(written)} and {len(read)}")
-        pairs = [self._forced(i, *pair, tag) for i, pair in enumerate(zip(read, written, strict=True))]
-        log_probs = forced_log_probs(self.bundle.model, [p.source for p in pairs], [p.target for p in pairs])
+        pairs = [self.forced_pair(*pair, tag) for pair in zip(read, written, strict=True)]
+        for number, pair in enumerate(pairs):
+            pair.check_length(self.max_length, "score", number)
+        ids = [pair.source_ids for pair in pairs], [pair.target_ids for pair in pairs]
         found = []
-        for source, target, pair, row in zip(read, written, pairs, log_probs, strict=True):
+        for source, target, pair, row in zip(
+            read, written, pairs, forced_log_probs(self.bundle.model, *ids), strict=True
+        ):
             check_log_probs(row.tolist())
-            found.append(Likelihood(source, target, (*pair.tokens, "</s>"), tuple(row.tolist())))
+            tokens = self.tokenizer.target.labels(pair.target_ids, pair.slots.target)
+            found.append(Likelihood(source, target, (*tokens, "</s>"), tuple(row.tolist())))
         return found[0] if isinstance(sources, str) else found
 
-    def _forced(self, number: int, source: str, target: str, tag: str | None) -> _ForcedPair:
-        """A pair in ids, as the model reads and says it."""
-        maker = self.unit_maker(TextOptions("lines", mend=self.config.mend), tag)
-        units = list(maker.units([(0, source)]))
-        one = units[0].prepared if len(units) == 1 and units[0].ids else None
-        source_ids = units[0].ids if one else (*maker.prefix, *self.tokenizer.plain.encode_source([source])[0])
-        (target_ids,) = self.tokenizer.encode_target([one.unrestored(target) if one else target])
-        if max(len(source_ids), len(target_ids)) >= self.max_length:  # EOS takes the last position
-            raise InputError(
-                f"score reads sentences of fewer than {self.max_length} tokens, but pair {number} has "
-                f"{len(source_ids)} and {len(target_ids)}; score its sentences one by one"
-            )
-        tokens = tuple(self.tokenizer.target.labels(target_ids, one.slots.target if one else ()))
-        return _ForcedPair(tuple(source_ids), tuple(target_ids), tokens)
+    def forced_pair(self, source: str, target: str, tag: str | None = None) -> ForcedPair:
+        """A source as `translate` reads it, as one sentence, and a given translation of it."""
+        return forced_pair(self.unit_maker(TextOptions("lines", mend=self.config.mend), tag), source, target)
 
     def _fill_unknown(self, unknown: Unknown, tag: str | None) -> FillUnknown | None:
         if unknown == "keep":

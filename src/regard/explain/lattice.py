@@ -114,7 +114,7 @@ def lattice(
     labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), asked.slots.target)))
     nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
     given = {candidate.ids: candidate.text for candidate in asked.result.candidates}
-    texts = [given.get(h.ids) or asked.sentence.restore(tokenizer.decode(h.ids)).text for h in found]
+    texts = [given.get(h.ids) or asked.restored(h.ids) for h in found]
     nbest = _entries(nodes, found, texts)
     ending = ENDINGS[records[0].ending or "all ended"].format(beam=taken.beam)
     source = fill(asked.source, asked.slots.source)

@@ -7,6 +7,7 @@ guard took that. What was put into a translation after the search is in `Said.tr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -78,7 +79,7 @@ class Request:
     def said(self, target: str | None = None, nbest: int = 0) -> Said:
         """The given target, else an entry of the n-best list, from 0."""
         if target is not None:
-            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.unrestored(target)])
+            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_said(target).text])
             return Said(tuple(ids), target, "forced")
         most = min(self.search.beam, len(self.result.candidates))
         if not 0 <= nbest < most:
@@ -87,9 +88,15 @@ class Request:
                 f"{nbest}; use a wider beam"
             )
         found = self.result.candidates[nbest]
-        plain = self.sentence.restore(self.bundle.tokenizer.decode(found.ids)).text
+        plain = self.restored(found.ids)
         how = self.searched()
         return Said(found.ids, found.text, how if found.text == plain else f"{how} · {REPAIRED}")
+
+    def restored(self, ids: Sequence[int]) -> str:
+        """What the model says, as it is given back before anything is repaired."""
+        answer = self.bundle.tokenizer.decode(ids)
+        answer = self.sentence.without_added_stop(answer) if self.search.mend else answer
+        return self.sentence.restore(answer).text
 
     def searched(self) -> str:
         """The search that was taken, in words.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.align.attention import Link, hard_links
+from regard.align.attention import Link
 from regard.bundle.bundle import Bundle
+from regard.decode.attended import attended, links_between
 from regard.decode.translation import Translation
+from regard.decode.translator import TextTranslator
 from regard.explain.alignment import Trust, format_links
 from regard.explain.trace import no_attention
-from regard.explain.views import stored_view, view_attention
-from regard.text.words import Span, word_spans
+from regard.explain.views import stored_view
+from regard.text.words import Span, WordsOf, word_spans
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,13 +38,41 @@ class WordAlignment:
         return f"WordAlignment({pairs}{' …' if len(self.links) > 20 else ''})"
 
 
-def align_words(bundle: Bundle, source: str, target_ids: Sequence[int]) -> WordAlignment:
-    """Links each target word to the source word with the largest attention weight, in the view of the bundle's card."""
-    source_words, target_words = _words(source), _words(bundle.tokenizer.decode(target_ids))
-    if not (source_words and target_words):
-        return WordAlignment(source_words, target_words, ())
-    seen = view_attention(bundle, source, target_ids)
-    return WordAlignment(source_words, target_words, tuple(sorted(hard_links(seen.attention))), seen.trust)
+def align_pairs(
+    translator: TextTranslator, pairs: Sequence[tuple[str, str]], words: WordsOf = word_spans
+) -> Iterator[WordAlignment]:
+    """Links each target word of given translations to the source word with the largest attention weight, in the view of
+    the model's card. Texts are read as `translate` reads them; words and links are of the texts as they were given."""
+    view, bundle, tokenizer = translator.alignment_view, translator.bundle, translator.tokenizer
+    trust = stored_view(bundle)[1] if view else None
+    for number, (source, target) in enumerate(pairs):
+        source_words, target_words = words(source), words(target)
+        texts = (
+            tuple(source[slice(*span)] for span in source_words),
+            tuple(target[slice(*span)] for span in target_words),
+        )
+        if not (source_words and target_words):
+            yield WordAlignment(*texts, ())
+            continue
+        if not view:
+            raise no_attention(bundle)
+        pair = translator.forced_pair(source, target)
+        pair.check_length(translator.max_length, "align", number)
+        (weights,) = attended(bundle.model, view, [pair.source_ids], [pair.target_ids], bundle.tag)
+        spans = [(piece.start, piece.end) for piece in tokenizer.plain.source_tokens(pair.read)]
+        said = [(piece.start, piece.end) for piece in tokenizer.target_tokens(pair.answer)]
+        _, links = links_between(weights, view, (pair.read, spans), (pair.answer, said), words)
+        found = {
+            (i, j)
+            for from_span, to_span in links
+            for i in _touched(source_words, _origin(pair.source_origins, from_span))
+            for j in _touched(target_words, _origin(pair.target_origins, to_span))
+        }
+        yield WordAlignment(*texts, tuple(sorted(found)), trust)
+
+
+def _origin(origins: Sequence[Span], span: Span) -> Span:
+    return origins[span[0]][0], origins[span[1] - 1][1]
 
 
 def translation_words(bundle: Bundle, translation: Translation) -> WordAlignment:

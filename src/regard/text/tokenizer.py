@@ -182,16 +182,23 @@ class Tokenizer:
     def source_tokens(self, text: str) -> list[Piece]:
         """The tokens `encode_source` makes of a text, with their spans in the text as it was given. A mark is of no
         width and stands at the beginning."""
+        return [*([] if self.mark is None else [Piece(self.mark, 0, 0)]), *self._tokens(self.source, text)]
+
+    def target_tokens(self, text: str) -> list[Piece]:
+        """The tokens `encode_target` makes of a text, with their spans in the text as it was given."""
+        return self._tokens(self.target, text)
+
+    def _tokens(self, vocabulary: Vocabulary, text: str) -> list[Piece]:
         form = to_pieces_form(nfc(text))
-        ids = self.source.encode([form])[0]
-        words = self.source.cut(form) if self.unknown is not None else None  # an unknown word keeps its span
-        parts = [word.encode() for word in words] if words is not None else [self.source.bytes[i] for i in ids]
+        ids = vocabulary.encode([form])[0]
+        words = vocabulary.cut(form) if self.unknown is not None else None  # an unknown word keeps its span
+        parts = [word.encode() for word in words] if words is not None else [vocabulary.bytes[i] for i in ids]
         origins = nfc_origins(text)
-        tokens = [] if self.mark is None else [Piece(self.mark, 0, 0)]
+        tokens = []
         for i, (start, end) in zip(ids, piece_spans(parts), strict=True):
             first = origins[start][0] if start < len(origins) else len(text)
             last = origins[end - 1][1] if end > start else first
-            tokens.append(Piece(self.source.pieces[i], first, last))
+            tokens.append(Piece(vocabulary.pieces[i], first, last))
         return tokens
 
     def as_dict(self) -> dict[str, Any]:

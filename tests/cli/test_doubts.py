@@ -1,0 +1,92 @@
+"""What is said of doubtful sentences: one line, a report with a line for each sentence, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+
+from regard.cli.doubts import Doubts, sentence_row
+from regard.decode.translation import ProtectedSpan, Reason, SentenceTranslation, Translation
+from regard.errors import InputError
+
+FINE = SentenceTranslation("a", "b", (0, 1), (0, 1), "a", confidence=0.87654321)
+LOST = ProtectedSpan("42", "number", "42", (2, 4), None, "missing", "the search did not say it")
+ODD = SentenceTranslation(
+    "a 42",
+    "b",
+    (0, 4),
+    (0, 1),
+    "a 42",
+    confidence=0.1,
+    reasons=(Reason("loop", "It says b twice."),),
+    protected=(LOST,),
+)
+
+
+def said(*sentences: SentenceTranslation) -> Translation:
+    return Translation("a", "b", 0.0, 0.0, (), sentences)
+
+
+def summary(numbers: list[int], count: int, report: Path | None = None) -> str:
+    doubts = Doubts(report)
+    for number in range(1, count + 1):
+        doubts.add(f"line {number}", said(ODD if number in numbers else FINE))
+    return doubts.summary()
+
+
+def test_the_summary_names_the_lines() -> None:
+    assert summary([4, 17, 31], 40) == ("3 of 40 sentences are doubtful: lines 4, 17, 31; --report why.jsonl says why")
+    assert summary([2], 3) == "1 of 3 sentences is doubtful: line 2: It says b twice."
+    assert summary([1], 1) == "1 of 1 sentence is doubtful: line 1: It says b twice."
+    many = summary(list(range(1, 13)), 1200)
+    assert many.startswith("12 of 1,200 sentences are doubtful: lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more; ")
+
+
+def test_the_summary_names_the_report(tmp_path: Path) -> None:
+    assert summary([1, 2], 2, tmp_path / "r.jsonl").endswith(f"lines 1, 2; {tmp_path / 'r.jsonl'} says why")
+
+
+def test_two_doubtful_sentences_of_one_line_are_one_place() -> None:
+    doubts = Doubts()
+    doubts.add("line 7", said(ODD, FINE, ODD))
+    assert doubts.summary() == "2 of 3 sentences are doubtful: line 7; --report why.jsonl says why"
+
+
+def test_the_report_has_every_sentence_and_appears_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    doubts = Doubts(path)
+    doubts.add("line 1", said(FINE, ODD))
+    assert not path.exists()
+    doubts.finish()
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [row["place"] for row in rows] == ["line 1", "line 1"]
+    assert rows[0]["confidence"] == 0.8765
+    assert rows[1] == {"place": "line 1", **json.loads(json.dumps(sentence_row(ODD)))}
+    assert rows[1]["reasons"] == [{"name": "loop", "text": "It says b twice."}]
+    assert (rows[1]["protected"][0]["status"], rows[1]["protected"][0]["target_span"]) == ("missing", None)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_strict_ends_with_code_3(strict: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    fine = Doubts(strict=strict)
+    fine.add("line 1", said(FINE))
+    fine.finish()
+    assert capsys.readouterr().err == ""
+    doubtful = Doubts(strict=strict)
+    doubtful.add("line 1", said(ODD))
+    if strict:
+        with pytest.raises(typer.Exit) as ended:
+            doubtful.finish()
+        assert ended.value.exit_code == 3
+    else:
+        doubtful.finish()
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_report_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none" / "r.jsonl"):
+        with pytest.raises(InputError, match=r"--report .* cannot be written"):
+            Doubts(path)
