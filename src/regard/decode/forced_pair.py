@@ -43,11 +43,13 @@ def forced_pair(maker: UnitMaker, source: str, target: str) -> ForcedPair:
     if len(units) == 1 and units[0].ids:
         (unit,) = units
         sentence, at = unit.prepared, unit.span[0]
-        answer = sentence.as_said(target)
+        inset = len(target) - len(target.lstrip())
+        answer = sentence.as_said(target.strip())
+        answer_origins = tuple((inset + start, inset + end) for start, end in answer.origins)
         origins = tuple((at + start, at + end) for start, end in sentence.origins)
         (target_ids,) = tokenizer.encode_target([answer.text])
         texts = sentence.read, answer.text, unit.ids, tuple(target_ids)
-        return ForcedPair(*texts, origins, answer.origins, sentence.slots)
+        return ForcedPair(*texts, origins, answer_origins, sentence.slots)
     (source_ids,), (target_ids,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
     texts = source, target, (*maker.prefix, *source_ids), tuple(target_ids)
     return ForcedPair(*texts, _places(source), _places(target))
