@@ -29,8 +29,13 @@ class Doubts:
         if report is not None and (report.is_dir() or not report.parent.is_dir()):
             raise InputError(f"--report {report} cannot be written: name a file in a folder that exists")
 
-    def add(self, place: str, translation: Translation) -> None:
+    def add(self, place: str, translation: Translation, lines: bool = False) -> None:
+        """`lines`: the text is a whole file, and a sentence's place is its line."""
+        line, at = 1, 0
         for sentence in translation.sentences:
+            if lines:
+                line, at = line + translation.source.count("\n", at, sentence.source_span[0]), sentence.source_span[0]
+                place = f"line {line}"
             self.sentences += 1
             if sentence.reasons:
                 self.doubtful += 1

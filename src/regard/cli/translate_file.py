@@ -50,7 +50,7 @@ def translate_file(
     found = translate_document(read_document(input), format, translate, chosen)
     counter.end()
     for number, (segment, translation) in enumerate(zip(found.segments, found.translations, strict=True), start=1):
-        doubts.add(segment.place or f"segment {number}", translation)
+        doubts.add(segment.place or f"segment {number}", translation, lines=format == "text")
     write_document(out, found.data)
     for line in found.warnings[:SHOWN]:
         warn(line)

@@ -36,6 +36,7 @@ class Thresholds:
 
     short: float = 4.0  # standard deviations of the length ratio below the model's usual one
     long: float = 5.0  # above it; good translations of short sentences are more often long than short
+    foreign: float = 10.0  # nats by which another language is more probable, where it is not without its names
     seldom: float = 0.05  # attention that a source word got from all target words together: nothing looked at it
     uncovered: float = 0.5  # share of the source's long words
     fewest_uncovered: int = 2  # words
@@ -69,8 +70,10 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
 def _language(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
     wanted = seen.languages[0]
     found = not_in(seen.source, wanted) if wanted else None
-    if wanted is None or found is None or (seen.bare is not None and not_in(seen.bare, wanted) is None):
-        return None  # "Mrs Merkel is here." is English; what is not English is so without its names too
+    if wanted is None or found is None:
+        return None
+    if seen.bare is not None and found[1] < limits.foreign and not_in(seen.bare, wanted) is None:
+        return None  # it is only a name that is foreign: "Mrs Merkel is here."
     text = f"The source seems to be {language_name(found[0])}, but the model reads {language_name(wanted)}."
     return Reason("language", text)
 
