@@ -43,7 +43,7 @@ from regard.report.svg import svg
 from regard.translator import Translator
 
 GOOD = 0.5  # chrF of a sentence from which on a warning about its translation is a false alarm
-SPOILT = 400  # sentences of each kind
+SPOILT = 250  # sentences of each kind
 FEWEST_WORDS = 4  # of a sentence that is spoilt
 BATCH = 64
 
