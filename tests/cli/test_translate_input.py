@@ -1,4 +1,4 @@
-"""`regard translate` and its input: lines of a pipe as they come, and one line out for each text."""
+"""`regard translate` and its input: lines of a pipe as they come, and texts with line breaks."""
 
 from __future__ import annotations
 
@@ -50,12 +50,11 @@ def test_an_error_ends_the_process_although_its_input_is_open(tmp_path: Path) ->
         assert process.stderr.read().decode().count("\n") == 1
 
 
-@pytest.mark.parametrize("text", ["The cat\nsleeps.", "The cat sleeps.\r\n😀", "\n"])
-def test_one_line_for_each_text(call: Call, run_folder: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["The cat sleeps.\nThe cat sleeps.", "The cat sleeps.\r\n😀", "\n", "  "])
+def test_the_line_breaks_of_a_text_stay_as_they_are(call: Call, run_folder: Path, text: str) -> None:
     code, out, _ = call("translate", "--model", run_folder, "--mend", text, LINES[0][0])
     assert code == 0
-    assert out.count("\n") == 2
-    assert out.splitlines()[-1] == LINES[0][1]
+    assert out == f"{text.replace(LINES[0][0], LINES[0][1])}\n{LINES[0][1]}\n"
 
 
 def test_json_has_no_nan() -> None:
