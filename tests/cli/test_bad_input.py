@@ -190,7 +190,7 @@ TRANSLATE = {
     "--model model --input a.en --out taken": ["--out taken is a folder; name a file"],
     "--model model --input a.en --out no/out.fr": ["--out no/out.fr", "no is not a folder"],
     "--model model --input a.en --out a.fr/out.fr": ["--out a.fr/out.fr", "a.fr is not a folder"],
-    "--model model hello --input a.en": ["both sentences and --input", "one or the other"],
+    "--model model hello --input a.en": ["both texts and --input", "one or the other"],
     "--model model hello --json --attention": ["--attention", "--json"],
     "--model model hello --nbest 9": ["nbest must be between 1 and the beam (4), but is 9", "wider beam"],
     "--model model hello --nbest 3 --beam 2 --out new.fr": ["between 1 and the beam (2)"],

@@ -36,7 +36,7 @@ def a_search(pieces: list[list[str]]) -> Lattice:
             fate = "kept" if row == 0 else "crowded out"
             leads_to = 1 if row == 0 else None
             nodes.append(Node(step, parent, 5, piece, -1.0, -1234.5 * step, -1.0, fate, "why", None, leads_to))
-    return Lattice("a source", 3, 0.6, "all ended", tuple(nodes), (Entry("a text", -1.0, -1.0, (0,)),))
+    return Lattice("a source", 3, 3, 0.6, "", "all ended", tuple(nodes), (Entry("a text", -1.0, -1.0, (0,)),))
 
 
 @settings(deadline=None, max_examples=30)
