@@ -198,14 +198,13 @@ def spoilt(translator: Translator, some: Measured) -> dict[str, list[Observation
     nonsense = [shuffled(one.source) for one in chosen]
     answers = translated(translator, nonsense)
     whole = [(one, answer) for one, answer in zip(chosen, answers, strict=True) if answer is not None]
+    other_words = [(one, answer) for one, answer in whole if answer.ids != one.ids]  # else the order did not matter
     other = [tokenizer.decode(one.ids) for one in chosen]
     groups = {
         "cut to a half": changed(lambda words: words[: max(1, len(words) // 2)]),
         "a phrase said three times": changed(looped),
-        "of the source with its words shuffled": [
-            dataclasses.replace(one, text=answer.text, ids=answer.ids)
-            for one, answer in whole
-            if answer.text != one.text  # the order did not matter
+        f"of the source with its words shuffled ({len(whole) - len(other_words)} unchanged ones left out)": [
+            dataclasses.replace(one, text=answer.text, ids=answer.ids) for one, answer in other_words
         ],
         "of another sentence": said(other[1:] + other[:1]),
         "(shuffled words are all that was given)": [answer for _, answer in whole],
