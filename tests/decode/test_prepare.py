@@ -71,6 +71,15 @@ def test_a_full_stop_that_the_source_has_not_is_left_out() -> None:
     assert cats.without_added_stop(".") == "."
 
 
+def test_a_filled_slot_stays_apart_from_words_as_in_the_source() -> None:
+    found = prepared("Take version v12.8.18 on the 20th of May.", MENDS, SLOTTED)
+    one, two = SLOTS[:2]
+    restored = found.restore(f"la{one}dès le {two}e")
+    assert restored.text == "la v12.8.18 dès le 20e"
+    assert restored.text[slice(*restored.span((2, 3)))] == "v12.8.18"
+    assert restored.text[slice(*restored.span((3, 6)))] == "dès"
+
+
 def test_further_spaces_and_signs_are_read_as_words() -> None:
     found = prepared("A  big shop,\tbooks & maps", MENDS, SLOTTED)
     assert found.read == "A big shop,\tbooks and maps"

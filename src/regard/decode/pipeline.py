@@ -216,7 +216,7 @@ class Pipeline:
     def _answers(self, sentence: PreparedSentence, hypotheses: Sequence[Hypothesis]) -> list[str]:
         if self.fill_unknown is not None and hypotheses:
             return self.fill_unknown([sentence.read] * len(hypotheses), [h.ids for h in hypotheses])
-        answers = [self.bundle.tokenizer.decode(h.ids) for h in hypotheses]
+        answers = [_tidy(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
         return [sentence.without_added_stop(answer) for answer in answers] if self.text.mend else answers
 
     def _result(self, draft: UnitDraft) -> UnitResult:
@@ -240,3 +240,9 @@ class Pipeline:
         invented = invented_numbers(source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
         return judged._replace(reasons=(*judged.reasons, *numbers))
+
+
+def _tidy(answer: str, sentence: PreparedSentence) -> str:
+    """Without line breaks and without slots that the sentence does not have: a model may produce both."""
+    strange = set(slots_in(answer)) - {one.slot for one in sentence.held}
+    return answer.translate({ord("\r"): " ", ord("\n"): " "} | {ord(slot): "\ufffd" for slot in strange})

@@ -82,10 +82,12 @@ class Restored:
     """An answer of the model as it is given back."""
 
     text: str
-    starts: tuple[int, ...]  # for each character of the answer, and its end: where it is in the text
+    starts: tuple[int, ...]  # for each character of the answer, and its end: where it begins in the text
+    ends: tuple[int, ...]  # for each character of the answer: where it ends
 
     def span(self, answer: Span) -> Span:
-        return self.starts[answer[0]], self.starts[answer[1]]
+        start = self.starts[answer[0]]
+        return start, self.ends[answer[1] - 1] if answer[1] > answer[0] else start
 
 
 class AsSaid(NamedTuple):
@@ -132,14 +134,26 @@ class PreparedSentence:
 
     def restore(self, answer: str) -> Restored:
         """The answer with slots filled, in capitals if the sentence is, and what was left out around it."""
-        fills = {one.slot: one.wanted[0] for one in self.held if one.slot}
-        parts, starts, at = [self.source[: self.start]], [], self.start
-        for character in answer:
-            starts.append(at)
-            part = fills.get(character) or (character.upper() if self.loud else character)
-            parts.append(part)
-            at += len(part)
-        return Restored("".join(parts) + self.source[self.end :], (*starts, at))
+        held = {one.slot: one for one in self.held if one.slot}
+        parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
+        for place, character in enumerate(answer):
+            one = held.get(character)
+            before, part, after = "", character.upper() if self.loud else character, ""
+            if one is not None:
+                left = answer[place - 1] if place else ""
+                before, after = self._spaces(one, left, answer[place + 1 : place + 2])
+                part = one.wanted[0]
+            parts.append(before + part + after)
+            starts.append(at + len(before))
+            ends.append(starts[-1] + len(part))
+            at += len(parts[-1])
+        return Restored("".join(parts) + self.source[self.end :], (*starts, at), tuple(ends))
+
+    def _spaces(self, one: Held, left: str, right: str) -> tuple[str, str]:
+        """What keeps a filled slot apart from letters that it does not touch in the source: models forget spaces."""
+        touches_left = self.source[one.start - 1 : one.start].isalnum() if one.start else False
+        touches_right = self.source[one.end : one.end + 1].isalnum()
+        return " " * (left.isalnum() and not touches_left), " " * (right.isalnum() and not touches_right)
 
     def without_added_stop(self, answer: str) -> str:
         """The answer without a full stop or exclamation mark that the sentence does not have: a heading stays one."""
