@@ -158,13 +158,13 @@ class Pipeline:
             if progress is not None:
                 progress(sum(times[key] for key in some))
         attention = self._attention(hypotheses)
-        seen: dict[str, Seen] = {}  # of each text that was read
+        seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
         drafts = []
         for unit, key in zip(units, keys, strict=True):
-            found, weights, text = hypotheses.get(key, []), attention.get(key), unit.prepared.read
-            if weights is not None and text not in seen:
-                seen[text] = word_links(self.bundle.tokenizer, self.view, weights, text, found[0].ids)
-            drafts.append(self._draft(unit, found, seen.get(text), SearchTaken(options, key[1])))
+            found, weights, read = hypotheses.get(key, []), attention.get(key), (unit.prepared.read, key[1])
+            if weights is not None and read not in seen:
+                seen[read] = word_links(self.bundle.tokenizer, self.view, weights, read[0], found[0].ids)
+            drafts.append(self._draft(unit, found, seen.get(read), SearchTaken(options, key[1])))
         return drafts
 
     def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
