@@ -46,6 +46,7 @@ GOOD = 0.5  # chrF of a sentence from which on a warning about its translation i
 SPOILT = 250  # sentences of each kind
 FEWEST_WORDS = 4  # of a sentence that is spoilt
 BATCH = 64
+CAPTION = "The chrF that sentences had, in bins of the confidence that predicted it; on the diagonal both are equal."
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,8 @@ def draw(sets: Sequence[Measured], calibration: Calibration, file: Path) -> None
         for some in sets
     }
     axes = from_zero("confidence", [1.0]), from_zero("chrF of the sentences, mean", [1.0])
-    file.write_text(svg(plot("Confidence against chrF", series, *axes, joined=True)), encoding="utf-8")
+    drawing = plot("Confidence against chrF", series, *axes, joined=True)
+    file.write_text(svg(dataclasses.replace(drawing, caption=CAPTION)), encoding="utf-8")
 
 
 # ── alarms ────────────────────────────────────────────────────────────────────────────────────────────────────────────

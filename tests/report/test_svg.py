@@ -107,7 +107,7 @@ PICTURES = sorted((Path(__file__).parents[2] / "docs" / "img").glob("*.svg"))
 
 
 def test_there_are_pictures() -> None:
-    wanted = {"hero", "attention", "heads", "arcs", "il", "elle", "lattice", "positions"}
+    wanted = {"hero", "attention", "heads", "arcs", "il", "elle", "lattice", "positions", "calibration"}
     assert {path.stem for path in PICTURES} == wanted
 
 
