@@ -161,10 +161,10 @@ class Pipeline:
         seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
         drafts = []
         for unit, key in zip(units, keys, strict=True):
-            found, weights, read = hypotheses.get(key, []), attention.get(key), (unit.prepared.read, key[1])
-            if weights is not None and read not in seen:
-                seen[read] = word_links(self.bundle.tokenizer, self.view, weights, read[0], found[0].ids)
-            drafts.append(self._draft(unit, found, seen.get(read), SearchTaken(options, key[1])))
+            found, weights, asked = hypotheses.get(key, []), attention.get(key), (unit.prepared.read, key[1])
+            if weights is not None and asked not in seen:
+                seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
+            drafts.append(self._draft(unit, found, seen.get(asked), SearchTaken(options, key[1])))
         return drafts
 
     def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
