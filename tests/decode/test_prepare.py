@@ -78,6 +78,7 @@ def test_a_filled_slot_stays_apart_from_words_as_in_the_source() -> None:
     assert restored.text == "la v12.8.18 dès le 20e"
     assert restored.text[slice(*restored.span((2, 3)))] == "v12.8.18"
     assert restored.text[slice(*restored.span((3, 6)))] == "dès"
+    assert found.restore(f"{one}{two}").text == "v12.8.18 20"
 
 
 def test_further_spaces_and_signs_are_read_as_words() -> None:

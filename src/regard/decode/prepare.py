@@ -141,6 +141,7 @@ class PreparedSentence:
             before, part, after = "", character.upper() if self.loud else character, ""
             if one is not None:
                 left = answer[place - 1] if place else ""
+                left = held[left].wanted[0][-1:] if left in held else left  # two slots side by side
                 before, after = self._spaces(one, left, answer[place + 1 : place + 2])
                 part = one.wanted[0]
             parts.append(before + part + after)
