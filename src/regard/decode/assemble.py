@@ -104,7 +104,7 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
         span,
         target,
         first.prepared.read if len(parts) == 1 else "",
-        parts[0][1].candidates if len(parts) == 1 else _combined([result.candidates for _, result in parts], " ", 1),
+        parts[0][1].candidates if len(parts) == 1 else _of_parts([result.candidates for _, result in parts]),
         confidence,
         (*reasons.values(), *_lost(protected)),
         tuple(links) if all(result.aligned for _, result in parts) else None,
@@ -164,9 +164,10 @@ def _sum(parts: Sequence[Candidate], text: str) -> Candidate:
     return Candidate(text, sum(part.score for part in parts), sum(part.log_prob for part in parts), ids)
 
 
-def _combined(lists: Sequence[Sequence[Candidate]], gap: str, nbest: int) -> tuple[Candidate, ...]:
-    best = [candidates[0] for candidates in lists if candidates][: nbest * len(lists)]
-    return (_sum(best, gap.join(one.text for one in best)),) if best else ()
+def _of_parts(lists: Sequence[Sequence[Candidate]]) -> tuple[Candidate, ...]:
+    """Of a sentence that was read in parts, the best of each together."""
+    best = [candidates[0] for candidates in lists if candidates]
+    return (_sum(best, " ".join(one.text for one in best)),) if best else ()
 
 
 def _best_choices(scores: Sequence[Sequence[float]], most: int) -> list[dict[int, int]]:
