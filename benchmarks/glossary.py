@@ -36,8 +36,9 @@ from regard.data.corpus import read_lines
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile
 from regard.decode.constraints import Constraint, EachOnce
+from regard.decode.options import SearchOptions
 from regard.decode.required_terms import RequiredTerms
-from regard.decode.search import SearchOptions, search
+from regard.decode.search import search
 from regard.errors import RegardError
 from regard.metrics.bleu import bleu
 from regard.text.fidelity import occurs

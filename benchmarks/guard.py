@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
+from regard.align.attention import beyond_tag
 from regard.bundle import box
 from regard.bundle.calibration import Calibration
 from regard.bundle.card import read_card
@@ -96,7 +97,8 @@ def observe(translator: Translator, answers: Sequence[Answer]) -> list[Observati
         read = bundle.tokenizer.encode_source([one.read for one in some])
         said = [one.ids for one in some]
         log_probs = forced_log_probs(bundle.model, read, said)
-        maps = attended(bundle.model, view, read, said, bundle.tag) if view else [None] * len(some)
+        seen = attended(bundle.model, view, read, said) if view else []
+        maps = [beyond_tag(weights, bundle.tag) for weights in seen] or [None] * len(some)
         for one, ids, row, weights in zip(some, read, log_probs, maps, strict=True):
             words = None if weights is None else word_links(bundle.tokenizer, view, weights, one.read, one.ids)[0]
             found.append(Observation(one.source, one.text, row, len(ids), words, bundle.languages))

@@ -19,7 +19,8 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.data.corpus import read_lines
 from regard.data.slot_pairs import copies_of
-from regard.decode.search import SearchOptions, search
+from regard.decode.options import SearchOptions
+from regard.decode.search import search
 from regard.device import pick_device
 from regard.metrics.bleu import bleu
 from regard.text.slots import SLOTS, fill, slots_in

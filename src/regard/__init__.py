@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from regard.decode.sampling import Sampling
+    from regard.decode.options import Sampling
     from regard.decode.translation import Translation
     from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 _CLASSES = {
-    "Sampling": "regard.decode.sampling",
+    "Sampling": "regard.decode.options",
     "Translation": "regard.decode.translation",
     "Translator": "regard.translator",
 }  # imported when they are first used, because they need torch

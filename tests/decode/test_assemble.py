@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.decode.assemble import _best_choices, assembled
+from regard.decode.options import SearchOptions
 from regard.decode.pipeline import SearchTaken, UnitResult
 from regard.decode.prepare import PreparedSentence
-from regard.decode.search import SearchOptions
 from regard.decode.survival import Survived
 from regard.decode.translation import Candidate, ProtectedSpan
 from regard.decode.units import Unit

@@ -18,8 +18,8 @@ from regard.batch import BOS, EOS, pad_sources
 from regard.decode.beam import Record, beam_search, length_penalty
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat, Terms
 from regard.decode.hypothesis import Hypothesis
-from regard.decode.sampling import Sampling
-from regard.decode.search import SearchOptions, search
+from regard.decode.options import Sampling, SearchOptions
+from regard.decode.search import search
 from regard.errors import BundleError
 from regard.models.table import ARCHITECTURES
 from variants import V, scattered

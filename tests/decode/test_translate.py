@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import regard
 from regard.batch import budgeted
+from regard.decode.options import Sampling
 from regard.decode.prepare import TextOptions
-from regard.decode.sampling import Sampling
 from regard.errors import BundleError, InputError, RegardError
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import Vocabulary

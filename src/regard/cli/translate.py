@@ -16,7 +16,7 @@ from regard.cli.translate_lines import Work, check_attention, chunks_of, progres
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.sampling import Sampling
+    from regard.decode.options import Sampling
     from regard.text.glossary import Glossary
 
 
@@ -269,7 +269,7 @@ def check_document(nbest: int, as_json: bool, attention: bool, text: list[str] |
 
 
 def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed: int | None) -> Sampling | None:
-    from regard.decode.sampling import Sampling
+    from regard.decode.options import Sampling
 
     if sample and beam is not None:
         raise InputError("--sample draws and --beam searches; give one or the other")

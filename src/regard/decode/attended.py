@@ -11,22 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from regard.align.attention import RowMeaning, WordAttention, beyond_tag, hard_links, word_attention
+from regard.align.attention import RowMeaning, WordAttention, hard_links, word_attention
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
 from regard.decode.alignment_heads import AlignmentHeads
+from regard.decode.engine import Weights
 from regard.decode.translation import Span, WordLink
 from regard.models.base import Model
 from regard.text.slots import SLOTS
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import WordsOf, word_spans
-
-Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -54,15 +51,13 @@ def attended(
     view: AlignmentView,
     sources: Sequence[Sequence[int]],
     targets: Sequence[Sequence[int]],
-    tag: str | None = None,
 ) -> list[Weights]:
-    """Each map (T + 1, S + 1) of a teacher-forced pass, EOS last on both sides; where every source begins with a tag,
-    its weight is added to EOS."""
+    """Each map (T + 1, S + 1) of a teacher-forced pass, EOS last on both sides."""
     layers = model.attention(flat_batch(sources, targets).pad().to(model.device)).cross
     weights = view.heads.average(layers).double().cpu().numpy()  # (B, T, S)
     found = []
     for row, source, target in zip(weights, sources, targets, strict=True):
-        found.append(beyond_tag(row[: len(target) + 1, : len(source) + 1], tag))
+        found.append(row[: len(target) + 1, : len(source) + 1])
     return found
 
 

@@ -17,31 +17,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from regard.align.attention import WordAttention
-from regard.batch import budgeted, pad_sources
+from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
 from regard.bundle.calibration import Calibration
-from regard.decode.attended import AlignmentView, Weights, attended, word_links
+from regard.decode.attended import AlignmentView, word_links
 from regard.decode.confidence import Observation
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
+from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
 from regard.decode.guard import Judgement, better, judge, second_tries
 from regard.decode.hypothesis import Hypothesis
+from regard.decode.options import SearchOptions
 from regard.decode.prepare import PreparedSentence, TextOptions
 from regard.decode.required_terms import RequiredTerms, said_instead
-from regard.decode.search import SearchOptions, search
 from regard.decode.survival import Survived, checked, repaired
 from regard.decode.translation import Candidate, Reason, WordLink, distinct
 from regard.decode.units import Unit
-from regard.models.base import Model
 from regard.text.fidelity import invented_numbers
 from regard.text.slots import SLOTS, slots_in
 
-FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get smaller batches
-
-Ids = tuple[int, ...]
 Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer attended to
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
-Progress = Callable[[int], None]
 
 
 class Demand(NamedTuple):
@@ -97,14 +92,13 @@ class Pipeline:
     """What translates units: one model with its search."""
 
     bundle: Bundle
-    model: Model  # the bundle's, or with a lexicon and rules mixed in
+    engine: Engine
     search: SearchOptions
     text: TextOptions
     view: AlignmentView
     required: RequiredTerms
     calibration: Calibration | None  # of the guard; None: nothing is judged
     languages: tuple[str | None, str | None]
-    batch_tokens: int
     tag: str | None = None  # the first token of every source, where there is one
     fill_unknown: FillUnknown | None = None
 
@@ -143,20 +137,13 @@ class Pipeline:
     ) -> list[UnitDraft]:
         keys = [(unit.ids, demand) for unit, demand in zip(units, demands, strict=True)]
         times = Counter(keys)
-        hypotheses: dict[Key, list[Hypothesis]] = {}
         # Of the whole beam, so that there are enough different texts.
         wide = replace(options, nbest=options.beam) if options.nbest > 1 and options.sampling is None else options
-        budget = self.batch_tokens * FULL_BATCH // max(FULL_BATCH, options.rows)
         read = [key for key in times if key[0]]
-        if progress is not None and len(read) < len(times):
-            progress(sum(count for (ids, _), count in times.items() if not ids))
-        for batch in budgeted([len(ids) for ids, _ in read], budget):
-            some = [read[i] for i in batch]
-            src, mask = (t.to(self.model.device) for t in pad_sources([ids for ids, _ in some]))
-            constraints = [self.constraint(ids, demand, options.no_repeat) for ids, demand in some]
-            hypotheses |= zip(some, search(self.model, src, mask, wide, constraints), strict=True)
-            if progress is not None:
-                progress(sum(times[key] for key in some))
+        if progress is not None and len(read) < len(units):
+            progress(len(units) - len(read))  # empty ones, and those that are searched once for several
+        requests = [SearchRequest(ids, self.constraint(ids, demand, options.no_repeat)) for ids, demand in read]
+        hypotheses = dict(zip(read, self.engine.search(requests, wide, progress), strict=True))
         attention = self._attention(hypotheses)
         seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
         drafts = []
@@ -197,13 +184,8 @@ class Pipeline:
         if not (self.view and needed) or self.fill_unknown is not None:  # what fills <unk> moves the words
             return {}
         keys = [key for key, found in hypotheses.items() if found]
-        lengths = [len(key[0]) + len(hypotheses[key][0].ids) for key in keys]
-        maps: dict[Key, Weights] = {}
-        for batch in budgeted(lengths, self.batch_tokens):
-            some = [keys[i] for i in batch]
-            pairs = [ids for ids, _ in some], [hypotheses[key][0].ids for key in some]
-            maps |= zip(some, attended(self.bundle.model, self.view, *pairs, self.tag), strict=True)
-        return maps
+        maps = self.engine.attention([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
+        return {key: beyond_tag(weights, self.tag) for key, weights in zip(keys, maps or (), strict=True)}
 
     # ── check and guard ──
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -34,16 +33,6 @@ from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
 from regard.decode.permitted import permitted
 from regard.errors import InputError
 from regard.models.base import Model
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """Options of sampling: `translate(…, sampling=Sampling(temperature=0.8))`."""
-
-    temperature: float = 1.0
-    top_k: int | None = None
-    top_p: float = 1.0
-    seed: int = 0
 
 
 def most_probable(log_probs: Tensor, k: int) -> Tensor:

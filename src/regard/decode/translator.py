@@ -24,14 +24,15 @@ from regard.config import build
 from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, ensemble_alignment_heads
 from regard.decode.assemble import assembled
 from regard.decode.attended import AlignmentView, alignment_view
+from regard.decode.engine import Engine
 from regard.decode.forced_pair import ForcedPair, forced_pair
 from regard.decode.hypothesis import check_log_probs
 from regard.decode.likelihood import Likelihood, forced_log_probs
+from regard.decode.native import BATCH_TOKENS, NativeEngine
+from regard.decode.options import Sampling, SearchOptions
 from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
 from regard.decode.prepare import Reader, Split, TextOptions
 from regard.decode.required_terms import RequiredTerms
-from regard.decode.sampling import Sampling
-from regard.decode.search import SearchOptions
 from regard.decode.steering import LexiconSteered, RuleSteered, RuleSystem, check_weight, rules_in_ids
 from regard.decode.token_lexicon import IdTable, TokenLexicon, known
 from regard.decode.translation import Translation, in_one_line
@@ -45,7 +46,6 @@ from regard.text.glossary import Glossary
 from regard.text.normalize import check_characters
 from regard.text.tokenizer import Tokenizer
 
-BATCH_TOKENS = 4096
 CHUNK = 2000  # units at a time: enough to sort into full batches, and memory does not grow with a long text
 
 ModelPath = str | PathLike[str]
@@ -229,8 +229,7 @@ class TextTranslator:
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)
         pipeline = replace(
             self.pipeline(search, text, tag),
-            model=self._steered(steer, rules),
-            batch_tokens=batch_tokens,
+            engine=self.engine(self._steered(steer, rules), batch_tokens),
             fill_unknown=self._fill_unknown(unknown, tag),
         )
         units = self.unit_maker(text, tag).units(enumerate(lines))
@@ -245,16 +244,19 @@ class TextTranslator:
         """What translates the units of `unit_maker(text, tag)`."""
         return Pipeline(
             self.bundle,
-            self.bundle.model,
+            self.engine(self.bundle.model),
             search,
             text,
             self.alignment_view,
             self.required_terms,
             read_card(self.bundle.card).calibration if text.guard else None,
             self.bundle.languages,
-            BATCH_TOKENS,
             tag or self.bundle.tag,
         )
+
+    def engine(self, model: Model, batch_tokens: int = BATCH_TOKENS) -> Engine:
+        """What searches; `model` is the bundle's, or that with a lexicon and rules mixed in."""
+        return NativeEngine(model, self.alignment_view, self.bundle.model, batch_tokens)
 
     def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
         """The model's own search, but for what is given."""

@@ -13,9 +13,9 @@ from functools import cached_property
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
+from regard.decode.options import SearchOptions
 from regard.decode.pipeline import Pipeline, UnitResult
 from regard.decode.prepare import PreparedSentence, TextOptions
-from regard.decode.search import SearchOptions
 from regard.decode.translator import TextTranslator
 from regard.decode.units import Unit
 from regard.errors import InputError

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.align.attention import Link
+from regard.align.attention import Link, beyond_tag
 from regard.bundle.bundle import Bundle
 from regard.decode.attended import attended, links_between
 from regard.decode.translation import Translation
@@ -58,7 +58,8 @@ def align_pairs(
             raise no_attention(bundle)
         pair = translator.forced_pair(source, target)
         pair.check_length(translator.max_length, "align", number)
-        (weights,) = attended(bundle.model, view, [pair.source_ids], [pair.target_ids], bundle.tag)
+        (seen,) = attended(bundle.model, view, [pair.source_ids], [pair.target_ids])
+        weights = beyond_tag(seen, bundle.tag)
         spans = [(piece.start, piece.end) for piece in tokenizer.plain.source_tokens(pair.read)]
         said = [(piece.start, piece.end) for piece in tokenizer.target_tokens(pair.answer)]
         _, links = links_between(weights, view, (pair.read, spans), (pair.answer, said), words)
