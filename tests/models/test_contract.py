@@ -39,6 +39,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "transformer-pre": lambda: Transformer(replace(SMALL, norm="pre", activation="swiglu"), V, V, True),
     "transformer-rotary": lambda: Transformer(replace(SMALL, positions="rotary", activation="gelu"), V, V, True),
     "transformer-learned": lambda: Transformer(replace(SMALL, positions="learned", tie="none"), V, V, False),
+    "transformer-marian": lambda: Transformer(replace(SMALL, output_bias=True, activation="silu"), V, V, True),
     "transformer-experts": lambda: Transformer(replace(SMALL, experts=3), V, V, True),
     "rnn": lambda: Rnn(RNN, V, V, True),
     "rnn-gru-every": lambda: Rnn(replace(RNN, cell="gru", context="every", reverse_source=True), V, V, False),

@@ -30,11 +30,13 @@ def in_rows(batch: FlatBatch, width: int = 32) -> FlatBatch:
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary"])
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_shared_rows_change_nothing(positions: str, norm: str) -> None:
+@pytest.mark.parametrize(("norm", "bias"), [("pre", False), ("post", True)])
+def test_shared_rows_change_nothing(positions: str, norm: str, bias: bool) -> None:
     torch.manual_seed(1)
-    config = replace(SMALL, positions=positions, norm=norm)  # type: ignore[arg-type]
+    config = replace(SMALL, positions=positions, norm=norm, output_bias=bias)  # type: ignore[arg-type]
     model = Transformer(config, 40, 40, True).double()
+    if bias:
+        torch.nn.init.normal_(model.output.bias)
     packed = some_pairs()
     plain, shared = packed.pad(), in_rows(packed).pad()
     assert plain.target_tokens == shared.target_tokens == packed.target_tokens
@@ -49,7 +51,7 @@ def test_shared_rows_change_nothing(positions: str, norm: str) -> None:
         return torch.autograd.grad(loss, tuple(model.parameters()))
 
     expected = smoothed_nll(model(plain), plain.tgt_out, plain.tgt_mask, 0.1)
-    found = projected_nll(model.states(shared), model.output.weight, shared.tgt_out, shared.tgt_mask, 0.1)
+    found = projected_nll(model.states(shared), model.output_matrix, shared.tgt_out, shared.tgt_mask, 0.1)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
     for ours, theirs in zip(gradients(found), gradients(expected), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)

@@ -1,6 +1,6 @@
 """The position-wise feed-forward layer: the same small network at every position.
 
-FFN(x) = max(0, xW₁ + b₁)W₂ + b₂          (ReLU, as in the notes; GELU the same with another nonlinearity)
+FFN(x) = max(0, xW₁ + b₁)W₂ + b₂          (ReLU, as in the notes; GELU and SiLU the same with another nonlinearity)
 SwiGLU(x) = (silu(xW₁) ⊙ xW₃)W₂           (Shazeer 2020)
 """
 
@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-Activation = Literal["relu", "gelu", "swiglu"]
+Activation = Literal["relu", "gelu", "silu", "swiglu"]  # SiLU is what others call swish
 
 
 class FeedForward(nn.Module):
@@ -31,6 +31,8 @@ class FeedForward(nn.Module):
             hidden = F.silu(self.gate(x)) * self.expand(x)
         elif self.activation == "gelu":
             hidden = F.gelu(self.expand(x))
+        elif self.activation == "silu":
+            hidden = F.silu(self.expand(x))
         elif x.is_cuda and torch.is_autocast_enabled("cuda"):
             hidden = _ExpandRelu.apply(x, self.expand.weight.to(x.dtype), self.expand.bias.to(x.dtype))  # type: ignore[no-untyped-call]
         else:

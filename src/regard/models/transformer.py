@@ -33,6 +33,8 @@ from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 
+BIAS_COLUMNS = 8  # of states and output matrix where there is a bias: a width that GPUs multiply well
+
 
 @dataclass(frozen=True)
 class TransformerConfig:
@@ -48,6 +50,7 @@ class TransformerConfig:
     positions: Literal["sinusoidal", "learned", "rotary"] = key("sinusoidal", "how a token's position is encoded")
     activation: Activation = key("relu", "nonlinearity of the feed-forward layers")
     tie: Tie = key("auto", TIE_HELP)
+    output_bias: bool = key(False, "add a learned number per entry of the vocabulary to the logits, as Marian does")
     max_positions: int = key(1024, "learned positions, the most tokens of a sentence; other kinds have no limit")
     experts: int = key(0, "experts in every second layer, the last one among them (0: ordinary layers throughout)")
     expert_choice: int = key(2, "experts that serve a token")
@@ -226,7 +229,7 @@ class Transformer(RowModel):
             self.source_positions = nn.Embedding(config.max_positions, config.width)
             self.target_positions = nn.Embedding(config.max_positions, config.width)
         self.dropout = Dropout(config.dropout)
-        self.output = nn.Linear(config.width, target_size, bias=False)
+        self.output = nn.Linear(config.width, target_size, bias=config.output_bias)
         self._initialise()
         tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
 
@@ -243,19 +246,32 @@ class Transformer(RowModel):
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def forward(self, batch: Batch) -> Tensor:
-        logits: Tensor = self.output(self.states(batch))  # (B, T, V)
+        logits: Tensor = self.output(self._states(batch))  # (B, T, V)
         return logits
 
     def states(self, batch: Batch) -> Tensor:
+        """(B, T, D), or (B, T, D + BIAS_COLUMNS) with a one in the first further column where the output has a bias."""
+        states = self._states(batch)
+        if not self.config.output_bias:
+            return states
+        extra = states.new_zeros(*states.shape[:2], BIAS_COLUMNS)
+        extra[..., 0] = 1.0
+        return torch.cat([states, extra], dim=-1)
+
+    @property
+    def output_matrix(self) -> Tensor:
+        """(V, D), or (V, D + BIAS_COLUMNS) with the bias in the first further column."""
+        if not self.config.output_bias:
+            return self.output.weight
+        bias = nn.functional.pad(self.output.bias[:, None], (0, BIAS_COLUMNS - 1))  # (V, BIAS_COLUMNS)
+        return torch.cat([self.output.weight, bias], dim=1)
+
+    def _states(self, batch: Batch) -> Tensor:
         """Input of the output projection, (B, T, D)."""
         if batch.shared is not None:
             return self._states_in_rows(batch, batch.shared)
         memory = self._encode(batch.src, batch.src_mask)
         return self._decode(batch.tgt_in, self._begin(memory), real=batch.tgt_mask).states
-
-    @property
-    def output_matrix(self) -> Tensor:
-        return self.output.weight
 
     def _states_in_rows(self, batch: Batch, shared: Shared) -> Tensor:
         whole = batch.src.is_cuda and not self.config.experts  # a mixture needs the loads on the host
