@@ -16,7 +16,7 @@ from torch import Tensor
 from regard.batch import BOS, EOS, Batch, pad_sources
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import length_limits
-from regard.decode.sampling import draw, most_probable, nucleus, sample, sampling_probs
+from regard.decode.sampling import draw, most_probable, near_best, nucleus, sample, sampling_probs
 from regard.errors import InputError
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.transformer import Transformer, TransformerConfig
@@ -65,7 +65,9 @@ class TwoWords(Model):
     def flops(self, source: int, target: int) -> float:
         return 0.0
 
-    def outputs(self, source: int, temperature: float = 1.0, k: int | None = None, p: float = 1.0) -> dict[Ids, float]:
+    def outputs(
+        self, source: int, temperature: float = 1.0, k: int | None = None, p: float = 1.0, share: float = 0.0
+    ) -> dict[Ids, float]:
         """Every output and its probability, cut and tempered by a plain reading of the definitions."""
 
         def chosen(length: int, previous: int) -> list[float]:
@@ -76,7 +78,8 @@ class TwoWords(Model):
                 if mass < p * sum(probs[w] for w in order):
                     kept.append(word)
                     mass += probs[word]
-            return [probs[w] / mass if w in kept else 0.0 for w in range(V)]
+            kept = [w for w in kept if probs[w] >= share * max(probs)]
+            return [probs[w] / sum(probs[k] for k in kept) if w in kept else 0.0 for w in range(V)]
 
         first = chosen(0, BOS)
         found = {(): first[EOS]} | {(a,): first[a] * chosen(1, a)[EOS] for a in range(3, V)}
@@ -103,13 +106,15 @@ def within_chance(seen: Counter[Ids], expected: dict[Ids, float]) -> None:
         {"temperature": 3.0},
         {"top_k": 2},
         {"top_p": 0.6},
+        {"min_p": 0.3},
         {"temperature": 2.0, "top_k": 4, "top_p": 0.8},
+        {"temperature": 1.5, "top_p": 0.95, "min_p": 0.2},
     ],
 )
 def test_samples_come_as_often_as_they_should(options: dict[str, float]) -> None:
     model = TwoWords()
     found = sample(model, *pad_sources([[3], [5, 4]]), count=SAMPLES, seed=1, **options)  # type: ignore[arg-type]
-    names = {"temperature": "temperature", "top_k": "k", "top_p": "p"}
+    names = {"temperature": "temperature", "top_k": "k", "top_p": "p", "min_p": "share"}
     for source, hypotheses in zip((3, 5), found, strict=True):
         expected = model.outputs(source, **{names[n]: v for n, v in options.items()})  # type: ignore[arg-type]
         within_chance(Counter(h.ids for h in hypotheses), expected)
@@ -169,7 +174,7 @@ def test_neighbours_places_and_later_samples_do_not_matter(transformer: Transfor
     assert len({h.ids for some in together for h in some}) > 12  # and yet they are samples
 
 
-@pytest.mark.parametrize("options", [{"temperature": 1e-4}, {"top_k": 1}, {"top_p": 1e-9}])
+@pytest.mark.parametrize("options", [{"temperature": 1e-4}, {"top_k": 1}, {"top_p": 1e-9}, {"min_p": 1.0}])
 def test_in_the_limit_it_is_greedy(transformer: Transformer, options: dict[str, float]) -> None:
     src, mask = pad_sources(SOURCES)
     for best, drawn in zip(greedy(transformer, src, mask), sample(transformer, src, mask, 3, **options), strict=True):  # type: ignore[arg-type]
@@ -199,6 +204,8 @@ def test_the_cuts_by_hand() -> None:
     assert (most_probable(log_probs, 9) > -math.inf).all()
     for p, kept in [(0.3, [1]), (0.5, [1, 3]), (0.69, [1, 3]), (0.71, [1, 2, 3]), (0.95, [0, 1, 2, 3])]:
         assert (nucleus(log_probs, p)[0] > -math.inf).nonzero()[:, 0].tolist() == kept
+    for share, kept in [(0.01, [0, 1, 2, 3]), (0.26, [1, 2, 3]), (0.51, [1, 3]), (0.76, [1]), (1.0, [1])]:
+        assert (near_best(log_probs, share)[0] > -math.inf).nonzero()[:, 0].tolist() == kept
     torch.testing.assert_close(sampling_probs(log_probs, 1.0, None, 0.5), torch.tensor([[0, 4 / 7, 0, 3 / 7]]))
     torch.testing.assert_close(sampling_probs(log_probs, 0.5, 2, 1.0), torch.tensor([[0, 0.64, 0, 0.36]]))
 

@@ -4,9 +4,10 @@
 
     N = B × n rows   V vocabulary   τ temperature
 
-τ = 1 with every token kept draws from the model itself; a small τ comes close to greedy search. Two cuts remove
-improbable tokens: keep the k most probable (Fan et al. 2018), or the smallest set with total probability p (the
-nucleus, Holtzman et al. 2020). Temperature is applied first, then k, then p.
+τ = 1 with every token kept draws from the model itself; a small τ comes close to greedy search. Three cuts remove
+improbable tokens: keep the k most probable (Fan et al. 2018), the smallest set with total probability p (the nucleus,
+Holtzman et al. 2020), or those with a share of the best token's probability (min-p, Nguyen et al. 2024). Temperature is
+applied first, then k, p and min-p.
 
 A draw takes one uniform number u in [0, 1) and returns the token at which the cumulative sum of q exceeds u. The
 numbers of a sentence come from the seed and its source ids, and sample i uses the i-th row of them. So the samples of a
@@ -30,6 +31,7 @@ from torch import Tensor
 from regard.batch import BOS, EOS
 from regard.decode.constraints import Constraint, urgent
 from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
+from regard.decode.options import Sampling
 from regard.decode.permitted import permitted
 from regard.errors import InputError
 from regard.models.base import Model
@@ -51,13 +53,23 @@ def nucleus(log_probs: Tensor, p: float) -> Tensor:
     return torch.full_like(log_probs, -math.inf).scatter(-1, tokens, ordered.masked_fill(outside, -math.inf))
 
 
-def sampling_probs(log_probs: Tensor, temperature: float, top_k: int | None, top_p: float) -> Tensor:
+def near_best(log_probs: Tensor, share: float) -> Tensor:
+    """The tokens with at least `share` of the best one's probability, the others at −∞: (N, V) → (N, V)."""
+    least = log_probs.amax(dim=-1, keepdim=True) + math.log(share)
+    return log_probs.masked_fill(log_probs < least, -math.inf)
+
+
+def sampling_probs(
+    log_probs: Tensor, temperature: float, top_k: int | None, top_p: float, min_p: float = 0.0
+) -> Tensor:
     """q: (N, V) log-probabilities of the model → (N, V) probabilities."""
     scores = log_probs / temperature
     if top_k is not None:
         scores = most_probable(scores, top_k)
     if top_p < 1:
         scores = nucleus(scores, top_p)
+    if min_p > 0:
+        scores = near_best(scores, min_p)
     return scores.softmax(dim=-1)
 
 
@@ -80,12 +92,15 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float = 1.0,
+    min_p: float = 0.0,
     seed: int | torch.Generator = 0,
     constraints: Sequence[Constraint] | None = None,
 ) -> list[list[Hypothesis]]:
     """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S), and for each sentence its
     constraint, where there are any. Of a generator one draw is the seed, so the next call gets another."""
-    _check(count, temperature, top_k, top_p)
+    if count < 1:
+        raise InputError(f"the number of samples must be at least 1, but is {count}")
+    Sampling(temperature, top_k, top_p, min_p)  # checks them
     needs = None if constraints is None else [c.needs + c.margin + 1 for c in constraints]
     limits = [limit for limit in length_limits(mask, model.max_positions, needs=needs) for _ in range(count)]
     bound = None if constraints is None else _Bound([c for c in constraints for _ in range(count)], limits)
@@ -99,7 +114,7 @@ def sample(
     while len(live):
         step = model.step(token, state)
         allowed = step.log_probs if bound is None else bound.allowed(step.log_probs, live.tolist(), position)
-        token = draw(sampling_probs(allowed, temperature, top_k, top_p), uniforms[live, position])  # (N,)
+        token = draw(sampling_probs(allowed, temperature, top_k, top_p, min_p), uniforms[live, position])  # (N,)
         if bound is not None:
             token = bound.said(token, step.log_probs, live.tolist())
         drawn_log_probs = step.log_probs.gather(-1, token[:, None])[:, 0].tolist()  # (N,)
@@ -157,19 +172,6 @@ class _Bound:
                 tokens[i] = instead if best > -math.inf else EOS
             self.rules[row] = None if rule is None else rule.after(tokens[i])
         return torch.tensor(tokens, device=token.device)
-
-
-def _check(count: int, temperature: float, top_k: int | None, top_p: float) -> None:
-    if count < 1:
-        raise InputError(f"the number of samples must be at least 1, but is {count}")
-    if not 0 < temperature < math.inf:
-        raise InputError(
-            f"temperature must be above 0, but is {temperature:g}; for the most probable tokens use a beam of 1"
-        )
-    if top_k is not None and top_k < 1:
-        raise InputError(f"top_k must be at least 1, but is {top_k}; leave it out to keep all tokens")
-    if not 0 < top_p <= 1:
-        raise InputError(f"top_p must be above 0 and at most 1, but is {top_p:g}; 1 keeps all tokens")
 
 
 def _seed_number(seed: int | torch.Generator) -> int:
