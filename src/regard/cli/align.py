@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def align(
-    src: Annotated[Path, typer.Option("--src", metavar="FILE", help="Sentences, one a line (.gz and .xz too).")],
+    src: Annotated[Path, typer.Option("--src", metavar="FILE", help="Sentences, one a line (.gz .xz .bz2 .zst too).")],
     tgt: Annotated[Path, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")],
     model: Model = None,
     gold: Annotated[

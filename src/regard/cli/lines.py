@@ -79,7 +79,7 @@ def check_output(path: Path | None, input: Path | None) -> None:
 
 
 def write_output(path: Path | None, write_all: Callable[[TextIO], None]) -> None:
-    from regard.data.corpus import COMPRESSED
+    from regard.data.compressed import COMPRESSED
     from regard.files import write_atomically
 
     if path is None:

@@ -43,7 +43,8 @@ def bleu(
     hypothesis: Annotated[
         list[Path],
         typer.Argument(
-            metavar="HYP...", help="Translations, one a line (.gz and .xz too), one file a system; - is standard input."
+            metavar="HYP...",
+            help="Translations, one a line (.gz .xz .bz2 .zst too), one file a system; - is standard input.",
         ),
     ],
     ref: Annotated[

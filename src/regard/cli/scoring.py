@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.cli.lines import read_lines
+from regard.data.compressed import bare_suffixes
 from regard.errors import InputError
 from regard.metrics.base import Metric, Stats
 from regard.metrics.bleu import Bleu
@@ -80,9 +81,9 @@ def read(hypotheses: Sequence[Path], references: Sequence[Path], metrics: Sequen
 
 
 def read_references(path: Path) -> list[Stream]:
-    """One stream; from a .tsv (.tsv.gz, .tsv.xz) a stream a column, where an empty cell means no reference."""
+    """One stream; from a .tsv (also compressed) a stream a column, where an empty cell means no reference."""
     lines = list(read_lines(path, keep_bom=True))
-    if not path.name.removesuffix(".gz").removesuffix(".xz").endswith(".tsv"):
+    if bare_suffixes(path)[-1:] != [".tsv"]:
         return [list(lines)]
     rows = [[cell or None for cell in line.split("\t")] for line in lines]
     columns = max(map(len, rows))

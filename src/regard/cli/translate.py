@@ -42,7 +42,7 @@ def translate(
         typer.Option(
             "--input",
             metavar="FILE",
-            help="A file to translate: lines of text (.gz and .xz too), or a document (--format).",
+            help="A file to translate: lines of text (.gz .xz .bz2 .zst too), or a document (--format).",
         ),
     ] = None,
     out: Annotated[
@@ -51,7 +51,7 @@ def translate(
             "--out",
             "--output",
             metavar="FILE",
-            help="Where to write (.gz and .xz too); the file appears when all is done.  [default: the terminal]",
+            help="Where to write (.gz .xz .bz2 .zst too); the file appears when all is done.  [default: the terminal]",
         ),
     ] = None,
     beam: Beam = None,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import lzma
 import sys
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,14 +57,14 @@ def translate_file(
 
 
 def read_document(path: Path) -> bytes:
-    from regard.data.corpus import COMPRESSED
+    from regard.data.compressed import COMPRESSED, DAMAGED
 
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
     try:
         with COMPRESSED.get(path.suffix, open)(path, "rb") as file:
             data = bytes(file.read(LARGEST + 1))
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as problem:
+    except (OSError, *DAMAGED) as problem:
         raise InputError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
     if len(data) > LARGEST:
         raise InputError(f"{path} is too large: documents of at most {LARGEST:,} bytes can be translated as a whole")
@@ -74,7 +72,7 @@ def read_document(path: Path) -> bytes:
 
 
 def write_document(path: Path | None, data: bytes) -> None:
-    from regard.data.corpus import COMPRESSED
+    from regard.data.compressed import COMPRESSED
     from regard.files import write_atomically
 
     def write(place: Path) -> None:

@@ -1,26 +1,23 @@
 """Members of archives as streams, and whether an archive is whole.
 
 Archives are never extracted: a member is read as a stream by a name that we know, so no path in an archive is ever
-written to (.tar, .tar.gz, .tgz, .zip, and .gz or .xz around one file).
+written to (.tar, .tar.gz, .tgz, .zip, and .gz, .xz, .bz2 or .zst around one file).
 """
 
 from __future__ import annotations
 
-import gzip
-import lzma
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
+from regard.data.compressed import COMPRESSED, DAMAGED
 from regard.errors import InputError
 
 CHUNK = 1 << 18
-DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError)
 
 
 def check_archive(path: Path, name: str) -> None:
@@ -32,11 +29,11 @@ def check_archive(path: Path, name: str) -> None:
                     raise zipfile.BadZipFile(f"bad checksum of {damaged}")
         elif name.endswith(".tar"):
             _check_tar(path)
-        elif name.endswith((".gz", ".tgz", ".xz")):
+        elif name.endswith((".tgz", *COMPRESSED)):
             with path.open("rb") as file, _plain(file, name.replace(".tgz", ".gz")) as stream:
                 while stream.read(CHUNK):
                     pass
-    except DAMAGED as problem:
+    except (*DAMAGED, tarfile.TarError, zipfile.BadZipFile) as problem:
         raise InputError(f"{name} is cut off or damaged ({problem}); fetch it again") from None
 
 
@@ -52,7 +49,7 @@ def _check_tar(path: Path) -> None:
 
 @contextmanager
 def opened(archive: Path, member: str = "") -> Iterator[IO[bytes]]:
-    """A file, or a member of an archive, for reading; .gz and .xz are decompressed. Nothing is written."""
+    """A file, or a member of an archive, for reading; compressed ones are decompressed. Nothing is written."""
     try:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as zipped:
@@ -66,7 +63,7 @@ def opened(archive: Path, member: str = "") -> Iterator[IO[bytes]]:
         else:
             with archive.open("rb") as stream:
                 yield _plain(stream, archive.name)
-    except DAMAGED as problem:
+    except (*DAMAGED, tarfile.TarError, zipfile.BadZipFile) as problem:
         raise InputError(f"{archive} is damaged ({problem}); remove it and fetch it again") from None
 
 
@@ -86,9 +83,8 @@ def _tar_member(tarred: tarfile.TarFile, archive: Path, member: str) -> Iterator
 
 
 def _plain(stream: IO[bytes], name: str) -> IO[bytes]:
-    if name.endswith(".gz"):
-        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
-    return lzma.LZMAFile(stream) if name.endswith(".xz") else stream
+    suffix = Path(name).suffix
+    return cast(IO[bytes], COMPRESSED[suffix](stream)) if suffix in COMPRESSED else stream
 
 
 def _lacking(archive: Path, member: str, names: list[str]) -> InputError:

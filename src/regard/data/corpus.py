@@ -1,4 +1,4 @@
-"""Sentence pairs from files: two text files, a TSV or a JSONL, each also as .gz or .xz, read as a stream.
+"""Sentence pairs from files: two text files, a TSV or a JSONL, each also compressed, read as a stream.
 
 A name may be a pattern for many files, the shards of a corpus (train.*.tsv.gz), read one after another. A line ends at
 "\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an InputError that says
@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import difflib
 import glob
-import gzip
 import hashlib
 import json
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, zip_longest
@@ -24,10 +21,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from regard.config import key, nearest, require
+from regard.data.compressed import COMPRESSED, DAMAGED, bare_suffixes, damaged
 from regard.errors import InputError
 
 Pair = tuple[str, str]
-COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
 TRANSFORMS = ("recase", "join_pairs", "typos", "drop_words")  # keys of DataConfig
 MOST_OFTEN = 1000  # times that an epoch may go through a corpus
@@ -36,8 +33,8 @@ MAGIC = {  # how a file begins → what it is, what to do about it
     b"\x1f\x8b": ("gzip", 'rename it to end in ".gz"'),
     b"\xfd7zXZ\0": ("xz", 'rename it to end in ".xz"'),
     b"PK\x03\x04": ("a zip archive", "unzip it"),
-    b"BZh": ("bzip2", "decompress it with bunzip2"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "decompress it with zstd -d"),
+    b"BZh": ("bzip2", 'rename it to end in ".bz2"'),
+    b"\x28\xb5\x2f\xfd": ("zstd", 'rename it to end in ".zst"'),
     b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
     b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
 }
@@ -62,9 +59,11 @@ class CorpusConfig:
 class DataConfig:
     """Section [data] of a recipe."""
 
-    src: str | None = key(None, 'source sentences, one a line (.gz and .xz too); "part*.en" names many files')
+    src: str | None = key(None, 'source sentences, one a line (.gz .xz .bz2 .zst too); "part*.en" names many files')
     tgt: str | None = key(None, "their translations, line by line")
-    pairs: str | None = key(None, "instead of src and tgt: one .tsv or .jsonl file (.gz and .xz too), or a pattern")
+    pairs: str | None = key(
+        None, "instead of src and tgt: one .tsv or .jsonl file (.gz .xz .bz2 .zst too), or a pattern"
+    )
     corpus: tuple[CorpusConfig, ...] = key(
         (), "further corpora, in a recipe: [[data.corpus]] with src and tgt or pairs, weight, tag (docs/data.md)"
     )
@@ -179,12 +178,12 @@ def read_pairs(files: PairFiles) -> Iterator[Pair]:
 def _shard(paths: tuple[Path, ...], files: PairFiles) -> Iterator[Pair]:
     if len(paths) == 2:
         return _two_files(*paths)
-    kind = [s for s in paths[0].suffixes if s not in COMPRESSED][-1:]
+    kind = bare_suffixes(paths[0])[-1:]
     if kind == [".jsonl"]:
         return _jsonl(paths[0], files.src_key, files.tgt_key)
     if kind == [".tsv"]:
         return _tsv(paths[0])
-    raise InputError(f"{paths[0]} must end in .tsv or .jsonl (or either with .gz or .xz); rename it")
+    raise InputError(f"{paths[0]} must end in .tsv or .jsonl (or either with .gz, .xz, .bz2 or .zst); rename it")
 
 
 def _two_files(src: Path, tgt: Path) -> Iterator[Pair]:
@@ -252,21 +251,38 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """The lines as bytes, with their line ends."""
-    empty = True
-    with _opened(path) as file:
-        try:
-            for line in file:
-                empty = False
-                yield line
-        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise InputError(
-                f"{path} is damaged or not {path.suffix[1:]} ({error}); fetch or compress it again"
-            ) from None
-        except OSError as error:
-            raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
-    if empty:
-        raise InputError(f"{path} is empty; it must hold one sentence a line")
+    """The lines as bytes, with their line ends. The file is opened when the first is asked for."""
+    yield from RawLines(path)
+
+
+class RawLines:
+    """The lines of a file as bytes, with their line ends, decompressed by suffix."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._stored = path, _opened(path, raw=path.suffix in COMPRESSED)
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file, as it is stored, were read so far; 0 for a pipe."""
+        return self._stored.tell() if not self._stored.closed and self._stored.seekable() else 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        path, empty = self.path, True
+        with self._stored as stored:
+            try:
+                for line in COMPRESSED[path.suffix](stored) if path.suffix in COMPRESSED else stored:
+                    empty = False
+                    yield line
+            except (OSError, *DAMAGED) as error:
+                raise unreadable(path, error) from None
+        if empty:
+            raise InputError(f"{path} is empty; it must hold one sentence a line")
+
+
+def unreadable(path: Path, error: Exception) -> InputError:
+    if damaged(error):
+        return InputError(f"{path} is damaged or not {path.suffix[1:]} ({error}); fetch or compress it again")
+    return InputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})")
 
 
 def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False) -> Iterator[str]:
@@ -290,10 +306,9 @@ def _opened(path: Path, raw: bool = False) -> IO[bytes]:
         raise InputError(f"{path} does not exist; {_suggestion(path)}")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
-    compressed = path.suffix in COMPRESSED and not raw
     try:
-        file = path.open("rb") if not compressed else COMPRESSED[path.suffix](path, "rb")
-        head = b"" if raw or compressed else file.peek(4096)[:4096]
+        file = path.open("rb")
+        head = b"" if raw else file.peek(4096)[:4096]
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
     kind, remedy = next((MAGIC[m] for m in MAGIC if head.startswith(m)), ("", ""))

@@ -17,6 +17,7 @@ from enum import Enum
 from pathlib import Path
 
 from regard.data.archives import CHUNK, check_archive, opened
+from regard.data.compressed import COMPRESSED
 from regard.errors import InputError
 
 TRIES = 3  # connections for one file
@@ -144,12 +145,12 @@ def digest(path: Path, kind: str = "sha256") -> str:
 
 
 def copy_from(folder: Path, name: str, path: Path) -> Path:
-    """A file of a local folder: itself, or decompressed to `path` if it is there as NAME.gz or NAME.xz."""
+    """A file of a local folder: itself, or decompressed to `path` if it is there compressed, as NAME.gz, say."""
     if (folder / name).is_file():
         return folder / name
-    compressed = next((p for p in (folder / f"{name}.gz", folder / f"{name}.xz") if p.is_file()), None)
+    compressed = next((p for suffix in COMPRESSED if (p := folder / f"{name}{suffix}").is_file()), None)
     if compressed is None:
-        raise InputError(f"{folder} has no {name}, nor {name}.gz or {name}.xz")
+        raise InputError(f"{folder} has no {name}, nor {name} with {', '.join(COMPRESSED)}")
     with opened(compressed) as stream, _writing(path), path.open("wb") as file:
         while chunk := stream.read(CHUNK):
             file.write(chunk)

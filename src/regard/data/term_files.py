@@ -1,4 +1,4 @@
-"""Glossaries and lists of words to keep from files: text, also as .gz or .xz, read like a corpus."""
+"""Glossaries and lists of words to keep from files: text, also compressed, read like a corpus."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from regard.data.corpus import COMPRESSED, Pair, PairFiles, jsonl_pair, read_raw_lines, tsv_pair
+from regard.data.compressed import bare_suffixes
+from regard.data.corpus import Pair, PairFiles, jsonl_pair, read_raw_lines, tsv_pair
 from regard.doctor.findings import FaultCounts, FaultExample, cut_short
 from regard.errors import InputError
 
@@ -67,9 +68,9 @@ def _two_files(shard: tuple[Path, ...], tally: FaultCounts, unequal: list[Unequa
 
 
 def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
-    kind = [suffix for suffix in path.suffixes if suffix not in COMPRESSED][-1:]
+    kind = bare_suffixes(path)[-1:]
     if kind not in ([".tsv"], [".jsonl"]):
-        raise InputError(f"{path} must end in .tsv or .jsonl (or either with .gz or .xz); rename it")
+        raise InputError(f"{path} must end in .tsv or .jsonl (or either with .gz, .xz, .bz2 or .zst); rename it")
     stream, count = read_raw_lines(path), 0
     while raw := list(islice(stream, CHUNK)):
         rows: list[tuple[int, Pair]] = []

@@ -8,10 +8,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from regard.data.compressed import COMPRESSED
 from regard.errors import InputError
 from regard.formats.document import Document, FormatOptions
 
-COMPRESSED = (".gz", ".xz")  # after the suffix of the format
 Reader = Callable[[bytes, FormatOptions], Document]
 
 
