@@ -1,0 +1,72 @@
+"""The GPU kernel of `top_tokens.py`, in Triton: one program takes one row and reads it once."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+try:
+    import triton
+    import triton.language as tl
+
+    HAS_TRITON = True
+except ImportError:  # the CPU builds of torch come without it
+    HAS_TRITON = False
+
+MOST = 64  # tokens that the kernel can choose
+
+if HAS_TRITON:
+
+    @triton.jit
+    def _top_tokens(
+        logits, log_probs, ids, vocabulary, row_step,
+        first: tl.constexpr, count: tl.constexpr, places: tl.constexpr, columns: tl.constexpr, deep: tl.constexpr,
+    ):  # fmt: skip
+        row = tl.program_id(0).to(tl.int64)
+        logits += row * row_step
+        column = tl.arange(0, columns)
+        top = tl.full([columns], -float("inf"), tl.float32)  # of each column, all tokens
+        best = tl.full([columns], -float("inf"), tl.float32)  # of each column, tokens that may be said
+        total = tl.zeros([columns], tl.float32)  # Σ exp(x − top)
+        for at in range(0, vocabulary, columns):
+            token = at + column
+            x = tl.load(logits + token, mask=token < vocabulary, other=-float("inf")).to(tl.float32)
+            new = tl.maximum(top, x)
+            level = tl.where(new == -float("inf"), 0.0, new)
+            total = total * tl.exp(top - level) + tl.exp(x - level)
+            top = new
+            best = tl.maximum(best, tl.where(token >= first, x, -float("inf")))
+        highest = tl.max(top, 0)
+        norm = highest + tl.log(tl.sum(total * tl.exp(top - highest), 0))
+        place = tl.arange(0, places)
+        chosen = tl.full([places], -1, tl.int32)
+        for i in tl.static_range(count):
+            value, one = tl.max(best, 0, return_indices=True)
+            chosen = tl.where((place == i) & (value > -float("inf")), one, chosen)
+            best = tl.where(column == one, -float("inf"), best)
+        token = chosen[:, None] + columns * tl.arange(0, deep)[None, :]  # (places, deep)
+        real = (chosen[:, None] >= 0) & (token >= first) & (token < vocabulary)
+        token = tl.reshape(token, [places * deep])
+        real = tl.reshape(real, [places * deep])
+        x = tl.load(logits + token, mask=real, other=-float("inf")).to(tl.float32)
+        index = tl.arange(0, places * deep)
+        for i in tl.static_range(count):
+            value, one = tl.max(x, 0, return_indices=True)
+            tl.store(log_probs + row * count + i, value - norm)
+            tl.store(ids + row * count + i, tl.sum(tl.where(index == one, token, 0), 0).to(tl.int64))
+            x = tl.where(index == one, -float("inf"), x)
+
+
+def top_tokens_kernel(logits: Tensor, k: int, first: int) -> tuple[Tensor, Tensor]:
+    """logits (N, V) → log-probabilities (N, k) in float32 and ids (N, k), best first, of the ids from `first` on."""
+    rows, vocabulary = logits.shape
+    log_probs = torch.empty(rows, k, dtype=torch.float32, device=logits.device)
+    ids = torch.empty(rows, k, dtype=torch.long, device=logits.device)
+    columns = min(4096, triton.next_power_of_2(max(vocabulary // 4, k, 128)))
+    deep = triton.next_power_of_2(triton.cdiv(vocabulary, columns))
+    if rows:
+        _top_tokens[(rows,)](
+            logits, log_probs, ids, vocabulary, logits.stride(0),
+            first=first, count=k, places=triton.next_power_of_2(k), columns=columns, deep=deep, num_warps=8,
+        )  # fmt: skip
+    return log_probs, ids

@@ -1,0 +1,59 @@
+"""The most probable next tokens, exactly, without sorting the vocabulary.
+
+    N rows   V vocabulary   k tokens
+
+The vocabulary is laid out as a table of r rows and c columns. The k best tokens stand in the k columns whose maxima are
+the best, so only these k·r tokens are compared with each other. `top_tokens_by_sorting` is the definition.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from regard.batch import EOS
+from regard.layers.top_kernel import HAS_TRITON, MOST, top_tokens_kernel
+
+FIRST = EOS  # PAD and BOS, whose ids are below, are never said
+COLUMNS = 256
+
+
+def top_tokens_by_sorting(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The log-probabilities (N, k) and ids (N, k) of the best tokens, best first; PAD and BOS have their share of the
+    probability, but are not among them.
+
+    >>> log_probs, ids = top_tokens_by_sorting(torch.tensor([[9.0, 9.0, 0.5, 2.0, 1.0]]), 2)
+    >>> ids.tolist(), [round(p, 2) for p in log_probs[0].tolist()]
+    ([[3, 4]], [-7.69, -8.69])
+    """
+    log_probs = logits.float().log_softmax(dim=-1)
+    log_probs[:, :FIRST] = -math.inf
+    best, ids = log_probs.topk(k, dim=-1)
+    return best, ids
+
+
+def top_tokens(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The same, faster. Of equal tokens either may come first, but always the same."""
+    if HAS_TRITON and logits.is_cuda and k <= MOST:
+        return top_tokens_kernel(logits, k, FIRST)
+    allowed = logits.log_softmax(dim=-1, dtype=torch.float32)[:, FIRST:]  # (N, V − 2)
+    deep = allowed.shape[1] // COLUMNS  # rows of the table
+    if k == 1:
+        best, ids = allowed.max(dim=-1, keepdim=True)
+    elif k > COLUMNS or deep < 2:
+        best, ids = allowed.topk(k, dim=-1)
+    else:
+        best, ids = _top_of_table(allowed, k, deep)
+    return best, ids + FIRST
+
+
+def _top_of_table(log_probs: Tensor, k: int, deep: int) -> tuple[Tensor, Tensor]:
+    table = log_probs[:, : deep * COLUMNS].unflatten(1, (deep, COLUMNS))  # (N, r, c)
+    columns = table.amax(dim=1).topk(k, dim=-1).indices  # (N, k)
+    ids = columns[:, None] + COLUMNS * torch.arange(deep, device=log_probs.device)[:, None]  # (N, r, k)
+    rest = torch.arange(deep * COLUMNS, log_probs.shape[1], device=log_probs.device)  # what did not fill a row
+    ids = torch.cat([ids.flatten(1), rest.expand(len(log_probs), -1)], dim=1)  # (N, r·k + rest)
+    best, which = log_probs.gather(1, ids).topk(k, dim=-1)
+    return best, ids.gather(1, which)
