@@ -9,18 +9,16 @@ from torch import Tensor
 
 from regard.batch import BOS, Batch
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.state import BatchState, per_row, repeated
 
 V = 7
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(BatchState):
     """The chain's state: which table each row reads, chosen by its sentence's first word."""
 
-    table: Tensor  # (N, V, V)
-
-    def select(self, rows: Tensor) -> Rows:
-        return Rows(self.table[rows])
+    table: Tensor = per_row()  # (N, V, V)
 
 
 class Chain(Model):
@@ -37,8 +35,8 @@ class Chain(Model):
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return Memory(src[:, :1].float()[..., None], mask)
 
-    def start(self, memory: Memory, trace: bool = False) -> Rows:
-        return Rows(self.tables[memory.states[:, 0, 0].long()])
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> Rows:
+        return Rows(beams, repeated(self.tables[memory.states[:, 0, 0].long()], beams))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, Rows)

@@ -23,6 +23,7 @@ from regard.models.gnmt import GNMT, GNMTConfig
 from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
+from regard.models.state import BatchState, per_row, repeated
 from regard.models.transformer import Transformer, TransformerConfig
 
 V = 23
@@ -141,11 +142,8 @@ FOUR_HEADS = replace(SMALL_ENSEMBLE, heads=4, positions="rotary", decoder_layers
 
 
 @dataclass(frozen=True)
-class BlindState:
-    gist: Tensor  # (N, D)
-
-    def select(self, rows: Tensor) -> BlindState:
-        return BlindState(self.gist[rows])
+class BlindState(BatchState):
+    gist: Tensor = per_row()  # (N, D)
 
 
 class Blind(Model):
@@ -160,12 +158,12 @@ class Blind(Model):
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return Memory(self.words(src) * mask[..., None], mask)
 
-    def start(self, memory: Memory, trace: bool = False) -> BlindState:
-        return BlindState(memory.states.sum(1) / memory.mask.sum(1, keepdim=True))
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> BlindState:
+        return BlindState(beams, repeated(memory.states.sum(1) / memory.mask.sum(1, keepdim=True), beams))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, BlindState)
-        return Step(self.output(torch.tanh(state.gist + self.last(token))).log_softmax(-1), state, None)
+        return Step(self.output(torch.tanh(state.gist + self.last(token))), state, None)
 
     def forward(self, batch: Batch) -> Tensor:
         gist = self.start(self.encode(batch.src, batch.src_mask)).gist

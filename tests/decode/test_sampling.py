@@ -19,6 +19,7 @@ from regard.decode.hypothesis import length_limits
 from regard.decode.sampling import draw, most_probable, near_best, nucleus, sample, sampling_probs
 from regard.errors import InputError
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.state import BatchState, per_row, repeated
 from regard.models.transformer import Transformer, TransformerConfig
 
 V = 7
@@ -26,12 +27,9 @@ SAMPLES = 4000
 
 
 @dataclass(frozen=True)
-class Said:
-    gist: Tensor  # (N,) the first source word
-    length: int
-
-    def select(self, rows: Tensor) -> Said:
-        return replace(self, gist=self.gist[rows])
+class Said(BatchState):
+    gist: Tensor = per_row()  # (N,) the first source word
+    length: Tensor = per_row()  # (N,)
 
 
 class TwoWords(Model):
@@ -49,8 +47,9 @@ class TwoWords(Model):
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return Memory(src[..., None].float(), mask)
 
-    def start(self, memory: Memory, trace: bool = False) -> Said:
-        return Said(memory.states[:, 0, 0].long(), 0)
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> Said:
+        gist = repeated(memory.states[:, 0, 0].long(), beams)
+        return Said(beams, gist, torch.zeros_like(gist))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, Said)
@@ -187,7 +186,7 @@ def test_a_model_that_never_ends_stops_at_its_own_limit(transformer: Transformer
     class Endless(Transformer):
         def step(self, token: Tensor, state: State) -> Step:
             step = super().step(token, state)
-            return step._replace(log_probs=step.log_probs.index_fill(1, torch.tensor(EOS), -torch.inf))
+            return step._replace(logits=step.log_probs.index_fill(1, torch.tensor(EOS), -torch.inf))
 
     endless = Endless(transformer.config, 23, 23, True).eval()
     src, mask = pad_sources(SOURCES)

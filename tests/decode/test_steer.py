@@ -67,9 +67,9 @@ def test_weight_zero_is_the_plain_model(model: Model, batch: Batch) -> None:
     steered = LexiconSteered(model, some_table(), AlignmentHeads(((0, None),)), 0.0)
     guided = RuleSteered(model, lambda source: source, 0.0)
     for wrapped in (steered, guided):
-        assert torch.equal(stepwise(wrapped, batch)[0], stepwise(model, batch)[0])
-        assert greedy(wrapped, batch.src, batch.src_mask) == greedy(model, batch.src, batch.src_mask)
-        assert beam_search(wrapped, batch.src, batch.src_mask) == beam_search(model, batch.src, batch.src_mask)
+        close(stepwise(wrapped, batch)[0], stepwise(model, batch)[0])
+        found, right = (beam_search(one, batch.src, batch.src_mask) for one in (wrapped, model))
+        assert [[h.ids for h in some] for some in found] == [[h.ids for h in some] for some in right]
 
 
 @torch.inference_mode()
@@ -118,7 +118,7 @@ def test_any_suggestion_will_do(model: Model, batch: Batch, suggestion: Sequence
     close(stepwise(guided, batch)[0][batch.tgt_mask], guided(batch)[batch.tgt_mask])
     assert (guided(batch)[:, 0].argmax(-1) == EOS).all() == (suggestion == [])
     if suggestion is None:
-        assert torch.equal(stepwise(guided, batch)[0], stepwise(model, batch)[0])
+        close(stepwise(guided, batch)[0], stepwise(model, batch)[0])
 
 
 def test_the_grammar_in_ids(tokenizer: Tokenizer) -> None:

@@ -55,9 +55,9 @@ def test_the_gate_equals_torch() -> None:
 def test_a_buffer_goes_on_where_it_stopped(kernel: int, dilation: int, chunk: int) -> None:
     torch.manual_seed(1)
     layer, x = Convolution(4, 6, kernel, dilation).double(), numbers(2, 12, 4)
-    whole, _ = layer.after(x, None)
+    whole, _ = layer.after(x, layer.no_past(2))
     torch.testing.assert_close(whole, convolve(x, layer.kernels(), layer.bias, dilation, causal=True))
-    past: Past | None = None
+    past = layer.no_past(2)
     parts = []
     for start in range(0, 12, chunk):
         part, past = layer.after(x[:, start : start + chunk], past)
@@ -69,9 +69,9 @@ def test_a_buffer_goes_on_where_it_stopped(kernel: int, dilation: int, chunk: in
 def test_rows_of_a_buffer_can_be_chosen() -> None:
     torch.manual_seed(1)
     layer, x, rows = Convolution(4, 6, 3, 2).double(), numbers(3, 6, 4), torch.tensor([2, 0, 0, 1])
-    _, past = layer.after(x[:, :5], None)
+    _, past = layer.after(x[:, :5], layer.no_past(3))
     expected, _ = layer.after(x[:, 5:], past)
-    chosen, _ = layer.after(x[rows, 5:], past.select(rows))
+    chosen, _ = layer.after(x[rows, 5:], Past(past.inputs[rows]))
     torch.testing.assert_close(chosen, expected[rows])
 
 

@@ -105,15 +105,6 @@ def test_steps_equal_the_fused_layers(cell: Cell) -> None:
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_select_moves_rows_of_every_layer(cell: Cell) -> None:
-    x, _ = padded(5)
-    layers = Recurrent(cell, 5, 6, 2)
-    _, carry = layers(x)
-    rows = torch.tensor([2, 2, 0])
-    torch.testing.assert_close(carry.select(rows), layers(x[rows])[1])
-
-
-@pytest.mark.parametrize("cell", CELLS)
 def test_dropout_is_between_layers_in_both_ways_of_running(cell: Cell) -> None:
     torch.manual_seed(0)
     x = torch.randn(1, 1, 5).expand(2000, 1, 5)

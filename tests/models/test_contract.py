@@ -16,7 +16,7 @@ from regard.bundle.bundle import Bundle
 from regard.decode.beam import beam_search
 from regard.decode.greedy import greedy
 from regard.errors import InputError, RecipeError
-from regard.models.base import Model
+from regard.models.base import Model, State
 from regard.models.bytenet import ByteNet, ByteNetConfig
 from regard.models.convs2s import ConvS2S, ConvS2SConfig
 from regard.models.deep_att import DeepAtt, DeepAttConfig
@@ -145,6 +145,43 @@ def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) 
     again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
     close(model.step(token[index].flip(0), again).log_probs, then_select.flip(0))
     close(model.step(token, first.state).log_probs[index], then_select)  # the old state is untouched
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize(("room", "trace"), [(None, True), (9, False)])
+def test_rows_and_sentences_change_places(model: Model, batch: Batch, room: int | None, trace: bool) -> None:
+    """Rows are selected, sentences join and leave; every row goes on as teacher forcing does from its own words."""
+    sources = [batch.src[i][batch.src_mask[i]][:-1].tolist() for i in range(3)]
+    rows: list[tuple[int, tuple[int, ...]]] = []  # sentence and words of each row
+    word = iter(range(1000))
+
+    def begin(sentences: list[int]) -> State:
+        rows.extend((i, ()) for i in sentences for _ in range(2))
+        memory = model.encode(*pad_sources([sources[i] for i in sentences]))
+        return model.start(memory, trace, beams=2, room=room)
+
+    def step(state: State) -> State:
+        last = torch.tensor([words[-1] if words else BOS for _, words in rows])
+        found = model.step(last, state)
+        forced = model(flat_batch([sources[i] for i, _ in rows], [words for _, words in rows]).pad())  # (N, T, V)
+        expected = torch.stack([row[len(words)] for row, (_, words) in zip(forced, rows, strict=True)])
+        close(found.log_probs, expected.log_softmax(-1))
+        if trace and found.attention is not None:
+            close(found.attention.sum(-1), torch.ones(found.attention.shape[:-1]))
+        rows[:] = [(i, (*words, 3 + next(word) * 7 % (V - 3))) for i, words in rows]
+        return found.state
+
+    state = step(begin([2, 0]))
+    state, rows[:] = state.select(torch.tensor([1, 0, 3, 3])), [rows[i] for i in (1, 0, 3, 3)]
+    state = step(state)
+    state = step(state.join(begin([1])))
+    state, rows[:] = state.keep(torch.tensor([2, 0])), rows[4:6] + rows[0:2]
+    state = step(state)
+    state = state.join(begin([0, 2]))
+    state, rows[:] = state.select(torch.tensor([0, 0, 2, 3, 5, 4, 6, 7])), [rows[i] for i in (0, 0, 2, 3, 5, 4, 6, 7)]
+    state = step(step(state))
+    state, rows[:] = state.keep(torch.tensor([3])), rows[6:8]
+    step(state)
 
 
 @torch.inference_mode()

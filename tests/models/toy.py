@@ -19,6 +19,7 @@ from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.state import BatchState, per_row, per_sentence
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,11 @@ PRESETS = {"tiny": ToyConfig(width=12), "small": ToyConfig(), "wide": ToyConfig(
 
 
 @dataclass(frozen=True)
-class ToyState:
-    carry: Carry
-    memory: Memory  # (N, S, D), (N, S)
+class ToyState(BatchState):
     trace: bool
-
-    def select(self, rows: Tensor) -> ToyState:
-        memory = Memory(self.memory.states[rows], self.memory.mask[rows])
-        return replace(self, carry=self.carry.select(rows), memory=memory)
+    carry: Carry = per_row(axis=1)  # (1, N, D)
+    states: Tensor = per_sentence(grows=1)  # (B, S, D) of the source
+    mask: Tensor = per_sentence(grows=1)  # (B, S)
 
 
 class Toy(Model):
@@ -67,14 +65,13 @@ class Toy(Model):
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return Memory(self.dropout(self.source_embedding(src)), mask)
 
-    def start(self, memory: Memory, trace: bool = False) -> ToyState:
-        return ToyState(self.decoder.zeros(len(memory.mask)), memory, trace)
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> ToyState:
+        return ToyState(beams, trace, self.decoder.zeros(len(memory.mask) * beams), memory.states, memory.mask)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, ToyState)
         states, weights, carry = self._decode(token[:, None], state)
-        log_probs = self.output(states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
-        return Step(log_probs, replace(state, carry=carry), weights[:, None] if state.trace else None)
+        return Step(self.output(states[:, 0]), replace(state, carry=carry), weights[:, None] if state.trace else None)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch))[1][:, None]])
@@ -93,6 +90,8 @@ class Toy(Model):
     def _decode(self, tokens: Tensor, state: ToyState) -> tuple[Tensor, Tensor, Carry]:
         """(N, T) → states (N, T, D), weights (N, T, S), and the carry after them"""
         tops, carry = self.decoder(self.dropout(self.target_embedding(tokens)), carry=state.carry)
-        keys = self.scores.prepare(state.memory.states)
-        context, weights = weighted_mean(self.scores(tops, keys), state.memory.mask, state.memory.states)
-        return self.join(torch.cat([tops, context], dim=-1)), weights, carry
+        queries = tops.view(len(state.mask), -1, tops.shape[-1])  # (B, b·T, D): the rows of a sentence side by side
+        scores = self.scores(queries, self.scores.prepare(state.states))
+        context, weights = weighted_mean(scores, state.mask, state.states)
+        together = torch.cat([tops, context.view_as(tops)], dim=-1)
+        return self.join(together), weights.view(*tokens.shape, -1), carry

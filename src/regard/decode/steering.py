@@ -29,6 +29,7 @@ from regard.decode.alignment_heads import AlignmentHeads
 from regard.decode.token_lexicon import IdTable
 from regard.errors import InputError
 from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.state import BatchState, inner, per_row, per_sentence, repeated
 from regard.text.tokenizer import Tokenizer
 
 NO_TOKEN = -1  # in a plan: after its end
@@ -59,16 +60,12 @@ def lexicon_proposal(attention: Tensor, targets: Tensor, probs: Tensor, size: in
 
 
 @dataclass(frozen=True)
-class LexiconSteeredState:
-    model: State
-    uniform: Tensor  # (N, S) used where the model has no attention
-    targets: Tensor  # (N, S, K)
-    probs: Tensor  # (N, S, K)
+class LexiconSteeredState(BatchState):
     trace: bool
-
-    def select(self, rows: Tensor) -> LexiconSteeredState:
-        picked = {name: getattr(self, name)[rows] for name in ("uniform", "targets", "probs")}
-        return replace(self, model=self.model.select(rows), **picked)
+    model: State = inner()
+    uniform: Tensor = per_sentence(grows=1)  # (B, S) used where the model has no attention
+    targets: Tensor = per_sentence(grows=1)  # (B, S, K)
+    probs: Tensor = per_sentence(grows=1)  # (B, S, K)
 
 
 @dataclass(frozen=True)
@@ -94,22 +91,24 @@ class LexiconSteered(Around):
         inner = self.model.encode(src, mask)
         return LexiconSteeredMemory(inner.states, mask, src, inner)
 
-    def start(self, memory: Memory, trace: bool = False) -> LexiconSteeredState:
+    def start(
+        self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
+    ) -> LexiconSteeredState:
         assert isinstance(memory, LexiconSteeredMemory)
-        state = self.model.start(memory.model, trace=trace or bool(self.heads))
+        state = self.model.start(memory.model, trace=trace or bool(self.heads), beams=beams, room=room)
         src = memory.src
         uniform = uniform_attention(src, memory.mask)
-        return LexiconSteeredState(state, uniform, self.targets[src], self.probs[src], trace)
+        return LexiconSteeredState(beams, trace, state, uniform, self.targets[src], self.probs[src])
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, LexiconSteeredState)
         step = self.model.step(token, state.model)
-        weights = state.uniform
+        weights = state.uniform[:, None].expand(-1, state.beams, -1)  # (B, b, S)
         if self.heads:
             assert step.attention is not None
-            weights = self.heads.average(step.attention.unbind(dim=1))  # (N, S)
-        proposal = lexicon_proposal(weights, state.targets, state.probs, self.target_size)  # (N, V)
-        log_probs = blend(step.log_probs, proposal, self.weight)
+            weights = self.heads.average(step.attention.unbind(dim=1)).view(*weights.shape[:2], -1)
+        proposal = lexicon_proposal(weights, state.targets[:, None], state.probs[:, None], self.target_size)
+        log_probs = blend(step.log_probs, proposal.flatten(0, 1), self.weight)  # (B, b, V) → (N, V)
         traced = (step.attention, step.decoder) if state.trace else (None, ())
         return Step(log_probs, replace(state, model=step.state), *traced)
 
@@ -144,15 +143,11 @@ def rules_in_ids(rules: RuleSystem, tokenizer: Tokenizer) -> Suggest:
 
 
 @dataclass(frozen=True)
-class RuleSteeredState:
-    model: State
-    plan: Tensor  # (N, R) the rules' tokens, EOS, then NO_TOKEN
-    following: Tensor  # (N,) True while the translation is the beginning of the plan
-    position: int  # tokens produced so far
-
-    def select(self, rows: Tensor) -> RuleSteeredState:
-        picked = {name: getattr(self, name)[rows] for name in ("plan", "following")}
-        return replace(self, model=self.model.select(rows), **picked)
+class RuleSteeredState(BatchState):
+    model: State = inner()
+    plan: Tensor = per_sentence(grows=1, fill=NO_TOKEN)  # (B, R) the rules' tokens, EOS, then NO_TOKEN
+    due: Tensor = per_sentence()  # (B,) the position of the plan's next token
+    following: Tensor = per_row()  # (N,) True while the translation is the beginning of the plan
 
 
 @dataclass(frozen=True)
@@ -182,34 +177,44 @@ class RuleSteered(Around):
         longest = max(1, *map(len, found))
         return torch.tensor([row + [NO_TOKEN] * (longest - len(row)) for row in found], device=src.device)
 
-    def start(self, memory: Memory, trace: bool = False) -> RuleSteeredState:
+    def start(
+        self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
+    ) -> RuleSteeredState:
         assert isinstance(memory, RuleSteeredMemory)
-        following = torch.ones(len(memory.plan), dtype=torch.bool, device=memory.plan.device)
-        return RuleSteeredState(self.model.start(memory.model, trace), memory.plan, following, 0)
+        due = torch.zeros(len(memory.plan), dtype=torch.long, device=memory.plan.device)
+        following = torch.ones(len(memory.plan) * beams, dtype=torch.bool, device=memory.plan.device)
+        inside = self.model.start(memory.model, trace, beams=beams, room=room)
+        return RuleSteeredState(beams, inside, memory.plan, due, following)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, RuleSteeredState)
         step = self.model.step(token, state.model)
-        due = planned(state.plan, state.position)  # (N,)
-        before = planned(state.plan, state.position - 1) if state.position else torch.full_like(token, BOS)
-        following = state.following & (token == before)
-        proposal = plan_proposal(due, following, self.target_size)  # (N, V)
-        left = replace(state, model=step.state, following=following, position=state.position + 1)
-        return step._replace(log_probs=blend(step.log_probs, proposal, self.weight), state=left)
+        due, before = planned(state.plan, state.due), planned(state.plan, state.due - 1)  # (B,)
+        following = state.following & (token == repeated(before, state.beams))
+        proposal = plan_proposal(repeated(due, state.beams), following, self.target_size)  # (N, V)
+        left = replace(state, model=step.state, following=following, due=state.due + 1)
+        return step._replace(logits=blend(step.log_probs, proposal, self.weight), state=left)
 
     def forward(self, batch: Batch) -> Tensor:
         """Log-probabilities (B, T, V)."""
         plan = self.plans(batch.src, batch.src_mask)
-        due = torch.stack([planned(plan, t) for t in range(batch.tgt_in.shape[1])], dim=1)  # (B, T)
+        places = torch.arange(batch.tgt_in.shape[1], device=plan.device)
+        due = torch.stack([planned(plan, place.expand(len(plan))) for place in places], dim=1)  # (B, T)
         before = torch.cat([torch.full_like(due[:, :1], BOS), due[:, :-1]], dim=1)
         following = (batch.tgt_in == before).cummin(dim=1).values  # (B, T)
         proposal = plan_proposal(due, following, self.target_size)
         return blend(self.model(batch).float().log_softmax(dim=-1), proposal, self.weight)
 
 
-def planned(plan: Tensor, position: int) -> Tensor:
-    """(N,) the plan's token at a position, NO_TOKEN after its end."""
-    return plan[:, position] if position < plan.shape[1] else torch.full_like(plan[:, 0], NO_TOKEN)
+def planned(plan: Tensor, position: Tensor) -> Tensor:
+    """Each plan's token (B,) at a position (B,): BOS before its beginning, NO_TOKEN after its end.
+
+    >>> planned(torch.tensor([[7, 2], [8, 9]]), torch.tensor([-1, 1])).tolist()
+    [1, 9]
+    """
+    last = plan.shape[1] - 1
+    inside = plan.gather(1, position.clamp(0, last)[:, None])[:, 0]
+    return inside.masked_fill(position < 0, BOS).masked_fill(position > last, NO_TOKEN)
 
 
 def plan_proposal(due: Tensor, following: Tensor, size: int) -> Tensor:

@@ -16,15 +16,13 @@ from torch import Tensor
 
 from regard.batch import EOS
 from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.state import BatchState, inner, per_sentence, repeated
 
 
 @dataclass(frozen=True)
-class PunctualState:
-    model: State
-    left: Tensor  # (N,) words before EOS
-
-    def select(self, rows: Tensor) -> PunctualState:
-        return PunctualState(self.model.select(rows), self.left[rows])
+class PunctualState(BatchState):
+    model: State = inner()
+    left: Tensor = per_sentence()  # (B,) words before EOS
 
 
 @dataclass(frozen=True)
@@ -41,15 +39,15 @@ class Punctual(Around):
         inner = self.model.encode(src, mask)
         return PunctualMemory(inner.states, mask, inner)
 
-    def start(self, memory: Memory, trace: bool = False) -> PunctualState:
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> PunctualState:
         assert isinstance(memory, PunctualMemory)
         left = (memory.mask.sum(dim=1) * self.ratio).round().long()  # (B,)
-        return PunctualState(self.model.start(memory.model, trace), left)
+        return PunctualState(beams, self.model.start(memory.model, trace, beams=beams, room=room), left)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, PunctualState)
         step = self.model.step(token, state.model)
-        due = state.left <= 1  # (N,)
-        log_probs = step.log_probs.masked_fill(due[:, None], -torch.inf)  # (N, V)
-        log_probs[:, EOS] = torch.where(due, 0.0, -torch.inf)
-        return step._replace(log_probs=log_probs, state=replace(state, model=step.state, left=state.left - 1))
+        due = repeated(state.left <= 1, state.beams)  # (N,)
+        logits = step.logits.masked_fill(due[:, None], -torch.inf)  # (N, V)
+        logits[:, EOS] = torch.where(due, 0.0, -torch.inf)
+        return step._replace(logits=logits, state=replace(state, model=step.state, left=state.left - 1))

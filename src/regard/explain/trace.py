@@ -36,6 +36,7 @@ from regard.decode.hypothesis import Hypothesis
 from regard.errors import BundleError, InputError
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
+from regard.models.state import BatchState, inner, per_row
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
 from regard.text.words import Span, WordsOf, word_spans
 
@@ -229,12 +230,9 @@ class _StepAttention:
 
 
 @dataclass(frozen=True)
-class _TracedState:
-    model: State
-    read: Tensor  # (N, t) BOS and the tokens before this step
-
-    def select(self, rows: Tensor) -> _TracedState:
-        return _TracedState(self.model.select(rows), self.read[rows])
+class _TracedState(BatchState):
+    model: State = inner()
+    read: Tensor = per_row()  # (N, t) BOS and the tokens before this step
 
 
 class _TracedModel(Around):
@@ -244,9 +242,9 @@ class _TracedModel(Around):
         super().__init__(model)
         self.seen: dict[tuple[int, ...], _StepAttention] = {}
 
-    def start(self, memory: Memory, trace: bool = False) -> _TracedState:
-        nothing = torch.empty(len(memory.mask), 0, dtype=torch.long, device=memory.mask.device)
-        return _TracedState(self.model.start(memory, trace=True), nothing)
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> _TracedState:
+        nothing = torch.empty(len(memory.mask) * beams, 0, dtype=torch.long, device=memory.mask.device)
+        return _TracedState(beams, self.model.start(memory, trace=True, beams=beams), nothing)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, _TracedState)
@@ -255,7 +253,7 @@ class _TracedModel(Around):
         for row, (_, *said) in enumerate(read.tolist()):
             cross = step.attention[row].unbind() if step.attention is not None else ()  # each (H, S)
             self.seen[tuple(said)] = _StepAttention(tuple(cross), tuple(layer[row] for layer in step.decoder))
-        return step._replace(state=_TracedState(step.state, read))
+        return step._replace(state=_TracedState(state.beams, step.state, read))
 
 
 def _last_row(maps: AttentionMaps) -> _StepAttention:

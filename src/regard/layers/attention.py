@@ -65,9 +65,6 @@ class KeyValue(NamedTuple):
     def append(self, other: KeyValue) -> KeyValue:
         return KeyValue(torch.cat([self.key, other.key], dim=2), torch.cat([self.value, other.value], dim=2))
 
-    def select(self, rows: Tensor) -> KeyValue:
-        return KeyValue(self.key.index_select(0, rows), self.value.index_select(0, rows))
-
 
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head₁, …, head_h) Wᴼ with headᵢ = Attention(QWᵢQ, KWᵢK, VWᵢV).

@@ -96,9 +96,6 @@ class Past(NamedTuple):
 
     inputs: Tensor  # (N, (k − 1)·dilation, D)
 
-    def select(self, rows: Tensor) -> Past:
-        return Past(self.inputs.index_select(0, rows))
-
 
 class Convolution(nn.Module):
     """A convolution that is run centred (`forward`) or causally (`after`); with a kernel of 1, a linear map.
@@ -131,10 +128,14 @@ class Convolution(nn.Module):
         """Centred: (N, T, D) → (N, T, O), positions outside the mask (N, T) counted as zeros."""
         return convolve_fused(x, self.kernels(), self.bias, self.dilation, mask=mask)
 
-    def after(self, x: Tensor, past: Past | None) -> tuple[Tensor, Past]:
-        """Causal: the positions x (N, T, D) that follow those of the past; None is the beginning of a sentence."""
+    def no_past(self, rows: int) -> Past:
+        """The beginning of a sentence: zeros."""
+        return Past(self.weight.new_zeros(rows, (self.kernel - 1) * self.dilation, self.inputs))
+
+    def after(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
+        """Causal: the positions x (N, T, D) that follow those of the past."""
         reach = (self.kernel - 1) * self.dilation
-        inputs = F.pad(x, (0, 0, reach, 0)) if past is None else torch.cat([past.inputs, x], dim=1)
+        inputs = torch.cat([past.inputs.to(x.dtype), x], dim=1)
         present = Past(inputs[:, inputs.shape[1] - reach :])  # (N, reach, D)
         return slide(inputs, self.kernels(), self.bias, self.dilation), present
 

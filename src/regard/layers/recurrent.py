@@ -68,11 +68,6 @@ class Carry(NamedTuple):
     hidden: Tensor  # (L, N, D); with two directions (L·2, N, D), forward and backward of a layer side by side
     cell: Tensor | None
 
-    def select(self, rows: Tensor) -> Carry:
-        return Carry(
-            self.hidden.index_select(1, rows), self.cell.index_select(1, rows) if self.cell is not None else None
-        )
-
     def to(self, dtype: torch.dtype) -> Carry:
         return Carry(self.hidden.to(dtype), self.cell.to(dtype) if self.cell is not None else None)
 

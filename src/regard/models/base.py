@@ -4,9 +4,11 @@
 
     forward(batch)      → logits (B, T, V)     teacher forcing, all positions at once
     encode(src, mask)   → Memory               read the source once
-    start(memory)       → State                a decoder before its first token
-    step(token, state)  → Step                 read one token: next log-probabilities, new state, attention
-    state.select(rows)  → State                widen, reorder and drop rows with one operation
+    start(memory)       → State                a decoder before its first token, with `beams` rows for each sentence
+    step(token, state)  → Step                 read one token: next logits, new state, attention
+    state.select(rows)  → State                rows of a sentence change places
+    state.keep(some)    → State                sentences are dropped and reordered
+    state.join(other)   → State                sentences are added
     attention(batch)    → AttentionMaps        every attention weight of a teacher-forced pass
     flops(S, T)         → float                operations of a forward pass
 
@@ -25,7 +27,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -43,18 +45,35 @@ class Memory:
 
 
 class State(Protocol):
-    """What a decoder keeps between two steps."""
+    """What a decoder keeps between two steps, for B sentences of b rows each: row n belongs to sentence n // b."""
 
     def select(self, rows: Tensor) -> State:
-        """The state whose row i is this one's row `rows[i]`; rows may repeat or be left out."""
+        """The state whose row i is this one's row `rows[i]` (N,), a row of the same sentence; rows may repeat. With one
+        row for each sentence and no `room`, any rows may be selected."""
+        ...
+
+    def keep(self, sentences: Tensor) -> State:
+        """The state of the given sentences (M,), in this order, each with all its rows."""
+        ...
+
+    def join(self, other: Any) -> State:
+        """The state of the sentences of both, this one's first. Each sentence has its own length, and the sources are
+        padded to the longest. `other` was started by the same model with as many rows for each sentence."""
         ...
 
 
 class Step(NamedTuple):
-    log_probs: Tensor  # (N, V) of the next token
+    """What a step gives. `logits` need not be normalised; log-probabilities are logits too."""
+
+    logits: Tensor  # (N, V) of the next token
     state: State
     attention: Tensor | None  # (N, L, H, S) cross-attention of this step, when the state was started with trace=True
     decoder: tuple[Tensor, ...] = ()  # per layer (N, H, t): self-attention to the t tokens read, where there is any
+
+    @property
+    def log_probs(self) -> Tensor:
+        """(N, V) in float32, or in what is finer."""
+        return self.logits.log_softmax(dim=-1, dtype=torch.promote_types(self.logits.dtype, torch.float32))
 
 
 @dataclass(frozen=True)
@@ -82,7 +101,11 @@ class Model(nn.Module, ABC):
     def encode(self, src: Tensor, mask: Tensor) -> Memory: ...
 
     @abstractmethod
-    def start(self, memory: Memory, trace: bool = False) -> State: ...
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> State:
+        """Before the first token. What is read of the source is held once for each sentence. Without `room` a state is
+        pure: it stays as it is, whatever is made of it. With it, memory for so many tokens may be taken at once, and a
+        state is used up by `step`, `select`, `keep` and `join`, which may write into it."""
+        ...
 
     @abstractmethod
     def step(self, token: Tensor, state: State) -> Step: ...

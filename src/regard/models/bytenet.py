@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -34,6 +34,7 @@ from regard.config import key, require
 from regard.layers.convolution import Convolution, Past
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.state import BatchState, per_row, per_sentence
 
 
 @dataclass(frozen=True)
@@ -124,23 +125,18 @@ class EncoderBlock(ByteNetBlock):
 class DecoderBlock(ByteNetBlock):
     """Causal: (N, T, 2d) → (N, T, 2d)"""
 
-    def forward(self, x: Tensor, past: Past | None) -> tuple[Tensor, Past]:
+    def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         seen, present = self.convolution.after(self.enter(x), past)
         return self.leave(x, seen), present
 
 
 @dataclass(frozen=True)
-class ByteNetState:
+class ByteNetState(BatchState):
     """The last inputs of every convolution for N rows; the columns stay as the encoder made them."""
 
-    length: int  # tokens read so far
-    past: tuple[Past | None, ...]  # per block (N, (k − 1)·dilation, d)
-    columns: Tensor  # (B, C, 2d), zeros where a sentence has no column
-    sentence: Tensor  # (N,) which source sentence a row translates
-
-    def select(self, rows: Tensor) -> ByteNetState:
-        past = tuple(p.select(rows) if p is not None else None for p in self.past)
-        return replace(self, past=past, sentence=self.sentence[rows])
+    length: Tensor = per_sentence()  # (B,) tokens read so far
+    past: tuple[Past, ...] = per_row()  # per block (N, (k − 1)·dilation, d)
+    columns: Tensor = per_sentence(grows=1)  # (B, C, 2d), zeros where a sentence has no column
 
 
 class ByteNet(Model):
@@ -183,15 +179,16 @@ class ByteNet(Model):
             x = block(x, has_column)
         return Memory(self.encoder_norm(x).masked_fill(~has_column[..., None], 0.0), has_column)
 
-    def start(self, memory: Memory, trace: bool = False) -> ByteNetState:
-        rows = torch.arange(len(memory.mask), device=memory.mask.device)
-        return ByteNetState(0, (None,) * self.config.decoder_layers, memory.states, rows)
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> ByteNetState:
+        length = torch.zeros(len(memory.mask), dtype=torch.long, device=memory.mask.device)
+        blocks = cast(list[DecoderBlock], list(self.decoder))
+        past = tuple(block.convolution.no_past(len(length) * beams) for block in blocks)
+        return ByteNetState(beams, length, past, memory.states)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, ByteNetState)
         states, past = self._decode(token[:, None], state)  # T = 1
-        log_probs = self.output(states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
-        return Step(log_probs, replace(state, length=state.length + 1, past=past), None)
+        return Step(self.output(states[:, 0]), replace(state, length=state.length + 1, past=past), None)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         return AttentionMaps([], [], [])
@@ -217,8 +214,11 @@ class ByteNet(Model):
 
     def _columns(self, state: ByteNetState, length: int) -> Tensor:
         """The columns (N, T, 2d) under the next target positions, zeros where there are none."""
-        own = state.columns[:, state.length : state.length + length]  # (B, up to T, 2d)
-        return F.pad(own, (0, 0, 0, length - own.shape[1])).index_select(0, state.sentence)
+        place = state.length[:, None] + torch.arange(length, device=state.length.device)  # (B, T)
+        last = state.columns.shape[1] - 1
+        index = place.clamp(max=last)[..., None].expand(-1, -1, state.columns.shape[2])
+        own: Tensor = state.columns.gather(1, index).masked_fill((place > last)[..., None], 0.0)  # (B, T, 2d)
+        return own.repeat_interleave(state.beams, dim=0) if state.beams > 1 else own
 
     def _embed(self, tokens: Tensor, table: nn.Embedding) -> Tensor:
         embedded: Tensor = self.dropout(table(tokens) * math.sqrt(2 * self.config.width))

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
@@ -38,6 +38,7 @@ from regard.layers.scores import weighted_mean
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.state import BatchState, per_row, per_sentence, repeated
 
 
 @dataclass(frozen=True)
@@ -104,22 +105,18 @@ class ConvS2SBlock(nn.Module):
         """Centred: (B, S, D) → (B, S, D)"""
         return (F.glu(self.convolution(self.dropout(x), mask)) + x) * HALF
 
-    def after(self, x: Tensor, past: Past | None) -> tuple[Tensor, Past]:
+    def after(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         """Causal: (N, T, D) → (N, T, D)"""
         seen, present = self.convolution.after(self.dropout(x), past)
         return (F.glu(seen) + x) * HALF, present
 
 
-@dataclass(frozen=True)
-class ConvS2SSource:
+class ConvS2SSource(NamedTuple):
     """What every decoder layer attends to."""
 
-    keys: Tensor  # (N, S, F) z
-    values: Tensor  # (N, S, F) z + e
-    mask: Tensor  # (N, S)
-
-    def select(self, rows: Tensor) -> ConvS2SSource:
-        return ConvS2SSource(*(t.index_select(0, rows) for t in (self.keys, self.values, self.mask)))
+    keys: Tensor  # (B, S, F) z
+    values: Tensor  # (B, S, F) z + e
+    mask: Tensor  # (B, S)
 
 
 class ConvS2SDecoderLayer(nn.Module):
@@ -135,17 +132,18 @@ class ConvS2SDecoderLayer(nn.Module):
         self,
         x: Tensor,  # (N, T, D): all target positions, or one when there is a past
         embedded: Tensor,  # (N, T, F)
-        past: Past | None,
+        past: Past,
         source: ConvS2SSource,
         record: list[Tensor] | None,
     ) -> tuple[Tensor, Past]:
         h, present = self.block.after(x, past)
         query = self.query(h) + embedded
+        query = query.view(len(source.mask), -1, query.shape[-1])  # (B, b·T, F): the rows of a sentence side by side
         context, weights = weighted_mean(query @ source.keys.transpose(1, 2), source.mask, source.values)
         if record is not None:
-            record.append(weights[:, None])  # (N, T, S) → (N, H = 1, T, S)
+            record.append(weights.view(len(h), 1, h.shape[1], -1))  # (N, H = 1, T, S)
         root = source.mask.sum(dim=1).sqrt()[:, None, None].to(context.dtype)  # m√(1/m) = √m
-        return (h + self.output(context * root)) * HALF, present
+        return (h + self.output((context * root).view_as(embedded))) * HALF, present
 
 
 @dataclass(frozen=True)
@@ -156,23 +154,13 @@ class ConvS2SMemory(Memory):
 
 
 @dataclass(frozen=True)
-class ConvS2SState:
-    """The last inputs of every convolution, and the source, for N rows."""
+class ConvS2SState(BatchState):
+    """The last inputs of every convolution for N rows, and the sources of B sentences."""
 
-    length: int  # tokens read so far
-    past: tuple[Past | None, ...]  # per layer (N, k − 1, D)
-    source: ConvS2SSource
-    sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
-
-    def select(self, rows: Tensor) -> ConvS2SState:
-        past = tuple(p.select(rows) if p is not None else None for p in self.past)
-        sentence = self.sentence[rows]
-        if torch.equal(
-            sentence, self.sentence
-        ):  # beams only changed places within their sentences: sources are unchanged
-            return replace(self, past=past)
-        return replace(self, past=past, source=self.source.select(rows), sentence=sentence)
+    length: Tensor = per_sentence()  # (B,) tokens read so far
+    past: tuple[Past, ...] = per_row()  # per layer (N, k − 1, D)
+    source: ConvS2SSource = per_sentence(grows=1)
 
 
 class ConvS2S(Model):
@@ -214,26 +202,28 @@ class ConvS2S(Model):
         return logits
 
     def encode(self, src: Tensor, mask: Tensor) -> ConvS2SMemory:
-        embedded = self._embed(src, self.source_embedding, self.source_positions, 0)
+        embedded = self._embed(src, self.source_embedding, self.source_positions)
         x = self.encoder_input(embedded)
         for block in self.encoder:
             x = block(x, mask)
         states = scale_gradient(self.encoder_output(x), 1 / self.config.decoder_layers)
         return ConvS2SMemory(states, mask, embedded)
 
-    def start(self, memory: Memory, trace: bool = False) -> ConvS2SState:
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> ConvS2SState:
         assert isinstance(memory, ConvS2SMemory)
         source = ConvS2SSource(memory.states, memory.states + memory.embedded, memory.mask)
-        rows = torch.arange(len(memory.mask), device=memory.mask.device)
-        return ConvS2SState(0, (None,) * self.config.decoder_layers, source, rows, trace)
+        length = torch.zeros(len(memory.mask), dtype=torch.long, device=memory.mask.device)
+        layers = cast(list[ConvS2SDecoderLayer], list(self.decoder))
+        past = tuple(layer.block.convolution.no_past(len(length) * beams) for layer in layers)
+        return ConvS2SState(beams, trace, length, past, source)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, ConvS2SState)
         record: list[Tensor] | None = [] if state.trace else None
         states, past = self._decode(token[:, None], state, record)  # T = 1
-        log_probs = self.output(states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        logits = self.output(states[:, 0])  # (N, V)
         attention = torch.stack([w[:, :, 0] for w in record], dim=1) if record is not None else None  # (N, L, 1, S)
-        return Step(log_probs, replace(state, length=state.length + 1, past=past), attention)
+        return Step(logits, replace(state, length=state.length + 1, past=past), attention)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         maps = AttentionMaps([], [], [])
@@ -259,7 +249,9 @@ class ConvS2S(Model):
         self, tokens: Tensor, state: ConvS2SState, record: list[Tensor] | None = None
     ) -> tuple[Tensor, tuple[Past, ...]]:
         """Tokens (N, T) after those of the state → (N, T, F) before the output layer, and the convolutions' pasts."""
-        embedded = self._embed(tokens, self.target_embedding, self.target_positions, state.length)
+        step = tokens.shape[1] == 1  # several tokens begin a sentence
+        place = repeated(state.length[:, None], state.beams) if step else None  # (N, 1)
+        embedded = self._embed(tokens, self.target_embedding, self.target_positions, place)
         x = self.decoder_input(embedded)
         present: list[Past] = []
         for layer, past in zip(self.decoder, state.past, strict=True):
@@ -267,8 +259,9 @@ class ConvS2S(Model):
             present.append(kept)
         return self.dropout(self.decoder_output(x)), tuple(present)
 
-    def _embed(self, tokens: Tensor, words: nn.Embedding, places: nn.Embedding, start: int) -> Tensor:
-        index = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+    def _embed(self, tokens: Tensor, words: nn.Embedding, places: nn.Embedding, index: Tensor | None = None) -> Tensor:
+        """tokens (N, T) at the positions `index` (N, T), by default from 0 on → (N, T, F)"""
+        index = torch.arange(tokens.shape[1], device=tokens.device) if index is None else index
         x = words(tokens) + learned(index, places)  # (N, T, F)
         embedded: Tensor = self.dropout(x)
         return embedded

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
@@ -28,6 +28,7 @@ from regard.batch import Batch
 from regard.errors import InputError
 from regard.models.attention_parts import AttentionParts
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
+from regard.models.state import BatchState, inner
 
 
 def mean_in_log(log_probs: Sequence[Tensor], weights: Sequence[float]) -> Tensor:
@@ -43,11 +44,8 @@ class EnsembleMemory(Memory):
 
 
 @dataclass(frozen=True)
-class EnsembleState:
-    members: tuple[State, ...]
-
-    def select(self, rows: Tensor) -> EnsembleState:
-        return EnsembleState(tuple(member.select(rows) for member in self.members))
+class EnsembleState(BatchState):
+    members: tuple[State, ...] = inner()
 
 
 class Ensemble(Model):
@@ -77,10 +75,10 @@ class Ensemble(Model):
         members = tuple(model.encode(src, mask) for model in self.models())
         return EnsembleMemory(members[0].states, mask, members)
 
-    def start(self, memory: Memory, trace: bool = False) -> EnsembleState:
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> EnsembleState:
         assert isinstance(memory, EnsembleMemory)
         pairs = zip(self.models(), memory.members, strict=True)
-        return EnsembleState(tuple(model.start(own, trace) for model, own in pairs))
+        return EnsembleState(beams, tuple(model.start(own, trace, beams=beams, room=room) for model, own in pairs))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, EnsembleState)
@@ -89,7 +87,7 @@ class Ensemble(Model):
         seen = _alike([step.attention for step in steps if step.attention is not None], heads=2)
         attention = torch.cat(seen, dim=1) if seen else None  # (N, ΣL, H, S)
         back = tuple(layer for step in steps for layer in step.decoder)
-        return Step(log_probs, EnsembleState(tuple(step.state for step in steps)), attention, back)
+        return Step(log_probs, replace(state, members=tuple(step.state for step in steps)), attention, back)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         """The layers of the first member, then the next one's; `cross` in the order and with the heads of `step`."""

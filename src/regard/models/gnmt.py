@@ -36,6 +36,7 @@ from regard.layers.scores import Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.state import BatchState, per_row, per_sentence
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,19 @@ PRESETS = {
 # ── the layer that runs step by step ────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class AttentiveSource:
-    """What every query of N rows is compared with."""
+class AttentiveSource(NamedTuple):
+    """What every query of a sentence's rows is compared with."""
 
-    keys: Tensor  # (N, S, D) W₁ m
-    values: Tensor  # (N, S, K) m
-    mask: Tensor  # (N, S)
+    keys: Tensor  # (B, S, D) W₁ m
+    values: Tensor  # (B, S, K) m
+    mask: Tensor  # (B, S)
 
-    def select(self, rows: Tensor) -> AttentiveSource:
-        return AttentiveSource(*(part.index_select(0, rows) for part in (self.keys, self.values, self.mask)))
+    def context(self, scores: Scores, query: Tensor) -> tuple[Tensor, Tensor]:
+        """query (N, D) → context (N, 1, K), weights (N, 1, S); the rows of a sentence are its queries"""
+        context, weights = weighted_mean(
+            scores(query.view(len(self.mask), -1, query.shape[-1]), self.keys), self.mask, self.values
+        )
+        return context.flatten(0, 1)[:, None], weights.flatten(0, 1)[:, None]
 
 
 class AttentiveOutput(NamedTuple):
@@ -108,10 +112,7 @@ class AttentiveLSTM(nn.Module):
     def forward(self, x: Tensor, carry: Carry, source: AttentiveSource) -> AttentiveOutput:
         steps = []
         for word in x.unbind(1):  # (N, E)
-            query = carry.hidden[0][:, None]  # (N, 1, D): of the step before
-            context, weights = weighted_mean(
-                self.scores(query, source.keys), source.mask, source.values
-            )  # (N, 1, K), (N, 1, S)
+            context, weights = source.context(self.scores, carry.hidden[0])  # of the step before
             hidden, carry = self.recurrent.step(torch.cat([word, context[:, 0]], dim=-1), carry)
             steps.append((hidden[:, None], context, weights))
         hidden, context, weights = (torch.cat(parts, dim=1) for parts in zip(*steps, strict=True))  # (N, T, ·)
@@ -124,31 +125,19 @@ class AttentiveLSTM(nn.Module):
 
 
 @dataclass(frozen=True)
-class AttentiveState:
+class AttentiveState(BatchState):
     """The past of N rows for a stack whose bottom layer is attentive and whose upper layers are fused LSTMs."""
 
-    bottom: Carry
-    upper: tuple[Carry, ...]
-    source: AttentiveSource
-    sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
-
-    def select(self, rows: Tensor) -> AttentiveState:
-        sentence = self.sentence[rows]
-        stays = torch.equal(
-            sentence, self.sentence
-        )  # beams only changed places within their sentences: sources are unchanged
-        source = self.source if stays else self.source.select(rows)
-        upper = tuple(carry.select(rows) for carry in self.upper)
-        return replace(self, bottom=self.bottom.select(rows), upper=upper, source=source, sentence=sentence)
+    bottom: Carry = per_row(axis=1)
+    upper: tuple[Carry, ...] = per_row(axis=1)
+    source: AttentiveSource = per_sentence(grows=1)
 
 
-def begin(memory: Memory, bottom: AttentiveLSTM, upper: int, trace: bool = False) -> AttentiveState:
+def begin(memory: Memory, bottom: AttentiveLSTM, upper: int, trace: bool, beams: int) -> AttentiveState:
     """Before the first word, all layers hold zeros."""
-    rows = len(memory.mask)
-    zeros = bottom.recurrent.zeros(rows)
-    sentence = torch.arange(rows, device=memory.mask.device)
-    return AttentiveState(zeros, (zeros,) * upper, bottom.prepare(memory), sentence, trace)
+    zeros = bottom.recurrent.zeros(len(memory.mask) * beams)
+    return AttentiveState(beams, trace, zeros, (zeros,) * upper, bottom.prepare(memory))
 
 
 # ── the model ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,15 +165,15 @@ class Attentive(Model):
         logits: Tensor = self.output(self._decode(batch.tgt_in, self._start(batch)).states)  # (B, T, V)
         return logits
 
-    def start(self, memory: Memory, trace: bool = False) -> AttentiveState:
-        return begin(memory, self.bottom, len(self.decoder), trace)
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> AttentiveState:
+        return begin(memory, self.bottom, len(self.decoder), trace, beams)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, AttentiveState)
         decoded = self._decode(token[:, None], state)  # T = 1
-        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        logits = self.output(decoded.states[:, 0])  # (N, V)
         attention = decoded.weights[:, None] if state.trace else None  # (N, 1, 1, S): one layer, one head
-        return Step(log_probs, decoded.state, attention)
+        return Step(logits, decoded.state, attention)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         return AttentionMaps([], [], [self._decode(batch.tgt_in, self._start(batch)).weights[:, None]])  # H = 1

@@ -18,7 +18,7 @@ the width are projected inside the recurrence as there (on a CPU torch warns onc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +32,7 @@ from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.state import BatchState, per_row, per_sentence
 
 
 @dataclass(frozen=True)
@@ -90,18 +91,14 @@ PRESETS = {
 
 
 @dataclass(frozen=True)
-class MoeState:
-    """N rows between two tokens."""
+class MoeState(BatchState):
+    """N rows between two tokens, and the B sentences that they attend to."""
 
-    carries: tuple[Carry | None, ...]  # per LSTM (1, N, D) and (1, N, cells); None before the first token
-    memory: Memory  # (N, S, D), (N, S)
-    prepared: Tensor  # (N, S, ·) the keys as the score wants them
     trace: bool
-
-    def select(self, rows: Tensor) -> MoeState:
-        carries = tuple(carry.select(rows) if carry is not None else None for carry in self.carries)
-        memory = Memory(self.memory.states.index_select(0, rows), self.memory.mask[rows])
-        return replace(self, carries=carries, memory=memory, prepared=self.prepared.index_select(0, rows))
+    carries: tuple[Carry, ...] = per_row(axis=1)  # per LSTM (1, N, D) and (1, N, cells)
+    values: Tensor = per_sentence(grows=1)  # (B, S, D) the encoder's output
+    mask: Tensor = per_sentence(grows=1)  # (B, S)
+    prepared: Tensor = per_sentence(grows=1)  # (B, S, ·) the keys as the score wants them
 
 
 class MoeDecoded(NamedTuple):
@@ -146,15 +143,17 @@ class Moe(Model):
             x = x + self.dropout(run_lstm(lstm, x)[0])  # from left to right, padding comes after all that is real
         return Memory(x, mask)
 
-    def start(self, memory: Memory, trace: bool = False) -> MoeState:
-        return MoeState((None,) * len(self.decoder), memory, self.scores.prepare(memory.states), trace)
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> MoeState:
+        rows = len(memory.mask) * beams
+        carries = tuple(no_past(cast(nn.LSTM, lstm), rows) for lstm in self.decoder)
+        return MoeState(beams, trace, carries, memory.states, memory.mask, self.scores.prepare(memory.states))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, MoeState)
         decoded = self._decode(token[:, None], state)  # T = 1
-        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        logits = self.output(decoded.states[:, 0])  # (N, V)
         attention = decoded.weights[:, None] if state.trace else None  # (N, 1, S) → (N, L = 1, H = 1, S)
-        return Step(log_probs, replace(state, carries=decoded.carries), attention)
+        return Step(logits, replace(state, carries=decoded.carries), attention)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         state = self.start(self.encode(batch.src, batch.src_mask))
@@ -189,8 +188,10 @@ class Moe(Model):
             carries.append(after)
             x = x + self.dropout(out)
             if index == 0:
-                context, weights = weighted_mean(self.scores(x, state.prepared), state.memory.mask, state.memory.states)
-                x = self.join(torch.cat([x, context], dim=-1))
+                queries = x.view(len(state.mask), -1, x.shape[-1])  # (B, b·T, D): the rows of a sentence side by side
+                context, weights = weighted_mean(self.scores(queries, state.prepared), state.mask, state.values)
+                weights = weights.view(*tokens.shape, -1)
+                x = self.join(torch.cat([x, context.view_as(x)], dim=-1))
                 x = x + self.dropout(self.decoder_experts(x, real))
         return MoeDecoded(x, tuple(carries), weights)
 
@@ -199,6 +200,13 @@ def make_lstm(inputs: int, cells: int, outputs: int, bidirectional: bool = False
     """One layer; cells beyond the width of the output are projected down to it inside the recurrence."""
     projection = outputs if cells > outputs else 0
     return nn.LSTM(inputs, cells, batch_first=True, bidirectional=bidirectional, proj_size=projection)
+
+
+def no_past(lstm: nn.LSTM, rows: int) -> Carry:
+    """The state of an LSTM before its first token."""
+    like = next(lstm.parameters())
+    outputs = lstm.proj_size or lstm.hidden_size
+    return Carry(like.new_zeros(1, rows, outputs), like.new_zeros(1, rows, lstm.hidden_size))
 
 
 def make_experts(config: MoeConfig) -> MixtureOfExperts:

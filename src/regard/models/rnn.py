@@ -27,6 +27,7 @@ from regard.config import key
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
+from regard.models.state import BatchState, per_row, repeated
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,9 @@ class RnnMemory(Memory):
 
 
 @dataclass(frozen=True)
-class RnnState:
-    carry: Carry  # (L, N, D)
-    context: Tensor | None  # (N, D) with context = "every"
-
-    def select(self, rows: Tensor) -> RnnState:
-        return RnnState(self.carry.select(rows), self.context[rows] if self.context is not None else None)
+class RnnState(BatchState):
+    carry: Carry = per_row(axis=1)  # (L, N, D)
+    context: Tensor | None = per_row()  # (N, D) with context = "every"
 
 
 class Rnn(Model):
@@ -114,15 +112,15 @@ class Rnn(Model):
             states = states.gather(1, order[..., None].expand_as(states))
         return RnnMemory(states, mask, final)
 
-    def start(self, memory: Memory, trace: bool = False) -> RnnState:
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> RnnState:
         assert isinstance(memory, RnnMemory)
-        every = self.config.context == "every"
-        return RnnState(memory.final, memory.final.hidden[-1] if every else None)
+        carry = repeated(memory.final, beams, axis=1)
+        return RnnState(beams, carry, carry.hidden[-1] if self.config.context == "every" else None)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, RnnState)
         logits, carry = self._decode(token[:, None], state)  # T = 1
-        return Step(logits[:, 0].float().log_softmax(dim=-1), replace(state, carry=carry), None)
+        return Step(logits[:, 0], replace(state, carry=carry), None)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         return AttentionMaps([], [], [])

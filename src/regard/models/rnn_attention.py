@@ -37,6 +37,7 @@ from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_matrices
+from regard.models.state import BatchState, per_row, per_sentence, repeated
 
 
 @dataclass(frozen=True)
@@ -107,32 +108,16 @@ class RnnAttentionMemory(Memory):
 
 
 @dataclass(frozen=True)
-class RnnAttentionState:
-    """N decoders and the sentences they attend to."""
+class RnnAttentionState(BatchState):
+    """N decoders and the B sentences they attend to."""
 
-    carry: Carry  # (L, N, D)
-    fed: Tensor | None  # (N, D) ŝ(t−1), with input feeding
-    coverage: Tensor | None  # (N, S) sum of the weights so far
-    values: Tensor  # (N, S, K) the encoder's output for each word
-    prepared: Tensor  # (N, S, ·) the part of the score that depends on it alone
-    mask: Tensor  # (N, S)
-    sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
-
-    def select(self, rows: Tensor) -> RnnAttentionState:
-        moved = replace(
-            self,
-            carry=self.carry.select(rows),
-            fed=self.fed[rows] if self.fed is not None else None,
-            coverage=self.coverage[rows] if self.coverage is not None else None,
-        )
-        sentence = self.sentence[rows]
-        if torch.equal(
-            sentence, self.sentence
-        ):  # beams only changed places within their sentences: sources are unchanged
-            return moved
-        values, prepared, mask = self.values[rows], self.prepared[rows], self.mask[rows]
-        return replace(moved, values=values, prepared=prepared, mask=mask, sentence=sentence)
+    carry: Carry = per_row(axis=1)  # (L, N, D)
+    fed: Tensor | None = per_row()  # (N, D) ŝ(t−1), with input feeding
+    coverage: Tensor | None = per_row(grows=1)  # (N, S) sum of the weights so far
+    values: Tensor = per_sentence(grows=1)  # (B, S, K) the encoder's output for each word
+    prepared: Tensor = per_sentence(grows=1)  # (B, S, ·) the part of the score that depends on it alone
+    mask: Tensor = per_sentence(grows=1)  # (B, S)
 
 
 class AttentionContext(NamedTuple):
@@ -184,29 +169,32 @@ class RnnAttention(Model):
         final = end.hidden[-2:].transpose(0, 1).flatten(1)  # (2, B, K/2) → (B, 2, K/2) → (B, K)
         return RnnAttentionMemory(self.dropout(states), mask, final)
 
-    def start(self, memory: Memory, trace: bool = False) -> RnnAttentionState:
+    def start(
+        self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
+    ) -> RnnAttentionState:
         assert isinstance(memory, RnnAttentionMemory)
         config, rows = self.config, len(memory.mask)
         first = self.bridge(memory.final).tanh().view(rows, self.parts, config.decoder_layers, config.width)
         hidden, *cell = first.permute(1, 2, 0, 3).contiguous()  # (N, 1 or 2, L, D) → hidden (L, N, D), cell (L, N, D)
-        carry = Carry(hidden, cell[0] if cell else None)
+        carry = repeated(Carry(hidden, cell[0] if cell else None), beams, axis=1)
+        covered = torch.zeros_like(memory.mask, dtype=memory.states.dtype) if config.coverage else None
         return RnnAttentionState(
+            beams=beams,
             carry=carry,
-            fed=torch.zeros_like(hidden[-1]) if config.input_feeding else None,
-            coverage=torch.zeros_like(memory.mask, dtype=memory.states.dtype) if config.coverage else None,
+            fed=torch.zeros_like(carry.hidden[-1]) if config.input_feeding else None,
+            coverage=repeated(covered, beams),
             values=memory.states,
             prepared=self.scores.prepare(memory.states),
             mask=memory.mask,
-            sentence=torch.arange(rows, device=memory.mask.device),
             trace=trace,
         )
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, RnnAttentionState)
         decoded = self._decode(token[:, None], state)  # T = 1
-        log_probs = self.output(decoded.attentional[:, 0]).float().log_softmax(dim=-1)  # (N, V)
+        logits = self.output(decoded.attentional[:, 0])  # (N, V)
         weights = decoded.weights[:, None] if state.trace else None  # (N, 1, S) → (N, 1, 1, S)
-        return Step(log_probs, decoded.state, weights)
+        return Step(logits, decoded.state, weights)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         state = self.start(self.encode(batch.src, batch.src_mask))
@@ -275,14 +263,16 @@ class RnnAttention(Model):
     def _attend(self, queries: Tensor, state: RnnAttentionState) -> AttentionContext:
         """queries (N, T, D), all at once; one after the other with coverage, where each needs those before it"""
         if state.coverage is None:
-            return AttentionContext(
-                *weighted_mean(self.scores(queries, state.prepared), state.mask, state.values), None
-            )
+            beside = queries.view(len(state.mask), -1, queries.shape[-1])  # (B, b·T, D): beams as further queries
+            context, weight = weighted_mean(self.scores(beside, state.prepared), state.mask, state.values)
+            shape = queries.shape[:2]
+            return AttentionContext(context.view(*shape, -1), weight.view(*shape, -1), None)
         assert self.of_coverage is not None
         coverage, contexts, weights = state.coverage, [], []
+        source = repeated((state.prepared, state.mask, state.values), state.beams)  # (N, S, ·), (N, S), (N, S, K)
         for query in queries.split(1, dim=1):  # (N, 1, D)
-            prepared = state.prepared + coverage[..., None] * self.of_coverage  # (N, S, A)
-            context, weight = weighted_mean(self.scores(query, prepared), state.mask, state.values)
+            prepared = source[0] + coverage[..., None] * self.of_coverage  # (N, S, A)
+            context, weight = weighted_mean(self.scores(query, prepared), *source[1:])
             coverage = coverage + weight[:, 0]
             contexts.append(context)
             weights.append(weight)

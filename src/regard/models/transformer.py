@@ -14,9 +14,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, Self, cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.batch import Batch, Shared
@@ -32,6 +33,7 @@ from regard.layers.residual import LayerNorm, Norm, Residual, in_working_precisi
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.state import BatchState, mapped, per_row, per_sentence, repeated
 
 BIAS_COLUMNS = 8  # of states and output matrix where there is a bias: a width that GPUs multiply well
 
@@ -143,7 +145,8 @@ class DecoderLayer(nn.Module):
         self,
         x: Tensor,  # (N, T, D): all target positions, or one when there is a past
         past: KeyValue | None,
-        source: KeyValue,
+        own_mask: Tensor | None,  # (N, 1, 1, t): which of the past is a row's own
+        source: KeyValue,  # (B, H, S, K): of the sentences
         source_mask: Tensor,
         turn: Rotation | None,
         self_record: list[Tensor] | None,
@@ -156,12 +159,13 @@ class DecoderLayer(nn.Module):
             query, new = self.attention.project_all(y, turn)
             present.append(new if past is None else past.append(new))
             causal = past is None and y.shape[1] > 1  # a single position has no future to mask
-            out: Tensor = self.attention(query, present[0], causal=causal, record=self_record)
+            out: Tensor = self.attention(query, present[0], mask=own_mask, causal=causal, record=self_record)
             return out
 
         def cross_attend(y: Tensor) -> Tensor:
-            out: Tensor = self.cross(self.cross.project_query(y), source, mask=source_mask, record=cross_record)
-            return out
+            query = self.cross.project_query(y.view(len(source_mask), -1, y.shape[2]))  # beams are further queries
+            out: Tensor = self.cross(query, source, mask=source_mask, record=cross_record)
+            return out.view_as(y)
 
         x = self.around_attention(x, self_attend)
         x = self.around_cross(x, cross_attend)
@@ -192,25 +196,32 @@ class Decoded(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TransformerState:
-    """The past of N rows: keys and values of every layer, own and of the source."""
+class TransformerState(BatchState):
+    """The past of N rows: their own keys and values in every layer, and those of their sources."""
 
-    length: int  # tokens read so far
-    past: tuple[KeyValue | None, ...]  # per layer (N, H, length, K)
-    source: tuple[KeyValue, ...]  # per layer (N, H, S, K)
-    source_mask: Tensor  # (N, 1, 1, S)
-    sentence: Tensor  # (N,) which source sentence a row translates
     trace: bool
+    length: int  # of the past, the longest of the sentences
+    past: tuple[KeyValue | None, ...] = per_row()  # per layer (N, H, length, K); None: nothing is read
+    blank: Tensor | None = per_sentence()  # (B,) how much of the past is before a sentence's beginning; None: nothing
+    source: tuple[KeyValue, ...] = per_sentence(grows=2)  # per layer (B, H, S, K)
+    source_mask: Tensor = per_sentence(grows=1)  # (B, S)
 
-    def select(self, rows: Tensor) -> TransformerState:
-        past = tuple(kv.select(rows) if kv is not None else None for kv in self.past)
-        sentence = self.sentence[rows]
-        if torch.equal(
-            sentence, self.sentence
-        ):  # beams changed places within their sentences: source_segments stay put
-            return replace(self, past=past)
-        source = tuple(kv.select(rows) for kv in self.source)
-        return replace(self, past=past, source=source, source_mask=self.source_mask[rows], sentence=sentence)
+    def join(self, other: Self) -> Self:
+        length = max(self.length, other.length)
+        sides = [side._preceded_by(length - side.length) for side in (self, other)]
+        return super(TransformerState, sides[0]).join(sides[1])
+
+    def _preceded_by(self, missing: int) -> Self:
+        """The same with a longer past, of which the beginning is blank."""
+        none = torch.zeros(len(self.source_mask), dtype=torch.long, device=self.source_mask.device)
+        blank = (none if self.blank is None else self.blank) + missing
+        if not self.length:
+            heads, _, size = self.source[0].key.shape[1:]
+            nothing = self.source[0].key.new_zeros(len(none) * self.beams, heads, missing, size)
+            past: tuple[KeyValue | None, ...] = (KeyValue(nothing, nothing),) * len(self.past)
+        else:
+            past = mapped(self.past, lambda tensor: F.pad(tensor, (0, 0, missing, 0)))
+        return replace(self, length=self.length + missing, past=past, blank=blank)
 
 
 class Transformer(RowModel):
@@ -292,18 +303,22 @@ class Transformer(RowModel):
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         return self._encode(src, mask)
 
-    def start(self, memory: Memory, trace: bool = False) -> TransformerState:
-        return self._begin(memory, trace)
+    def start(
+        self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
+    ) -> TransformerState:
+        return self._begin(memory, trace, beams)
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, TransformerState)
         cross: list[Tensor] | None = [] if state.trace else None
         own: list[Tensor] | None = [] if state.trace else None
         decoded = self._decode(token[:, None], state, own, cross)  # T = 1
-        log_probs = self.output(decoded.states[:, 0]).float().log_softmax(dim=-1)  # (N, V)
-        attention = torch.stack([w[:, :, 0] for w in cross], dim=1) if cross is not None else None  # (N, L, H, S)
+        logits = self.output(decoded.states[:, 0])  # (N, V)
+        attention = None
+        if cross is not None:
+            attention = torch.stack([w.transpose(1, 2).flatten(0, 1) for w in cross], dim=1)  # (B, H, b, S) → (N, H, S)
         back = tuple(w[:, :, 0] for w in own or ())  # each (N, H, t)
-        return Step(log_probs, replace(state, length=state.length + 1, past=decoded.past), attention, back)
+        return Step(logits, replace(state, length=state.length + 1, past=decoded.past), attention, back)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         maps = AttentionMaps([], [], [])
@@ -346,10 +361,9 @@ class Transformer(RowModel):
             x = layer(x, seen, turn, record)
         return Memory(self.encoder_norm(x), mask)
 
-    def _begin(self, memory: Memory, trace: bool = False) -> TransformerState:
+    def _begin(self, memory: Memory, trace: bool = False, beams: int = 1) -> TransformerState:
         source = tuple(layer.cross.project_keys_values(memory.states) for layer in self._decoder_layers())
-        rows = torch.arange(len(memory.mask), device=memory.mask.device)
-        return TransformerState(0, (None,) * len(source), source, padding_mask(memory.mask), rows, trace)
+        return TransformerState(beams, trace, 0, (None,) * len(source), None, source, memory.mask)
 
     def _decode(
         self,
@@ -360,10 +374,15 @@ class Transformer(RowModel):
         real: Tensor | None = None,
     ) -> Decoded:
         position = torch.arange(state.length, state.length + tokens.shape[1], device=tokens.device)
+        own_mask, source_mask = None, padding_mask(state.source_mask)
+        if state.blank is not None:
+            blank = repeated(state.blank, state.beams)[:, None]  # (N, 1)
+            own_mask = padding_mask(torch.arange(state.length + 1, device=tokens.device) >= blank)
+            position = position - blank  # (N, 1)
         x, turn = self._embed(tokens, self.target_embedding, "target", position), self._turn(position)
         present: list[KeyValue] = []
         for layer, past, source in zip(self._decoder_layers(), state.past, state.source, strict=True):
-            x, kv = layer(x, past, source, state.source_mask, turn, self_record, cross_record, real)
+            x, kv = layer(x, past, own_mask, source, source_mask, turn, self_record, cross_record, real)
             present.append(kv)
         return Decoded(self.decoder_norm(x), tuple(present))
 
