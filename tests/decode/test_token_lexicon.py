@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from regard.bundle.folder import LEXICON
-from regard.decode.token_lexicon import LexiconConfig, TokenLexicon, learn_lexicon, spelled
+from regard.decode.token_lexicon import LexiconConfig, TokenLexicon, learn_lexicon
 from regard.errors import BundleError, InputError, RecipeError
 from regard.text.tokenizer import TextConfig, Tokenizer
 from support import LINES
@@ -62,7 +62,7 @@ def test_pieces_of_bpe(tokenizer: Tokenizer) -> None:
     lexicon = learn_lexicon(LINES * 3, tokenizer)
     assert set(lexicon.entries) <= set(tokenizer.source.pieces)
     assert {target for row in lexicon.entries.values() for target, _ in row} <= set(tokenizer.target.pieces)
-    assert spelled(tokenizer.source, ["The cat é"])[0][0].startswith("▁")
+    assert tokenizer.source.spelled(["The cat é"])[0][0].startswith("▁")
     probs = lexicon.in_ids(tokenizer).probs
     assert probs.shape[0] == tokenizer.source_size
     assert probs.sum() > 1

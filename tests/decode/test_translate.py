@@ -20,8 +20,8 @@ from regard.batch import budgeted
 from regard.decode.options import Sampling
 from regard.decode.prepare import TextOptions
 from regard.errors import BundleError, InputError, RegardError
+from regard.text.learnt_vocabulary import LearntVocabulary
 from regard.text.tokenizer import Tokenizer
-from regard.text.vocabulary import Vocabulary
 from regard.translator import Translator
 from support import LINES
 
@@ -113,7 +113,7 @@ def test_a_tag_changes_what_the_model_reads(translator: Translator) -> None:
     plain = translator.tokenizer
     *pieces, last = plain.source.pieces
     merges = [(a, b) for a, b in plain.source.merges or [] if a + b != last]
-    source = Vocabulary(pieces, merges).with_tags(["<x>"])
+    source = LearntVocabulary(pieces, merges).with_tags(["<x>"])
     tagged = Tokenizer(source, source, replace(plain.config, tags=("<x>",)))
     bundle = replace(translator.bundle, tokenizer=tagged)
     other = Translator(bundle, translator.config, max_length=12)

@@ -14,8 +14,8 @@ from regard.decode.token_lexicon import TokenLexicon, learn_lexicon
 from regard.decode.unknown import fill_unknown, filled, source_positions
 from regard.errors import InputError
 from regard.models.rnn import PRESETS, Rnn
+from regard.text.learnt_vocabulary import LearntVocabulary
 from regard.text.tokenizer import TextConfig, Tokenizer
-from regard.text.vocabulary import Vocabulary
 from regard.translator import Translator
 
 NOUNS = {"cat": "chat", "dog": "chien", "bird": "oiseau", "cow": "vache", "wolf": "loup", "bear": "ours"}
@@ -101,7 +101,7 @@ def test_a_maker_is_never_padding_or_the_end(namer: Translator) -> None:
 def test_a_tag_before_the_source_is_no_word(namer: Translator) -> None:
     """The last word of the vocabulary taken for a tag."""
     plain, model = namer.tokenizer, namer.bundle.model
-    words = Vocabulary(plain.source.pieces[:-1], None).with_tags(["<x>"])
+    words = LearntVocabulary(plain.source.pieces[:-1], None).with_tags(["<x>"])
     marked = Tokenizer(words, words, replace(plain.config, tags=("<x>",)), "<x>")
     text = "Zorro eats"
     (ids,) = marked.encode_source([text])

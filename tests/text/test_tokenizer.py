@@ -217,7 +217,7 @@ def test_damaged_files(bpe: Tokenizer, tmp_path: Path) -> None:
     [
         ({"vocab_size": 100}, "vocab_size must be at least 300"),
         ({"bpe_dropout": 1.5}, r"bpe_dropout must be in \[0, 1\)"),
-        ({"unit": "word", "bpe_dropout": 0.1}, "words have no merges"),
+        ({"unit": "word", "bpe_dropout": 0.1}, "unit word has no merges"),
     ],
 )
 def test_impossible_settings(values: dict[str, object], message: str) -> None:

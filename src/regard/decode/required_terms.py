@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from regard.decode.constraints import Form, Never, Terms, WordEdges
 from regard.decode.translation import Span, WordLink
-from regard.text.normalize import nfc
-from regard.text.pieces import SPACE, to_pieces_form
 from regard.text.tokenizer import Tokenizer
 
 FOUR_BYTES = 0xF0  # first byte of a character of four
@@ -53,16 +51,12 @@ class RequiredTerms:
 
     def forms(self, text: str, first: bool = False) -> Iterator[Form]:
         """The tokens of a text in each place where it may stand; `first`: only at the beginning of the sentence."""
-        form = to_pieces_form(nfc(text.strip()))
-        if not form:
-            return
-        joined = Form(self._ids(form.removeprefix(SPACE)), "joined")
-        for one in [Form(self._ids(form), "first")] if first else [Form(self._ids(form)), joined]:
+        text = text.strip()
+        apart = tuple(self.tokenizer.target.encode([text])[0])
+        joined = tuple(self.tokenizer.target.encode_joined(text))
+        for one in [Form(apart, "first")] if first else [Form(apart), Form(joined, "joined")]:
             if one.tokens and self.tokenizer.unknown not in one.tokens:
                 yield one
-
-    def _ids(self, form: str) -> tuple[int, ...]:
-        return tuple(self.tokenizer.target.encode([form])[0])
 
 
 def _small(text: str) -> str | None:

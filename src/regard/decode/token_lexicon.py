@@ -29,10 +29,7 @@ from regard.bundle.folder import LEXICON
 from regard.config import key, require
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
-from regard.text.normalize import nfc
-from regard.text.pieces import to_pieces_form
 from regard.text.tokenizer import Tokenizer
-from regard.text.vocabulary import Vocabulary
 
 FORMAT = 1
 CHUNK = 10_000  # lines that are cut at a time
@@ -122,14 +119,6 @@ def known(lexicon: TokenLexicon | None) -> TokenLexicon:
     return lexicon
 
 
-def spelled(vocabulary: Vocabulary, texts: Sequence[str]) -> list[list[str]]:
-    """Tokens as they are spelled: BPE pieces, or whole words, unknown ones too. One for each id of `encode`."""
-    forms = [to_pieces_form(nfc(text)) for text in texts]
-    if vocabulary.merges is None:
-        return [vocabulary.cut(form) for form in forms]
-    return [[vocabulary.pieces[i] for i in ids] for ids in vocabulary.encode(forms)]
-
-
 def learn_lexicon(
     pairs: Iterable[tuple[str, str]],
     tokenizer: Tokenizer,
@@ -189,8 +178,8 @@ def _tokens(
     """Both sides of the pairs that are learnt from."""
     stream = iter(lines)
     while chunk := list(islice(stream, CHUNK)):
-        sources = spelled(tokenizer.source, [source for source, _ in chunk])
-        targets = spelled(tokenizer.target, [target for _, target in chunk])
+        sources = tokenizer.source.spelled([source for source, _ in chunk])
+        targets = tokenizer.target.spelled([target for _, target in chunk])
         for source, target in zip(sources, targets, strict=True):
             if source and target and max(len(source), len(target)) <= config.longest:
                 yield source, target

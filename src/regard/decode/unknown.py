@@ -20,7 +20,7 @@ import torch
 from regard.batch import EOS, flat_batch
 from regard.config import nearest
 from regard.decode.alignment_heads import AlignmentHeads
-from regard.decode.token_lexicon import TokenLexicon, known, spelled
+from regard.decode.token_lexicon import TokenLexicon, known
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.text.pieces import SPACE, from_pieces_form
@@ -60,7 +60,7 @@ def fill_unknown(
 ) -> list[str]:
     """The text of each target, every <unk> replaced by the lexicon's translation or a copy of its source word."""
     positions = source_positions(model, heads, tokenizer.encode_source(sources), targets, first=len(tokenizer.mark_ids))
-    words = spelled(tokenizer.source, sources)
+    words = tokenizer.source.spelled(sources)
     return [filled(tokenizer, lexicon, w, ids, p) for w, ids, p in zip(words, targets, positions, strict=True)]
 
 

@@ -2,8 +2,8 @@
 
 Encoding is reversible: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
 a batch adds them. A slot (`slots.py`) is one id on both sides. It is saved as one file. How a vocabulary is learned is
-in `vocabulary.py`, how text is cut in `pieces.py`. A `marked` tokenizer puts a tag before every source; the mark is
-stored in the bundle, not in this file.
+in `learnt_vocabulary.py`, how text is cut in `pieces.py`; imported models use `sentencepiece.py`. A `marked` tokenizer
+puts a tag before every source; the mark is stored in the bundle, not in this file.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
-from regard.text.normalize import nfc, nfc_origins
-from regard.text.pieces import from_pieces_form, piece_spans, to_pieces_form
+from regard.text.learnt_vocabulary import LearntVocabulary, learn_bpe, learn_words
+from regard.text.normalize import nfc
+from regard.text.pieces import to_pieces_form
+from regard.text.sentencepiece import LANGUAGE_TAG, SentencePieceVocabulary
 from regard.text.slots import without_slots
-from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Vocabulary, learn_bpe, learn_words
+from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 
 FORMAT = 1  # of the file, and of the cuts the ids rest on
 SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
@@ -38,42 +40,37 @@ Pairs = Callable[[], Iterator[tuple[str, str]]]
 class TextConfig:
     """Section [text] of a recipe."""
 
-    unit: Literal["bpe", "word"] = key("bpe", "what a token is: a subword (bpe) or a whole word")
+    unit: Literal["bpe", "word", "sentencepiece"] = key(
+        "bpe", "what a token is: a subword (bpe), a whole word, or a piece of an imported model (sentencepiece)"
+    )
     vocab_size: int = key(8000, "entries of the vocabulary, of each one if they are separate")
     joint: bool = key(True, "one vocabulary for both languages (needed to tie all embeddings)")
     tags: tuple[str, ...] = key((), "further entries, such as <bt>, that no text is encoded as, to mark sources with")
     bpe_dropout: float = key(0.0, "probability of skipping a merge in training, so that a word is split in many ways")
 
     def __post_init__(self) -> None:
-        least = 300 if self.unit == "bpe" else 10
+        least = {"bpe": 300, "word": 10, "sentencepiece": 5}[self.unit]
         require(
             self.vocab_size >= least,
             f"vocab_size must be at least {least} for unit {self.unit}, but is {self.vocab_size}; try 8000",
         )
-        odd = [tag for tag in self.tags if not TAG.fullmatch(tag) or tag in (*SPECIALS, UNKNOWN, *BYTES)]
-        require(not odd, f'a tag must look like <news>, but text.tags has "{"".join(odd[:1])}"')
+        form, example = (LANGUAGE_TAG, ">>fra<<") if self.unit == "sentencepiece" else (TAG, "<news>")
+        odd = [tag for tag in self.tags if not form.fullmatch(tag) or tag in (*SPECIALS, UNKNOWN, *BYTES)]
+        require(not odd, f'a tag must look like {example}, but text.tags has "{"".join(odd[:1])}"')
         require(len(set(self.tags)) == len(self.tags), f"text.tags names a tag twice: {', '.join(self.tags)}")
         require(self.vocab_size < 2**31, f"vocab_size must be below 2^31, but is {self.vocab_size}")
         require(0 <= self.bpe_dropout < 1, f"bpe_dropout must be in [0, 1), but is {self.bpe_dropout}; try 0.1")
         require(
             self.unit == "bpe" or self.bpe_dropout == 0,
-            f"bpe_dropout is {self.bpe_dropout}, but words have no merges to drop; set 0, or unit to bpe",
+            f"bpe_dropout is {self.bpe_dropout}, but unit {self.unit} has no merges to drop; set 0, or unit to bpe",
         )
 
 
-class Piece(NamedTuple):
-    """One token of a text: its vocabulary entry, and where it stands in the text as it was given."""
-
-    text: str
-    start: int
-    end: int
-
-
 class Tokenizer:
-    """Both sides of a translator. With a joint vocabulary `source is target`."""
+    """Both sides of a translator. With a joint vocabulary an id is the same piece on both."""
 
     def __init__(self, source: Vocabulary, target: Vocabulary, config: TextConfig, mark: str | None = None) -> None:
-        assert (source is target) == config.joint
+        assert len(source) == len(target) or not config.joint
         assert mark is None or mark in config.tags
         self.source, self.target, self.config = source, target, config
         self.mark = mark  # the tag before every source
@@ -81,6 +78,11 @@ class Tokenizer:
     @classmethod
     def train(cls, pairs: Pairs, config: TextConfig) -> Tokenizer:
         """Learn from sentence pairs. `pairs` is called several times and must yield the same each time."""
+        if config.unit == "sentencepiece":
+            raise InputError(
+                "pieces of SentencePiece are not learnt here, they come with an imported model; "
+                "set train.start_from to such a model, or text.unit to bpe"
+            )
         count, characters = 0, (Counter[str](), Counter[str]())
         for pair in pairs():
             count += 1
@@ -90,7 +92,7 @@ class Tokenizer:
             raise InputError(f"no text to learn a vocabulary from: {count:,} pairs were read and all are empty")
         stride = -(-count // SAMPLE)
 
-        def learn(sides: tuple[int, ...]) -> Vocabulary:
+        def learn(sides: tuple[int, ...]) -> LearntVocabulary:
             lines = _lines(pairs(), sides, stride)
             if config.unit == "word":
                 return learn_words(lines, config.vocab_size).with_tags(config.tags)
@@ -112,12 +114,12 @@ class Tokenizer:
 
     @property
     def unknown(self) -> int | None:
-        """The id of <unk>, which only whole-word vocabularies have."""
-        return len(SPECIALS) if self.config.unit == "word" else None
+        """The target id of <unk>; None where the vocabulary can spell every text."""
+        return self.target.unknown
 
     @property
     def slot_ids(self) -> tuple[int, ...]:
-        """The target ids of the slots (`slots.py`); none for whole words."""
+        """The target ids of the slots (`slots.py`); only BPE has them."""
         return self.target.slot_ids
 
     @property
@@ -137,10 +139,9 @@ class Tokenizer:
         return self._encode(self.target, texts, rng)
 
     def _encode(self, vocabulary: Vocabulary, texts: Sequence[str], rng: random.Random | None) -> list[list[int]]:
-        forms = [to_pieces_form(nfc(text)) for text in texts]
         if rng is None or not self.config.bpe_dropout:
-            return vocabulary.encode(forms)
-        return vocabulary.encode_with_dropout(forms, rng, self.config.bpe_dropout)
+            return vocabulary.encode(texts)
+        return vocabulary.encode_with_dropout(texts, rng, self.config.bpe_dropout)
 
     def tag_ids(self, tag: str | None) -> list[int]:
         """What a tag puts before the ids of a source: one id, or nothing where there is no tag."""
@@ -166,48 +167,35 @@ class Tokenizer:
     @property
     def plain(self) -> Tokenizer:
         """The same without its mark."""
-        return Tokenizer(self.source, self.target, self.config)
+        return self if self.mark is None else Tokenizer(self.source, self.target, self.config)
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of target ids; PAD, BOS and EOS add nothing."""
-        return from_pieces_form(b"".join(self.target.bytes[i] for i in ids))
+        return self.target.decode(ids)
 
     def decode_source(self, ids: Iterable[int]) -> str:
-        return from_pieces_form(b"".join(self.source.bytes[i] for i in ids))
+        return self.source.decode(ids)
 
     def target_pieces(self, ids: Sequence[int]) -> list[tuple[int, int]]:
         """For every id its span in `decode(ids)`; a byte of a character has the whole character's span."""
-        return piece_spans([self.target.bytes[i] for i in ids])
+        return self.target.spans(ids)
 
     def source_tokens(self, text: str) -> list[Piece]:
         """The tokens `encode_source` makes of a text, with their spans in the text as it was given. A mark is of no
         width and stands at the beginning."""
-        return [*([] if self.mark is None else [Piece(self.mark, 0, 0)]), *self._tokens(self.source, text)]
+        return [*([] if self.mark is None else [Piece(self.mark, 0, 0)]), *self.source.tokens(text)]
 
     def target_tokens(self, text: str) -> list[Piece]:
         """The tokens `encode_target` makes of a text, with their spans in the text as it was given."""
-        return self._tokens(self.target, text)
-
-    def _tokens(self, vocabulary: Vocabulary, text: str) -> list[Piece]:
-        form = to_pieces_form(nfc(text))
-        ids = vocabulary.encode([form])[0]
-        words = vocabulary.cut(form) if self.unknown is not None else None  # an unknown word keeps its span
-        parts = [word.encode() for word in words] if words is not None else [vocabulary.bytes[i] for i in ids]
-        origins = nfc_origins(text)
-        tokens = []
-        for i, (start, end) in zip(ids, piece_spans(parts), strict=True):
-            first = origins[start][0] if start < len(origins) else len(text)
-            last = origins[end - 1][1] if end > start else first
-            tokens.append(Piece(vocabulary.pieces[i], first, last))
-        return tokens
+        return self.target.tokens(text)
 
     def as_dict(self) -> dict[str, Any]:
-        sides = {"source": self.source} if self.config.joint else {"source": self.source, "target": self.target}
-        return {
-            "format": FORMAT,
-            "config": dataclasses.asdict(self.config),
-            **{side: {"pieces": v.pieces, "merges": v.merges} for side, v in sides.items()},
-        }
+        """For a file. Where an id is the same piece on both sides, the pieces stand once."""
+        kept: dict[str, Any] = {"source": self.source.stored()}
+        if self.source is not self.target:
+            shared = ("pieces",) if self.config.joint else ()
+            kept["target"] = {name: value for name, value in self.target.stored().items() if name not in shared}
+        return {"format": FORMAT, "config": dataclasses.asdict(self.config), **kept}
 
     @property
     def fingerprint(self) -> str:
@@ -231,19 +219,24 @@ class Tokenizer:
         try:
             config = build(TextConfig, found["config"], "text")
             source = _vocabulary(found["source"], config)
-            return cls(source, source if config.joint else _vocabulary(found["target"], config), config)
+            if config.joint and "target" not in found:
+                return cls(source, source, config)
+            shared = {"pieces": source.pieces} if config.joint else {}
+            return cls(source, _vocabulary(shared | found["target"], config), config)
         except Exception as error:
             raise BundleError(f"{path} is damaged ({type(error).__name__}: {error}); copy it again") from None
 
 
 def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
+    if config.unit == "sentencepiece":
+        return SentencePieceVocabulary.restored(found)
     pieces, merges = found["pieces"], found["merges"]
     start = [*SPECIALS, UNKNOWN] if config.unit == "word" else [*SPECIALS]
     if pieces[: len(start)] != start or (merges is None) != (config.unit == "word"):
         raise ValueError("its specials are not in their places")
     if pieces[len(pieces) - len(config.tags) :] != [*config.tags]:
         raise ValueError("its tags are not in their places")
-    return Vocabulary(pieces, None if merges is None else [(a, b) for a, b in merges], config.tags)
+    return LearntVocabulary(pieces, None if merges is None else [(a, b) for a, b in merges], config.tags)
 
 
 def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int) -> Iterator[str]:

@@ -1,0 +1,213 @@
+"""A vocabulary learnt from lines, then text → ids by the Rust library `tokenizers`.
+
+The first ids are the specials and, for BPE, the 256 bytes, so that a character never seen is spelled out and nothing
+is unknown. The specials are ids only: "<s>" in a text is three ordinary pieces. `tokenizer.py` has both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import tokenizers
+from tokenizers import models, pre_tokenizers, trainers
+
+from regard.text.bpe import first_drop, merge, merge_from
+from regard.text.normalize import nfc, nfc_origins
+from regard.text.pieces import CUTS, SPACE, piece_spans, to_pieces_form
+from regard.text.slots import FIRST_BYTE, SLOT, SLOTS, around_slots
+from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
+
+COVERAGE = 0.9999  # of all characters; the rest are spelled in bytes
+LONGEST_PIECE = 24  # characters
+
+Merges = list[tuple[str, str]]
+Encode = Callable[[Sequence[str]], list[list[int]]]
+
+
+class LearntVocabulary(Vocabulary):
+    """Pieces by id and, for BPE, the merges in the order they were learned (None: whole words). The last pieces may be
+    tags: like the specials they are ids only, and no text becomes one of them."""
+
+    def __init__(self, pieces: Sequence[str], merges: Merges | None, tags: Sequence[str] = ()) -> None:
+        super().__init__(pieces)
+        self.merges, self._tags = merges, len(tags)
+        model = (
+            models.WordLevel(self.ids, UNKNOWN) if merges is None else models.BPE(self.ids, merges, byte_fallback=True)
+        )
+        self._rust = _with_cuts(model)
+        self._ranks = {pair: i for i, pair in enumerate(merges or [])}
+        self._cache: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
+        first = len(SPECIALS) + FIRST_BYTE
+        self.slot_ids = tuple(range(first, first + len(SLOTS))) if merges is not None else ()
+        self.unknown = len(SPECIALS) if merges is None else None
+
+    def with_tags(self, tags: Sequence[str]) -> LearntVocabulary:
+        return LearntVocabulary([*self.pieces, *tags], self.merges, tags) if tags else self
+
+    @cached_property
+    def bytes(self) -> list[bytes]:
+        words = self.pieces[: len(self.pieces) - self._tags]
+        return [_bytes_of(i, word, self.merges is not None) for i, word in enumerate(words)] + [b""] * self._tags
+
+    def stored(self) -> dict[str, Any]:
+        return {"pieces": self.pieces, "merges": self.merges}
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """A slot is one id; what stands around it is encoded on its own."""
+        return self._around_slots([to_pieces_form(nfc(text)) for text in texts], self._encode)
+
+    def encode_joined(self, text: str) -> list[int]:
+        return self._around_slots([to_pieces_form(nfc(text)).removeprefix(SPACE)], self._encode)[0]
+
+    def spelled(self, texts: Sequence[str]) -> list[list[str]]:
+        if self.merges is None:
+            return [self.cut(to_pieces_form(nfc(text))) for text in texts]
+        return [[self.pieces[i] for i in ids] for ids in self.encode(texts)]
+
+    def tokens(self, text: str) -> list[Piece]:
+        (ids,) = self.encode([text])
+        words = None if self.unknown is None else self.spelled([text])[0]  # an unknown word keeps its span
+        parts = [self.bytes[i] for i in ids] if words is None else [word.encode() for word in words]
+        origins = nfc_origins(text)
+        tokens = []
+        for i, (start, end) in zip(ids, piece_spans(parts), strict=True):
+            first = origins[start][0] if start < len(origins) else len(text)
+            last = origins[end - 1][1] if end > start else first
+            tokens.append(Piece(self.pieces[i], first, last))
+        return tokens
+
+    def cut(self, form: str) -> list[str]:
+        """The words of a text in pieces form, before any merge; concatenated they are the text."""
+        return [word for word, _ in self._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
+
+    def _around_slots(self, forms: Sequence[str], encode: Encode) -> list[list[int]]:
+        if not self.slot_ids or not any(map(SLOT.search, forms)):
+            return encode(forms)
+        cut = [around_slots(form) for form in forms]
+        stretches = iter(encode([stretch for stretches, _ in cut for stretch in stretches]))
+        rows = []
+        for _, slots in cut:
+            row = [*next(stretches)]
+            for slot in slots:
+                row += [self.slot_ids[slot], *next(stretches)]
+            rows.append(row)
+        return rows
+
+    def _encode(self, forms: Sequence[str]) -> list[list[int]]:
+        fast = getattr(self._rust, "encode_batch_fast", self._rust.encode_batch)
+        return [encoding.ids for encoding in fast(list(forms), add_special_tokens=False)]
+
+    def encode_with_dropout(self, texts: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
+        """BPE-dropout."""
+        assert self.merges is not None, "dropout is for BPE"
+
+        def encode(forms: Sequence[str]) -> list[list[int]]:
+            return [[i for word in self.cut(form) for i in self._dropped(word, rng, dropout)] for form in forms]
+
+        return self._around_slots([to_pieces_form(nfc(text)) for text in texts], encode)
+
+    def _dropped(self, word: str, rng: random.Random, dropout: float) -> list[int]:
+        known = self._cache.get(word)
+        if known is None:
+            symbols = self.symbols(word)
+            ids = [self.ids[s] for s in merge(symbols, self._ranks)]
+            known = ids, len(symbols) - len(ids)
+            if len(self._cache) < 500_000 and len(word) <= LONGEST_PIECE:
+                self._cache[word] = known
+        ids, merges = known
+        steps = first_drop(rng, dropout)
+        if steps >= merges:
+            return ids
+        return [self.ids[s] for s in merge_from(self.symbols(word), self._ranks, rng, dropout, steps)]
+
+    def symbols(self, word: str) -> list[str]:
+        """What merging starts from: characters, and the bytes of characters the vocabulary lacks."""
+        return [s for c in word for s in ([c] if c in self.ids else [BYTES[b] for b in c.encode()])]
+
+
+def learn_bpe(lines: Iterator[str], characters: Counter[str], size: int) -> LearntVocabulary:
+    """BPE over lines in pieces form. `characters` says how often each character occurs in them."""
+    alphabet = _alphabet(characters, most=(size - len(SPECIALS) - len(BYTES)) // 2)
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        min_frequency=2,
+        show_progress=False,
+        special_tokens=[*SPECIALS, *BYTES],
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        max_token_length=LONGEST_PIECE,
+    )
+    return _learn(models.BPE(byte_fallback=True), trainer, lines)
+
+
+def learn_words(lines: Iterator[str], size: int) -> LearntVocabulary:
+    """The most frequent words. A word seen once stays unknown, so that a model meets <unk> in training."""
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=size, min_frequency=2, show_progress=False, special_tokens=[*SPECIALS, UNKNOWN]
+    )
+    return _learn(models.WordLevel(unk_token=UNKNOWN), trainer, lines)
+
+
+def _learn(model: models.Model, trainer: trainers.Trainer, lines: Iterable[str]) -> LearntVocabulary:
+    rust = _with_cuts(model)
+    rust.train_from_iterator(lines, trainer)
+    learned = json.loads(rust.to_str())["model"]
+    pieces = sorted(learned["vocab"], key=learned["vocab"].__getitem__)
+    merges = learned.get("merges")
+    if merges is None:
+        return LearntVocabulary(pieces, None)
+    return LearntVocabulary(pieces, [tuple(m.split(" ") if isinstance(m, str) else m) for m in merges])
+
+
+def _with_cuts(model: models.Model) -> tokenizers.Tokenizer:
+    rust = tokenizers.Tokenizer(model)
+    rust.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(CUTS), "isolated")
+    return rust
+
+
+def _alphabet(characters: Counter[str], most: int) -> list[str]:
+    """The frequent characters, until they cover COVERAGE of the text or there are `most` of them."""
+    total, covered, alphabet = characters.total(), 0, []
+    for character, count in sorted(characters.items(), key=lambda item: (-item[1], item[0]))[:most]:
+        if covered >= COVERAGE * total:
+            break
+        covered += count
+        alphabet.append(character)
+    return alphabet
+
+
+def _bytes_of(i: int, piece: str, bpe: bool) -> bytes:
+    """What an id adds to a text in pieces form."""
+    if i < len(SPECIALS):
+        return b""
+    if bpe and i < len(SPECIALS) + len(BYTES):
+        return bytes([i - len(SPECIALS)])
+    return piece.encode() if bpe or piece != UNKNOWN else f"▁{UNKNOWN}".encode()
+
+
+def _quiet_forks() -> None:
+    """The Rust threads do not survive a fork: a child process encodes without them, and no warning is printed."""
+    name, before = "TOKENIZERS_PARALLELISM", []
+
+    def set_off() -> None:
+        before.append(os.environ.get(name))
+        os.environ[name] = "false"
+
+    def restore() -> None:
+        value = before.pop()
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=set_off, after_in_parent=restore)
+
+
+_quiet_forks()
