@@ -32,11 +32,12 @@ from regard.bundle.calibration import Calibration
 from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
 from regard.data.corpus import read_lines
-from regard.decode.attended import attended, word_links
+from regard.decode.attended import attended
 from regard.decode.confidence import Observation, bins, calibration_error, fit_calibration
 from regard.decode.guard import judge
 from regard.decode.likelihood import forced_log_probs
 from regard.decode.translation import Translation
+from regard.decode.word_links import word_links
 from regard.files import write_atomically
 from regard.metrics.chrf import Chrf
 from regard.report.chart import Spot, from_zero, plot

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from functools import cache
-
-import torch
-from torch import Tensor
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regard.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+# Device files of GPUs on Linux: NVIDIA's, AMD's, and what Windows shows to a Linux inside it.
+GPU_FILES = ("nvidia*", "kfd", "dxg")
 
 # What torch says on a CPU: x86-64 and macOS, then Windows and ARM. There is no exception type for it.
 CPU_MEMORY = ("can't allocate memory", "not enough memory: you tried to allocate")
@@ -19,12 +26,16 @@ CPU_MEMORY = ("can't allocate memory", "not enough memory: you tried to allocate
 def make_forks_safe() -> None:
     """Let processes that are forked from this one compute with one thread. Once torch has computed with several, a
     fork would wait for ever for threads that it does not have."""
+    import torch
+
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def pick_device(name: str = "auto") -> torch.device:
     """With "auto" cuda before mps before cpu; a device given by name must be available."""
+    import torch
+
     make_forks_safe()
     count = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
     usable = [kind for kind, number in count.items() if number]
@@ -36,9 +47,22 @@ def pick_device(name: str = "auto") -> torch.device:
     return torch.device(name)
 
 
+def device_name(name: str = "auto") -> str:
+    """The name of what `pick_device` picks. Torch, which takes seconds to import, is asked only where there may be
+    something to ask it."""
+    if name == "cpu" or (name == "auto" and has_no_gpu()):
+        return "cpu"
+    return str(pick_device(name))
+
+
+def has_no_gpu() -> bool:
+    """Whether it is certain without torch that there is none: on a Linux without the device files of one."""
+    return sys.platform == "linux" and not any(any(Path("/dev").glob(name)) for name in GPU_FILES)
+
+
 def is_out_of_memory(problem: BaseException) -> bool:
     """Whether an exception means that memory is full, of a GPU or of the machine."""
-    if isinstance(problem, (MemoryError, torch.OutOfMemoryError)):
+    if isinstance(problem, MemoryError):
         return True
     text = str(problem)
     return isinstance(problem, RuntimeError) and (
@@ -56,9 +80,13 @@ class RandomState:
 
     @classmethod
     def of(cls, device: torch.device) -> RandomState:
+        import torch
+
         return cls(device, torch.get_rng_state(), torch.cuda.get_rng_state(device) if device.type == "cuda" else None)
 
     def restore(self) -> None:
+        import torch
+
         torch.set_rng_state(self.cpu)
         if self.gpu is not None:
             torch.cuda.set_rng_state(self.gpu, self.device)

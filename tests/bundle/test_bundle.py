@@ -11,8 +11,7 @@ import pytest
 import torch
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.folder import PARTS, find_bundle
-from regard.bundle.weights import Storage
+from regard.bundle.folder import PARTS, Storage, find_bundle
 from regard.errors import BundleError
 from regard.files import write_atomically
 from regard.models.base import unique_tensors

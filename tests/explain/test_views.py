@@ -65,8 +65,8 @@ def test_the_best_view_is_measured_apart(translator: Translator) -> None:
 
 @pytest.mark.parametrize(("layers", "layer"), [(1, 0), (2, 1), (3, 1), (6, 4)])
 def test_the_default_layer(layers: int, layer: int, tokenizer: Tokenizer) -> None:
-    assert default_layer(fresh("transformer", tokenizer).model, layers) == layer
-    assert default_layer(fresh("convs2s", tokenizer).model, layers) == layers - 1
+    assert default_layer(layers, fresh("transformer", tokenizer).model.last_layer_aligns) == layer
+    assert default_layer(layers, fresh("convs2s", tokenizer).model.last_layer_aligns) == layers - 1
 
 
 @pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name not in BLIND])

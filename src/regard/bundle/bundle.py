@@ -6,6 +6,8 @@ scores with their signatures, versions (`card.py`). The weights are float32, or 
 A model that learnt slots has the words it knows beside it (`words.txt`, by `text/known_words.py`). A lexicon may lie
 with them (`lexicon.json`, by `decode/token_lexicon.py`); a model is complete without it.
 
+`Bundle.read` reads all of it but the model, which is loaded when it is first used; nothing else needs torch.
+
 One set of weights may serve two bundles that lie side by side (`folder.py`). With `"tag": "<en>"` in config.json that
 tag stands before every source. A few bundles come with the package (`box.py`).
 """
@@ -13,44 +15,92 @@ tag stands before every source. A few bundles come with the package (`box.py`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
-
-import torch
-from torch import Tensor
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 from regard.bundle.card import read_card
 from regard.bundle.checksums import CHECKSUMS, verify, write_checksums
-from regard.bundle.folder import CARD, CONFIG, SHARED, TOKENIZER, UPDATES, WEIGHTS, WORDS, find_bundle, part
+from regard.bundle.folder import CARD, CONFIG, SHARED, TOKENIZER, UPDATES, WEIGHTS, WORDS, Storage, find_bundle, part
 from regard.bundle.json_file import one_line, read_json, write_json
 from regard.bundle.search_config import DecodeConfig
-from regard.bundle.tensors import load_model, write_tensors
-from regard.bundle.weights import Storage
-from regard.config import build
 from regard.errors import BundleError, InputError, RegardError
 from regard.files import write_atomically
-from regard.layers.lora import merged
-from regard.models.base import Model, unique_tensors
-from regard.models.table import ARCHITECTURES, ModelConfig, check_architecture, make_model
 from regard.text.known_words import KnownWords
 from regard.text.language import language_code
 from regard.text.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from regard.bundle.stored_model import LoadedModel
+    from regard.models.base import Model
+    from regard.models.table import ModelConfig
+
 FORMAT = 1
 MOST_WORDS = 50_000_000  # bytes of the file of known words
+Value = TypeVar("Value")
+
+
+class InFolder:
+    """A model that is still in its folder; `load` loads it once, whichever thread asks first."""
+
+    def __init__(self, table: Mapping[str, Any], load: Callable[[], LoadedModel]) -> None:
+        self.table, self._load, self._lock = table, load, Lock()
+        self._loaded: LoadedModel | None = None
+
+    def load(self) -> LoadedModel:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            return self._loaded
+
+
+class WhenUsed(Generic[Value]):
+    """A field of `Bundle` that may still be in the folder, and is loaded when it is read."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, bundle: object, owner: type | None = None) -> Value:
+        if bundle is None:
+            raise AttributeError(self.name)  # there is no default
+        if isinstance(stored := vars(bundle)[self.name], InFolder):
+            vars(bundle).update(stored.load()._asdict())
+        found: Value = vars(bundle)[self.name]
+        return found
+
+    def __set__(self, bundle: object, value: Value | InFolder) -> None:
+        vars(bundle)[self.name] = value
 
 
 @dataclass
 class Bundle:
+    """A translator. Of one that was read by `Bundle.read`, model and configuration are loaded when they are first
+    used; everything else needs no torch."""
+
     architecture: str
-    config: ModelConfig
-    model: Model
-    tokenizer: Tokenizer
+    config: WhenUsed[ModelConfig] = WhenUsed()  # a descriptor, and no default
+    model: WhenUsed[Model] = WhenUsed()
+    tokenizer: Tokenizer  # type: ignore[misc]  # the two above have no default
     card: dict[str, Any] = field(default_factory=dict)
     weights: Storage = "float32"  # how they are stored; in memory they are always float32
     known_words: KnownWords | None = None  # source words of its training text, by which names are told
+
+    @property
+    def table(self) -> Mapping[str, Any]:
+        """The configuration as config.json holds it, without loading the model."""
+        stored = vars(self)["config"]
+        if isinstance(stored, InFolder):
+            return stored.table
+        return {} if stored is None else dataclasses.asdict(stored)
+
+    @property
+    def loaded(self) -> bool:
+        return not isinstance(vars(self)["model"], InFolder)
 
     @property
     def tag(self) -> str | None:
@@ -70,8 +120,16 @@ class Bundle:
     @property
     def max_length(self) -> int:
         """Tokens of the longest sentence that it reads, EOS counted: as its recipe says, and as positions allow."""
-        trained, positions = read_card(self.card).max_length, self.model.max_positions
+        trained, positions = read_card(self.card).max_length, self._max_positions()
         return trained if positions is None else min(trained, positions)
+
+    def _max_positions(self) -> int | None:
+        """As the model says. Of a Transformer in its folder the configuration says it."""
+        table = self.table if self.architecture == "transformer" and not self.loaded else {}
+        if table.get("positions", "learned") != "learned":
+            return None
+        most = table.get("max_positions")
+        return most if isinstance(most, int) else self.model.max_positions
 
     @property
     def languages(self) -> tuple[str | None, str | None]:
@@ -85,11 +143,13 @@ class Bundle:
     def save(self, folder: Path, beside: str | None = None, updates: Mapping[str, Tensor] | None = None) -> None:
         """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder
         next to this one that has the same vocabulary and, but for these updates, weights, they are left to it."""
+        from regard.bundle.tensors import write_model, write_tensors
+
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CHECKSUMS).unlink(missing_ok=True)
         if not beside:
             write_atomically(folder / TOKENIZER, self.tokenizer.save)
-            write_tensors(folder / WEIGHTS, merged(self.model, unique_tensors(self.model)), self.weights)
+            write_model(folder / WEIGHTS, self.model, self.weights)
         about = {
             "format": FORMAT,
             "architecture": self.architecture,
@@ -112,6 +172,13 @@ class Bundle:
     @classmethod
     def load(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
         """Whatever is wrong with its files is a `BundleError`."""
+        bundle = cls.read(folder, device)
+        bundle.model  # noqa: B018  # loads it
+        return bundle
+
+    @classmethod
+    def read(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
+        """The same without the model, which is loaded when it is first used."""
         folder = find_bundle(folder)
         about, card = read_json(folder / CONFIG), read_json(folder / CARD)
         if about.get("format") != FORMAT:
@@ -121,21 +188,23 @@ class Bundle:
         if weights not in get_args(Storage):
             found, allowed = one_line(repr(weights)), ", ".join(get_args(Storage))
             raise BundleError(f"{folder} has its weights as {found}; allowed: {allowed}")
-        architecture, config = read_architecture(folder, about)
+        architecture, table = about.get("architecture"), about.get("config")
+        if not isinstance(architecture, str) or not isinstance(table, Mapping):
+            raise BundleError(f'{folder / CONFIG} cannot be used: "architecture" must be text and "config" an object')
         try:
             read_card(card)
         except RegardError as problem:
             raise BundleError(f"{folder / CARD} cannot be used: {one_line(problem)}") from None
         verify(part(folder, TOKENIZER))
         tokenizer = with_tag(Tokenizer.load(part(folder, TOKENIZER)), about.get("tag"), folder)
-        try:
-            model = load_model(lambda: make_model(architecture, config, tokenizer), folder)
-        except BundleError:
-            raise
-        except RegardError as problem:  # a configuration that this vocabulary does not allow
-            raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
-        check_view(model, card, folder)
-        return cls(architecture, config, model.to(device).eval(), tokenizer, card, weights, read_words(folder))
+
+        def load_model() -> LoadedModel:
+            from regard.bundle.stored_model import read_model
+
+            return read_model(folder, architecture, table, tokenizer, card, device)
+
+        model = InFolder(table, load_model)
+        return cls(architecture, model, model, tokenizer, card, weights, read_words(folder))
 
 
 def read_words(folder: Path) -> KnownWords | None:
@@ -150,29 +219,6 @@ def read_words(folder: Path) -> KnownWords | None:
         return KnownWords.load(path)
     except (InputError, OSError) as problem:
         raise BundleError(one_line(problem)) from None
-
-
-def read_architecture(folder: Path, about: Mapping[str, Any]) -> tuple[str, ModelConfig]:
-    """The architecture that a config.json names, and its configuration."""
-    architecture, table = about.get("architecture"), about.get("config")
-    try:
-        check_architecture(one_line(architecture))
-        if not isinstance(architecture, str) or not isinstance(table, Mapping):
-            raise BundleError('"architecture" must be text and "config" an object')
-        return architecture, build(ARCHITECTURES[architecture].config, table, "config")
-    except RegardError as problem:
-        raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
-
-
-def check_view(model: Model, card: Mapping[str, Any], folder: Path) -> None:
-    """Raise where a card names an attention map that the model does not have."""
-    view, parts = read_card(card).attention_view, model.attention_parts()
-    if view is not None and parts:
-        part_of_view = parts.get(("cross", view.layer))
-        if part_of_view is None or (view.head or 0) >= part_of_view.heads:
-            raise BundleError(
-                f"{folder / CARD} cannot be used: its attention_view is of a layer or head that is not there"
-            )
 
 
 def with_tag(tokenizer: Tokenizer, tag: object, folder: Path) -> Tokenizer:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Literal
 
 from regard.bundle import box
 from regard.bundle.json_file import one_line, read_json
 from regard.errors import BundleError
 
+Storage = Literal["float32", "float16", "int8"]  # how weights are stored (`weights.py`)
 CONFIG, TOKENIZER, WEIGHTS, CARD = PARTS = ("config.json", "tokenizer.json", "model.safetensors", "card.json")
 SHARED = (TOKENIZER, WEIGHTS)  # parts that may be another bundle's
 LEXICON = "lexicon.json"

@@ -18,9 +18,9 @@ from torch import Tensor
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import MEASURED, SCORES, read_about, without_places
-from regard.bundle.folder import LEXICON, find_bundle
+from regard.bundle.folder import LEXICON, Storage, find_bundle
 from regard.bundle.folder import beside as files_of
-from regard.bundle.weights import Storage, from_storage, relative_errors, to_storage
+from regard.bundle.weights import from_storage, relative_errors, to_storage
 from regard.errors import InputError
 from regard.layers.lora import updated, updates_between
 from regard.models.base import unique_tensors

@@ -23,11 +23,12 @@ from torch.overrides import TorchFunctionMode
 
 from regard.bundle import folder as places
 from regard.bundle.checksums import verify
+from regard.bundle.folder import Storage
 from regard.bundle.json_file import one_line
-from regard.bundle.weights import SCALE, Storage, from_storage, is_scale, to_storage
+from regard.bundle.weights import SCALE, from_storage, is_scale, to_storage
 from regard.errors import BundleError
 from regard.files import write_atomically
-from regard.layers.lora import updated
+from regard.layers.lora import merged, updated
 from regard.models.base import Model, unique_tensors
 
 Shapes = dict[str, tuple[int, ...]]
@@ -73,6 +74,10 @@ def load_weights(model: Model, folder: Path) -> None:
     with torch.no_grad():
         for name, tensor in wanted.items():
             tensor.copy_(stored[name])
+
+
+def write_model(path: Path, model: Model, storage: Storage) -> None:
+    write_tensors(path, merged(model, unique_tensors(model)), storage)
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], storage: Storage) -> None:

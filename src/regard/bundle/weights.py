@@ -17,14 +17,13 @@ This is about storage only: a loaded model is float32, and nothing computes in 8
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from regard.bundle.folder import Storage
 from regard.errors import BundleError
 
-Storage = Literal["float32", "float16", "int8"]
 SCALE = ".scale"  # NAME holds the whole numbers, NAME.scale the scales
 MOST = 127
 

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
-from regard.batch import flat_batch
-from regard.models.base import Model
+    from regard.models.base import Model
 
 
-def default_layer(model: Model, layers: int) -> int:
+def default_layer(layers: int, last_layer_aligns: bool = False) -> int:
     """The last layer but one: in deep Transformers it aligns better than the last. Where the model says
     `last_layer_aligns`, or has at most two layers, the last."""
-    return layers - 2 if layers > 2 and not model.last_layer_aligns else layers - 1
+    return layers - 2 if layers > 2 and not last_layer_aligns else layers - 1
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,20 @@ class AlignmentHeads:
     def average(self, layers: Sequence[Tensor]) -> Tensor:
         """Layers (B, H, T, S) of a teacher-forced pass → (B, T, S), or (N, H, S) of a step → (N, S)."""
         chosen = [layers[i].mean(dim=1) if head is None else layers[i][:, head] for i, head in self.maps]
-        return torch.stack(chosen).mean(dim=0)
+        return reduce(add, chosen) / len(chosen)
 
 
 def alignment_heads_of(model: Model, card: Mapping[str, Any]) -> AlignmentHeads:
     """The heads of one model: those its card names, or the default."""
-    layers = cross_layers(model)
+    return heads_by_card(cross_layers(model), card, model.last_layer_aligns)
+
+
+def heads_by_card(layers: int, card: Mapping[str, Any], last_layer_aligns: bool = False) -> AlignmentHeads:
+    """The same of a model with so many cross-attention layers, which need not be loaded."""
     view = card.get("attention_view")
     if layers and view and view["row"] == "predicting":
         return AlignmentHeads(((view["layer"], view["head"]),))
-    return AlignmentHeads(((default_layer(model, layers), None),) if layers else ())
+    return AlignmentHeads(((default_layer(layers, last_layer_aligns), None),) if layers else ())
 
 
 def ensemble_alignment_heads(models: Sequence[Model]) -> AlignmentHeads:
@@ -56,10 +61,16 @@ def ensemble_alignment_heads(models: Sequence[Model]) -> AlignmentHeads:
     counts = [cross_layers(model) for model in models]
     offsets = [sum(counts[:i]) for i in range(len(counts))]
     members = [member for member in zip(models, counts, offsets, strict=True) if member[1]]
-    return AlignmentHeads(tuple((offset + default_layer(model, count), None) for model, count, offset in members))
+    return AlignmentHeads(
+        tuple((offset + default_layer(count, model.last_layer_aligns), None) for model, count, offset in members)
+    )
 
 
-@torch.inference_mode()
 def cross_layers(model: Model) -> int:
     """The number of cross-attention layers, counted on an empty sentence."""
-    return len(model.attention(flat_batch([[]], [[]]).pad().to(model.device)).cross)
+    import torch
+
+    from regard.batch import flat_batch
+
+    with torch.inference_mode():
+        return len(model.attention(flat_batch([[]], [[]]).pad().to(model.device)).cross)

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.batch import budgeted, pad_sources
-from regard.decode.attended import AlignmentView, attended
+from regard.decode.attended import attended
 from regard.decode.engine import Ids, Progress, SearchRequest, Weights
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.likelihood import forced_log_probs
-from regard.decode.options import SearchOptions
+from regard.decode.options import BATCH_TOKENS, SearchOptions
 from regard.decode.search import search
+from regard.decode.word_links import AlignmentView
 from regard.models.base import Model
 
-BATCH_TOKENS = 4096
 FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get smaller batches
 
 

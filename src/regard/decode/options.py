@@ -15,6 +15,7 @@ from regard.errors import InputError
 
 Utility = Literal["chrf", "bleu"]
 STRONGEST = 100.0  # penalty; larger ones only lose digits
+BATCH_TOKENS = 4096  # source tokens of a batch
 
 
 @dataclass(frozen=True)
@@ -160,3 +161,9 @@ def _whole(value: object) -> bool:
 
 def _real(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def check_weight(name: str, weight: float) -> None:
+    """Of a lexicon or of rules that are mixed in (`steering.py`)."""
+    if not isinstance(weight, int | float) or not 0 <= weight < 1:
+        raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")

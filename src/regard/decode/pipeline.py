@@ -20,7 +20,6 @@ from typing import NamedTuple
 from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
 from regard.bundle.calibration import Calibration
-from regard.decode.attended import AlignmentView, word_links
 from regard.decode.confidence import Observation
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
@@ -32,6 +31,7 @@ from regard.decode.required_terms import RequiredTerms, said_instead
 from regard.decode.survival import Survived, checked, repaired
 from regard.decode.translation import Candidate, Reason, WordLink, distinct
 from regard.decode.units import Unit
+from regard.decode.word_links import AlignmentView, word_links
 from regard.text.fidelity import invented_numbers
 from regard.text.slots import SLOTS, slots_in
 

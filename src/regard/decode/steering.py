@@ -26,8 +26,8 @@ from torch import Tensor
 
 from regard.batch import BOS, EOS, Batch
 from regard.decode.alignment_heads import AlignmentHeads
+from regard.decode.options import check_weight
 from regard.decode.token_lexicon import IdTable
-from regard.errors import InputError
 from regard.models.base import Around, Memory, Model, State, Step
 from regard.models.state import BatchState, inner, per_row, per_sentence, repeated
 from regard.text.tokenizer import Tokenizer
@@ -43,11 +43,6 @@ def blend(log_probs: Tensor, proposal: Tensor, weight: float) -> Tensor:
     tiny = torch.finfo(proposal.dtype).tiny  # below it the logarithm has no gradient
     raised = torch.logaddexp(kept, (weight * proposal).clamp_min(tiny).log())
     return torch.where(proposal > 0, raised, kept)
-
-
-def check_weight(name: str, weight: float) -> None:
-    if not isinstance(weight, int | float) or not 0 <= weight < 1:
-        raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")
 
 
 # ------------------------------------------------------------------------------------------------ the lexicon

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
@@ -21,30 +21,35 @@ from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.config import build
-from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, ensemble_alignment_heads
+from regard.decode.alignment_heads import (
+    AlignmentHeads,
+    alignment_heads_of,
+    ensemble_alignment_heads,
+    heads_by_card,
+)
 from regard.decode.assemble import assembled
-from regard.decode.attended import AlignmentView, alignment_view
 from regard.decode.engine import Engine
 from regard.decode.forced_pair import ForcedPair, forced_pair
 from regard.decode.hypothesis import check_log_probs
-from regard.decode.likelihood import Likelihood, forced_log_probs
-from regard.decode.native import BATCH_TOKENS, NativeEngine
-from regard.decode.options import Sampling, SearchOptions
+from regard.decode.options import BATCH_TOKENS, Sampling, SearchOptions, check_weight
 from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
 from regard.decode.prepare import Reader, Split, TextOptions
 from regard.decode.required_terms import RequiredTerms
-from regard.decode.steering import LexiconSteered, RuleSteered, RuleSystem, check_weight, rules_in_ids
-from regard.decode.token_lexicon import IdTable, TokenLexicon, known
 from regard.decode.translation import Translation, in_one_line
 from regard.decode.units import Unit, UnitMaker
-from regard.decode.unknown import Unknown, check_unknown, fill_unknown
-from regard.device import pick_device
+from regard.decode.word_links import AlignmentView, alignment_view
+from regard.device import device_name
 from regard.errors import InputError
-from regard.models.base import Model
-from regard.models.ensemble import Ensemble
 from regard.text.glossary import Glossary
 from regard.text.normalize import check_characters
 from regard.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from regard.decode.likelihood import Likelihood
+    from regard.decode.steering import RuleSystem
+    from regard.decode.token_lexicon import IdTable, TokenLexicon
+    from regard.decode.unknown import Unknown
+    from regard.models.base import Model
 
 CHUNK = 2000  # units at a time: enough to sort into full batches, and memory does not grow with a long text
 
@@ -117,11 +122,13 @@ class TextTranslator:
         folders = [find_bundle(Path(path)) for path in several]
         if not folders:
             raise InputError("a translator needs a model, but no folder is given")
-        bundles = [Bundle.load(folder, pick_device(device)) for folder in folders]
+        bundles = [Bundle.load(folder, device_name(device)) for folder in folders]
         first = bundles[0]
         if len(bundles) == 1:
             return cls(first, folders=folders)
         check_tokenizers(folders, bundles)
+        from regard.models.ensemble import Ensemble
+
         models = [bundle.model for bundle in bundles]
         card = {"members": [bundle.card for bundle in bundles]}
         ensemble = Bundle("ensemble", None, Ensemble(models), first.tokenizer, card)
@@ -141,6 +148,8 @@ class TextTranslator:
 
     @cached_property
     def lexicon(self) -> TokenLexicon | None:
+        from regard.decode.token_lexicon import TokenLexicon
+
         beside = (TokenLexicon.load(folder, self.tokenizer) for folder in self._folders)
         return self._lexicon or next((lexicon for lexicon in beside if lexicon), None)
 
@@ -148,6 +157,8 @@ class TextTranslator:
     def alignment_heads(self) -> AlignmentHeads:
         if self._alignment_heads is not None:
             return self._alignment_heads
+        if self.bundle.architecture == "transformer" and not self.bundle.loaded:
+            return heads_by_card(self.bundle.table["decoder_layers"], self.bundle.card)
         return alignment_heads_of(self.bundle.model, self.bundle.card)
 
     @cached_property
@@ -166,6 +177,8 @@ class TextTranslator:
 
     @cached_property
     def _table(self) -> IdTable:
+        from regard.decode.token_lexicon import known
+
         return known(self.lexicon).in_ids(self.tokenizer)
 
     @overload
@@ -256,6 +269,8 @@ class TextTranslator:
 
     def engine(self, model: Model, batch_tokens: int = BATCH_TOKENS) -> Engine:
         """What searches; `model` is the bundle's, or that with a lexicon and rules mixed in."""
+        from regard.decode.native import NativeEngine
+
         return NativeEngine(model, self.alignment_view, self.bundle.model, batch_tokens)
 
     def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
@@ -281,6 +296,8 @@ class TextTranslator:
         """How probable the model finds given translations (forced decoding): of a pair of strings one `Likelihood`,
         of two lists a list. Sources are read as `translate` reads them, each as one sentence; a target stands with its
         slots where the source has them."""
+        from regard.decode.likelihood import Likelihood, forced_log_probs
+
         if isinstance(sources, str) != isinstance(targets, str):
             raise InputError("score takes a source and a target: two strings, or two lists of the same length")
         read, written = ([in_one_line(text) for text in checked_texts(side, "score")] for side in (sources, targets))
@@ -306,6 +323,8 @@ class TextTranslator:
     def _fill_unknown(self, unknown: Unknown, tag: str | None) -> FillUnknown | None:
         if unknown == "keep":
             return None
+        from regard.decode.unknown import check_unknown, fill_unknown
+
         if tag is not None:
             raise InputError("unknown words are replaced in sources without a tag; give a tag or unknown, not both")
         lexicon = self.lexicon if unknown == "lexicon" else None
@@ -317,6 +336,10 @@ class TextTranslator:
         check_weight("steer", steer)
         check_weight("rules", rules)
         model = self.bundle.model
+        if not (steer or rules):
+            return model
+        from regard.decode.steering import LexiconSteered, RuleSteered, rules_in_ids
+
         if steer:
             model = LexiconSteered(model, self._table, self.alignment_heads, steer)
         if not rules:

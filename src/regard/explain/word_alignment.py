@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from regard.align.attention import Link, beyond_tag
 from regard.bundle.bundle import Bundle
-from regard.decode.attended import attended, links_between
+from regard.decode.attended import attended
 from regard.decode.translation import Translation
 from regard.decode.translator import TextTranslator
+from regard.decode.word_links import links_between
 from regard.explain.alignment import Trust, format_links
 from regard.explain.trace import no_attention
 from regard.explain.views import stored_view

@@ -70,7 +70,7 @@ def guided_loss(model: Model, batch: Batch, config: TrainConfig) -> Tensor:
 
 
 def guided_layer(model: Model, layers: int, config: TrainConfig) -> int:
-    return config.guided_layer - 1 if config.guided_layer else default_layer(model, layers)
+    return config.guided_layer - 1 if config.guided_layer else default_layer(layers, model.last_layer_aligns)
 
 
 def check_guided(model: Model, architecture: str, config: TrainConfig) -> None:

@@ -1,0 +1,70 @@
+"""What each word of a translation attended to: the links between words that an attention map gives.
+
+The map that is read is the card's choice (`attention_view`) or the default one (`alignment_heads.py`). A slot is the
+same character on both sides, so its link is certain and taken from the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.align.attention import RowMeaning, WordAttention, hard_links, word_attention
+from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
+from regard.decode.alignment_heads import AlignmentHeads
+from regard.decode.engine import Weights
+from regard.decode.translation import Span, WordLink
+from regard.text.slots import SLOTS
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import WordsOf, word_spans
+
+
+@dataclass(frozen=True)
+class AlignmentView:
+    """Which attention maps are averaged, and what their rows mean. False where a model has none."""
+
+    heads: AlignmentHeads
+    row: RowMeaning = "predicting"
+
+    def __bool__(self) -> bool:
+        return bool(self.heads)
+
+
+def alignment_view(bundle: Bundle, default: AlignmentHeads) -> AlignmentView:
+    """The view that the bundle's card names, else the default heads."""
+    stored = read_card(bundle.card).attention_view
+    if stored is None or not default:
+        return AlignmentView(default)
+    return AlignmentView(AlignmentHeads(((stored.layer, stored.head),)), stored.row)
+
+
+def word_links(
+    tokenizer: Tokenizer, view: AlignmentView, weights: Weights, read: str, target_ids: Sequence[int]
+) -> tuple[WordAttention, list[WordLink]]:
+    """How much the words of the target ids' text attended to the words of `read`, and the links between them, in order
+    of the target."""
+    source_spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(read)]
+    target_spans = tokenizer.target_pieces(target_ids)
+    return links_between(weights, view, (read, source_spans), (tokenizer.decode(target_ids), target_spans))
+
+
+def links_between(
+    weights: Weights,
+    view: AlignmentView,
+    source: tuple[str, Sequence[Span]],
+    target: tuple[str, Sequence[Span]],
+    words: WordsOf = word_spans,
+) -> tuple[WordAttention, list[WordLink]]:
+    """The same of two texts with the spans of their tokens."""
+    (read, source_spans), (answer, target_spans) = source, target
+    source_words, target_words = words(read), words(answer)
+    in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, words)
+    links = {j: source_words[i] for i, j in hard_links(in_words)}
+    places = {read[start:end]: (start, end) for start, end in source_words if read[start:end] in SLOTS}
+    found: list[tuple[Span, Span]] = []
+    for j, word in enumerate(target_words):
+        linked = places.get(answer[word[0] : word[1]]) or links.get(j)
+        if linked is not None:
+            found.append((linked, word))
+    return in_words, found
