@@ -34,6 +34,7 @@ from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
 from regard.models.state import BatchState, mapped, per_row, per_sentence, repeated
+from regard.models.transformer_cache import CachedState, start_cached, step_cached
 
 BIAS_COLUMNS = 8  # of states and output matrix where there is a bias: a width that GPUs multiply well
 
@@ -295,7 +296,7 @@ class Transformer(RowModel):
         memory = self.encoder_norm(x)
         x = self._embed(batch.tgt_in, self.target_embedding, "target", shared.tgt_position)  # (B, T, D)
         turn = self._turn(shared.tgt_position)
-        for writer in self._decoder_layers():
+        for writer in self.decoder_layers():
             x = write(writer, x, memory, shared.tgt_sentence, shared.src_sentence, turn)
         states: Tensor = self.decoder_norm(x)
         return states
@@ -305,10 +306,14 @@ class Transformer(RowModel):
 
     def start(
         self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
-    ) -> TransformerState:
+    ) -> TransformerState | CachedState:
+        if room is not None:
+            return start_cached(self.decoder_layers(), memory, beams, room, trace)
         return self._begin(memory, trace, beams)
 
     def step(self, token: Tensor, state: State) -> Step:
+        if isinstance(state, CachedState):
+            return self._step_cached(token, state)
         assert isinstance(state, TransformerState)
         cross: list[Tensor] | None = [] if state.trace else None
         own: list[Tensor] | None = [] if state.trace else None
@@ -319,6 +324,16 @@ class Transformer(RowModel):
             attention = torch.stack([w.transpose(1, 2).flatten(0, 1) for w in cross], dim=1)  # (B, H, b, S) → (N, H, S)
         back = tuple(w[:, :, 0] for w in own or ())  # each (N, H, t)
         return Step(logits, replace(state, length=state.length + 1, past=decoded.past), attention, back)
+
+    def _step_cached(self, token: Tensor, state: CachedState) -> Step:
+        x, turn = self.embed_target(token.view(-1, state.beams), state.position())  # (B, b, D)
+        x, cross = step_cached(self.decoder_layers(), x, state, turn)
+        logits = self.output(self.decoder_norm(x).flatten(0, 1))  # (N, V)
+        return Step(logits, state, torch.stack(cross, dim=1) if cross else None)  # (N, L, H, S)
+
+    def embed_target(self, tokens: Tensor, position: Tensor) -> tuple[Tensor, Rotation | None]:
+        """The decoder's input (B, T, D) of tokens (B, T) at positions (T,) or (B, T), and how far it turns heads."""
+        return self._embed(tokens, self.target_embedding, "target", position), self._turn(position)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         maps = AttentionMaps([], [], [])
@@ -331,7 +346,7 @@ class Transformer(RowModel):
         rotary = self.config.positions == "rotary"
         for i, encoder in enumerate(self._encoder_layers()):
             parts["encoder", i] = MultiHeadPart(encoder.attention, encoder.around_attention, rotary=rotary)
-        for i, decoder in enumerate(self._decoder_layers()):
+        for i, decoder in enumerate(self.decoder_layers()):
             parts["decoder", i] = MultiHeadPart(decoder.attention, decoder.around_attention, None, True, rotary)
             parts["cross", i] = MultiHeadPart(decoder.cross, decoder.around_cross, self.encoder_norm)
         return parts
@@ -347,7 +362,7 @@ class Transformer(RowModel):
         total = 2.0 * target * width * self.target_size  # the output projection
         for encoder in self._encoder_layers():
             total += attention(source, source) + encoder.feed_forward.flops(source)
-        for decoder in self._decoder_layers():
+        for decoder in self.decoder_layers():
             total += attention(target, target) + attention(target, source) + decoder.feed_forward.flops(target)
         return total
 
@@ -362,7 +377,7 @@ class Transformer(RowModel):
         return Memory(self.encoder_norm(x), mask)
 
     def _begin(self, memory: Memory, trace: bool = False, beams: int = 1) -> TransformerState:
-        source = tuple(layer.cross.project_keys_values(memory.states) for layer in self._decoder_layers())
+        source = tuple(layer.cross.project_keys_values(memory.states) for layer in self.decoder_layers())
         return TransformerState(beams, trace, 0, (None,) * len(source), None, source, memory.mask)
 
     def _decode(
@@ -379,9 +394,9 @@ class Transformer(RowModel):
             blank = repeated(state.blank, state.beams)[:, None]  # (N, 1)
             own_mask = padding_mask(torch.arange(state.length + 1, device=tokens.device) >= blank)
             position = position - blank  # (N, 1)
-        x, turn = self._embed(tokens, self.target_embedding, "target", position), self._turn(position)
+        x, turn = self.embed_target(tokens, position)
         present: list[KeyValue] = []
-        for layer, past, source in zip(self._decoder_layers(), state.past, state.source, strict=True):
+        for layer, past, source in zip(self.decoder_layers(), state.past, state.source, strict=True):
             x, kv = layer(x, past, own_mask, source, source_mask, turn, self_record, cross_record, real)
             present.append(kv)
         return Decoded(self.decoder_norm(x), tuple(present))
@@ -405,5 +420,5 @@ class Transformer(RowModel):
     def _encoder_layers(self) -> list[EncoderLayer]:
         return cast(list[EncoderLayer], list(self.encoder))
 
-    def _decoder_layers(self) -> list[DecoderLayer]:
+    def decoder_layers(self) -> list[DecoderLayer]:
         return cast(list[DecoderLayer], list(self.decoder))

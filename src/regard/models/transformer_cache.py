@@ -1,0 +1,250 @@
+"""The decoding state of a Transformer that is being searched with: memory is taken once and written into.
+
+    B sentences   b beams   N = B·b rows   S source   R room, in tokens   H heads   K head size   D = H·K width
+
+Keys and values of the source are held once for each sentence: its beams are the queries of one attention. Keys and
+values of the past are (N, R, H, K), so that a token is one stretch of D numbers. Each sentence has its own length, so
+that sentences can join later.
+
+When beams change places, most of what they have read is the same: they have common ancestors. `writer` says which beam
+wrote each token of a row. Only the tokens whose writer changes are copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.layers.attention import KeyValue, MultiHeadAttention, attend, attend_fused
+from regard.layers.feedforward import FeedForward
+from regard.layers.moe import MixtureOfExperts
+from regard.layers.positions import Rotation, rotate
+from regard.layers.residual import Residual
+from regard.models.base import Memory
+from regard.models.state import Belongs, joined, picked, rows_of
+
+
+class DecoderParts(Protocol):
+    """What a step needs of a decoder layer."""
+
+    attention: MultiHeadAttention
+    cross: MultiHeadAttention
+    feed_forward: FeedForward | MixtureOfExperts
+    around_attention: Residual
+    around_cross: Residual
+    around_feed_forward: Residual
+
+
+@dataclass(frozen=True)
+class JoinedMatrix:
+    """Several linear maps of one input as one product."""
+
+    weight: Tensor  # (nD, D)
+    bias: Tensor | None  # (nD,)
+
+    @classmethod
+    def of(cls, *maps: torch.nn.Linear) -> JoinedMatrix:
+        biases = [m.bias for m in maps if m.bias is not None]
+        return cls(torch.cat([m.weight for m in maps]), torch.cat(biases) if biases else None)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
+def query_key_value(attention: MultiHeadAttention) -> JoinedMatrix:
+    return JoinedMatrix.of(attention.query, attention.key, attention.value)
+
+
+@dataclass
+class CachedState:
+    """The past of B sentences with b rows each. `step`, `select`, `keep` and `join` write into it."""
+
+    beams: int
+    trace: bool
+    projections: tuple[JoinedMatrix, ...]  # per layer: query, key and value of a new token at once
+    length: Tensor  # (B,) tokens read so far
+    longest: int  # the largest of them
+    even: bool  # whether all are equal
+    writer: Tensor  # (N, R) the beam that wrote each token of a row
+    past: list[KeyValue]  # per layer (at least N, R, H, K)
+    source: tuple[KeyValue, ...]  # per layer (B, H, S, K)
+    source_mask: Tensor  # (B, 1, 1, S)
+
+    @property
+    def rows(self) -> int:
+        return len(self.writer)
+
+    @property
+    def room(self) -> int:
+        return self.writer.shape[1]
+
+    def select(self, rows: Tensor) -> CachedState:
+        if self.beams == 1:
+            return self
+        written = self.writer[:, : self.longest]  # (N, t)
+        wanted = written.index_select(0, rows)
+        row, time = (wanted != written).nonzero(as_tuple=True)
+        into, out_of = row * self.room + time, rows[row] * self.room + time
+        for kv in self.past:
+            for cells in kv:
+                flat = cells.view(-1, *cells.shape[2:])  # (N·R, H, K)
+                flat[into] = flat[out_of]
+        written.copy_(wanted)
+        return self
+
+    def keep(self, sentences: Tensor) -> CachedState:
+        rows = rows_of(sentences, self.beams)
+        for kv in self.past:
+            for cells in kv:
+                cells[: len(rows), : self.longest] = cells[rows, : self.longest]
+        self.source = picked(self.source, sentences, 0)
+        self.source_mask = self.source_mask[sentences]
+        self.length, self.writer = self.length[sentences], self.writer[rows]
+        if not self.even:
+            shortest, self.longest = (int(x) for x in self.length.aminmax()) if len(sentences) else (0, 0)
+            self.even = shortest == self.longest
+        return self
+
+    def join(self, other: CachedState) -> CachedState:
+        assert self.beams == other.beams
+        mine, theirs = self.rows, other.rows
+        room = max(self.room, other.room)
+        for i, (kv, new) in enumerate(zip(self.past, other.past, strict=True)):
+            wide = KeyValue(*(_with_room(cells, mine, mine + theirs, self.longest, room) for cells in kv))
+            for cells, some in zip(wide, new, strict=True):
+                cells[mine : mine + theirs, : other.longest] = some[:theirs, : other.longest]
+                cells[mine : mine + theirs, other.longest : self.longest] = 0.0  # never written, but multiplied by 0
+                cells[:mine, self.longest : other.longest] = 0.0
+            self.past[i] = wide
+        self.source = joined(self.source, other.source, Belongs("sentence", grows=2))
+        self.source_mask = joined(self.source_mask, other.source_mask, Belongs("sentence", grows=3))
+        self.even = self.even and other.even and self.longest == other.longest
+        self.longest = max(self.longest, other.longest)
+        self.length = torch.cat([self.length, other.length])
+        self.writer = joined(self.writer, other.writer, Belongs("row", grows=1))
+        return self
+
+    # ── a step ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def begin_token(self) -> Tensor | None:
+        """Make room for one more token of each row, and say what a row may attend to from now on: (N, 1, 1, t), or
+        None for everything."""
+        if self.longest == self.room:
+            raise RuntimeError(f"a state with room for {self.room} tokens was given one more")
+        beam = torch.arange(self.beams, device=self.writer.device).repeat(len(self.length))  # (N,)
+        if self.even:
+            self.writer[:, self.longest] = beam
+        else:
+            self.writer[self._every_row(), self._row_length()] = beam
+        self.longest += 1
+        if self.even:
+            return None
+        time = torch.arange(self.longest, device=self.length.device)
+        return (time <= self._row_length()[:, None])[:, None, None]  # (N, t) → (N, 1, 1, t)
+
+    def append(self, layer: int, key: Tensor, value: Tensor) -> KeyValue:
+        """Write a token's (N, H, K) behind each row's past, and give all that there is: each (N, H, t, K)."""
+        rows = self.rows
+        for cells, new in zip(self.past[layer], (key, value), strict=True):
+            if self.even:
+                cells[:rows, self.longest - 1] = new
+            else:
+                cells[:rows, self.longest - 1] = 0.0
+                cells[self._every_row(), self._row_length()] = new
+        return KeyValue(*(cells[:rows, : self.longest].transpose(1, 2) for cells in self.past[layer]))
+
+    def end_token(self) -> None:
+        self.length = self.length + 1
+
+    def position(self) -> Tensor:
+        """Of the next token: (1,) for all sentences, or (B, 1)."""
+        return self.length[:1] if self.even else self.length[:, None]
+
+    def _row_length(self) -> Tensor:
+        return self.length.repeat_interleave(self.beams) if self.beams > 1 else self.length  # (N,)
+
+    def _every_row(self) -> Tensor:
+        return torch.arange(self.rows, device=self.writer.device)
+
+
+def start_cached(
+    layers: Sequence[DecoderParts], memory: Memory, beams: int, room: int, trace: bool = False
+) -> CachedState:
+    sentences, device = len(memory.mask), memory.mask.device
+    heads, width = layers[0].attention.heads, memory.states.shape[-1]
+    shape = (sentences * beams, room, heads, width // heads)
+    return CachedState(
+        beams,
+        trace,
+        tuple(query_key_value(layer.attention) for layer in layers),
+        length=torch.zeros(sentences, dtype=torch.long, device=device),
+        longest=0,
+        even=True,
+        writer=torch.zeros(sentences * beams, room, dtype=torch.long, device=device),
+        past=[KeyValue(*(memory.states.new_empty(shape) for _ in range(2))) for _ in layers],
+        source=tuple(_contiguous(layer.cross.project_keys_values(memory.states)) for layer in layers),
+        source_mask=memory.mask[:, None, None],
+    )
+
+
+def step_cached(
+    layers: Sequence[DecoderParts], x: Tensor, state: CachedState, turn: Rotation | None
+) -> tuple[Tensor, list[Tensor]]:
+    """One token of each row through the decoder: x (B, b, D) → (B, b, D), and, if the state is traced, the attention
+    of each layer to the source (N, H, S)."""
+    seen = state.begin_token()
+    record: list[Tensor] = []
+    for i, layer in enumerate(layers):
+
+        def self_attend(y: Tensor, i: int = i, layer: DecoderParts = layer) -> Tensor:
+            query, key, value = _heads(state.projections[i](y), 3, layer.attention.heads)  # each (B, H, b, K)
+            if turn is not None:
+                query, key = rotate(query, turn), rotate(key, turn)
+            kv = state.append(i, _by_row(key), _by_row(value))
+            mean = attend_fused(_by_row(query)[:, :, None], *kv, mask=seen)  # (N, H, 1, K)
+            out: Tensor = layer.attention.output(mean.reshape(y.shape))
+            return out
+
+        def cross_attend(y: Tensor, i: int = i, layer: DecoderParts = layer) -> Tensor:
+            (query,) = _heads(layer.cross.query(y), 1, layer.cross.heads)  # (B, H, b, K)
+            if state.trace:
+                mean, weights = attend(query, *state.source[i], mask=state.source_mask)
+                record.append(_by_row(weights))
+            else:
+                mean = attend_fused(query, *state.source[i], mask=state.source_mask)
+            out: Tensor = layer.cross.output(mean.transpose(1, 2).reshape(y.shape))
+            return out
+
+        x = layer.around_attention(x, self_attend)
+        x = layer.around_cross(x, cross_attend)
+        x = layer.around_feed_forward(x, layer.feed_forward)
+    state.end_token()
+    return x, record
+
+
+def _heads(projected: Tensor, count: int, heads: int) -> Sequence[Tensor]:
+    """(B, b, count·D) → `count` times (B, H, b, K)"""
+    return projected.unflatten(-1, (count, heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+
+
+def _by_row(x: Tensor) -> Tensor:
+    """(B, H, b, …) → (N, H, …)"""
+    return x.transpose(1, 2).flatten(0, 1)
+
+
+def _contiguous(kv: KeyValue) -> KeyValue:
+    return KeyValue(*(x.contiguous() for x in kv))
+
+
+def _with_room(cells: Tensor, live: int, rows: int, written: int, room: int) -> Tensor:
+    """(…, R, H, K) with places for so many rows and tokens; the old one where that is large enough."""
+    if len(cells) >= rows and cells.shape[1] >= room:
+        return cells
+    wide = cells.new_empty(max(rows, len(cells)), room, *cells.shape[2:])
+    wide[:live, :written] = cells[:live, :written]
+    return wide
