@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from regard.decode.options import Sampling
+    from regard.decode.options import Mbr, Sampling
     from regard.decode.translation import Translation
     from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from regard.translator import Translator
 
 __all__ = [
+    "Mbr",
     "RegardError",
     "Sampling",
     "Translation",
@@ -45,6 +46,7 @@ __all__ = [
 ]
 
 _CLASSES = {
+    "Mbr": "regard.decode.options",
     "Sampling": "regard.decode.options",
     "Translation": "regard.decode.translation",
     "Translator": "regard.translator",

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import regard
 from regard.batch import budgeted
-from regard.decode.options import Sampling
+from regard.decode.mbr import expected_utilities
+from regard.decode.options import Mbr, Sampling
 from regard.decode.prepare import TextOptions
 from regard.errors import BundleError, InputError, RegardError
 from regard.text.learnt_vocabulary import LearntVocabulary
@@ -53,6 +54,23 @@ def test_n_best(translator: Translator) -> None:
     assert scores == sorted(scores, reverse=True)
     with pytest.raises(InputError, match="between 1 and the beam"):
         translator.translate(["x"], beam=2, nbest=3)
+
+
+def test_mbr_takes_the_sample_with_the_least_risk(translator: Translator) -> None:
+    lines = ["The cat sleeps.", "The dog sees the cat."]
+    warm = Sampling(temperature=2.0, top_k=2, seed=1)
+    drawn = translator.translate(lines, sampling=warm, nbest=12, guard=False)
+    found = translator.translate(lines, sampling=warm, mbr=Mbr(12), nbest=3)
+    for samples, best in zip(drawn, found, strict=True):
+        texts = [c.text for c in samples.candidates]
+        utilities = dict(zip(texts, expected_utilities(texts), strict=True))
+        ranked = sorted(utilities, key=lambda text: -utilities[text])[:3]
+        assert [c.text for c in best.candidates] == ranked
+        assert [c.score for c in best.candidates] == pytest.approx([utilities[text] for text in ranked])
+    assert len(found[0].candidates) > 1  # they do differ
+    alone = [translator.translate(line, sampling=warm, mbr=Mbr(12)).text for line in lines]
+    assert [t.text for t in found] == alone
+    assert translator.translate(lines[0], mbr=Mbr(4, "bleu")).text == "Le chat dort."  # samples as they come
 
 
 def test_one_string_gives_one_translation(translator: Translator) -> None:

@@ -22,7 +22,7 @@ from regard.cli.info import info
 from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
-from regard.cli.score import ScoreCommand, bleu
+from regard.cli.bleu import BleuCommand, bleu
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
@@ -93,7 +93,7 @@ for members in GROUPS.values():
             usage = USAGE.get(command, "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…")
             app.command(cls=RECIPE_COMMANDS[command], options_metavar=usage)(command)
         else:
-            app.command(cls=ScoreCommand if command is bleu else TyperCommand)(command)
+            app.command(cls=BleuCommand if command is bleu else TyperCommand)(command)
 
 
 def version(value: bool) -> None:

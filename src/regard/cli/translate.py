@@ -12,11 +12,30 @@ from regard.cli.doubts import Doubts
 from regard.cli.lines import STDIN, check_output, write_output
 from regard.cli.options import WIDEST_BEAM, Beam, Device, Guard, Json, LengthPenalty, number
 from regard.cli.process import warn
+from regard.cli.strategy_flags import (
+    CoveragePenalty,
+    Diversity,
+    Exact,
+    Groups,
+    MaxLength,
+    MbrSamples,
+    MinLength,
+    MinP,
+    RepetitionPenalty,
+    Sample,
+    Seed,
+    Temperature,
+    TopK,
+    TopP,
+    UtilityName,
+    diversity_of,
+    mbr_of,
+    sampling_of,
+)
 from regard.cli.translate_lines import Work, check_attention, chunks_of, progress_wanted, rule_system
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.options import Sampling
     from regard.text.glossary import Glossary
 
 
@@ -163,22 +182,21 @@ def translate(
             help="A .jsonl with every sentence: confidence, reasons to doubt it, what became of protected spans.",
         ),
     ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Draw translations by their probability instead of searching for the best.")
-    ] = False,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            "--temperature",
-            parser=number("--temperature", float),
-            metavar="X",
-            help="Of --sample: below 1 favours probable words.  [default: 1]",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of --sample.  [default: 0]"),
-    ] = None,
+    repetition_penalty: RepetitionPenalty = 1.0,
+    coverage_penalty: CoveragePenalty = 0.0,
+    min_length: MinLength = 0,
+    max_length: MaxLength = None,
+    exact: Exact = False,
+    groups: Groups = 1,
+    diversity: Diversity = None,
+    sample: Sample = False,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    min_p: MinP = None,
+    seed: Seed = None,
+    mbr: MbrSamples = None,
+    utility: UtilityName = None,
     batch_tokens: Annotated[
         int,
         typer.Option(
@@ -206,7 +224,12 @@ def translate(
     from regard.translator import Translator
 
     check_attention(attention, as_json, tag)
-    sampling = sampling_of(sample, beam, temperature, seed)
+    drawn = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "seed": seed}
+    strategy = {
+        "repetition_penalty": repetition_penalty, "coverage_penalty": coverage_penalty, "min_length": min_length,
+        "max_length": max_length, "exact": exact, "groups": groups, "diversity": diversity_of(groups, diversity),
+        "sampling": sampling_of(sample, mbr, beam, **drawn), "mbr": mbr_of(mbr, utility),
+    }  # fmt: skip
     check_output(out, input)
     name = document_format(format, input)
     if name == "text" and (as_json or attention or nbest > 1):
@@ -218,7 +241,7 @@ def translate(
     options = {
         "beam": beam, "nbest": nbest, "length_penalty": length_penalty, "steer": steer, "rules": rules,
         "unknown": unknown, "tag": tag, "split": split, "protect": protect, "mend": mend, "localize": localize,
-        "glossary": terms, "guard": guard, "no_repeat": no_repeat, "sampling": sampling, "batch_tokens": batch_tokens,
+        "glossary": terms, "guard": guard, "no_repeat": no_repeat, "batch_tokens": batch_tokens, **strategy,
     }  # fmt: skip
     doubts = Doubts(report, strict)
     if name is not None and input is not None:
@@ -266,14 +289,3 @@ def check_document(nbest: int, as_json: bool, attention: bool, text: list[str] |
     for flag, given in (("--nbest", nbest > 1), ("--json", as_json), ("--attention", attention)):
         if given:
             raise InputError(f"{flag} is for lines of text, not for a document; leave it out, or add --format lines")
-
-
-def sampling_of(sample: bool, beam: int | None, temperature: float | None, seed: int | None) -> Sampling | None:
-    from regard.decode.options import Sampling
-
-    if sample and beam is not None:
-        raise InputError("--sample draws and --beam searches; give one or the other")
-    given = [flag for flag, value in (("--temperature", temperature), ("--seed", seed)) if value is not None]
-    if given and not sample:
-        raise InputError(f"{given[0]} is for drawn translations; add --sample")
-    return Sampling(1.0 if temperature is None else temperature, seed=seed or 0) if sample else None

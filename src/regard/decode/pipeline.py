@@ -110,7 +110,7 @@ class Pipeline:
         tries: dict[SearchOptions, list[int]] = defaultdict(list)  # which units are searched for again, and how
         for i, one in enumerate(found):
             for changes in second_tries(one.judgement.reasons, self.search.beam) if one.judgement else ():
-                tries[replace(self.search, **changes)].append(i)
+                tries[replace(self.search, groups=1, **changes)].append(i)
         for options, doubtful in tries.items():
             again = self._results([units[i] for i in doubtful], options)
             for i, other in zip(doubtful, again, strict=True):
@@ -137,13 +137,11 @@ class Pipeline:
     ) -> list[UnitDraft]:
         keys = [(unit.ids, demand) for unit, demand in zip(units, demands, strict=True)]
         times = Counter(keys)
-        # Of the whole beam, so that there are enough different texts.
-        wide = replace(options, nbest=options.beam) if options.nbest > 1 and options.sampling is None else options
         read = [key for key in times if key[0]]
         if progress is not None and len(read) < len(units):
             progress(len(units) - len(read))  # empty ones, and those that are searched once for several
         requests = [SearchRequest(ids, self.constraint(ids, demand, options.no_repeat)) for ids, demand in read]
-        hypotheses = dict(zip(read, self.engine.search(requests, wide, progress), strict=True))
+        hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
         attention = self._attention(hypotheses)
         seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
         drafts = []
@@ -153,6 +151,19 @@ class Pipeline:
                 seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
             drafts.append(self._draft(unit, found, seen.get(asked), SearchTaken(options, key[1])))
         return drafts
+
+    def _search(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None
+    ) -> list[list[Hypothesis]]:
+        if options.mbr is not None:
+            from regard.decode.mbr import least_risk  # here, because metrics take time to import
+
+            drawn = self.engine.search(requests, replace(options, nbest=options.mbr.samples, mbr=None), progress)
+            decode = self.bundle.tokenizer.decode
+            return [least_risk(some, [decode(h.ids) for h in some], options.mbr.utility) for some in drawn]
+        if options.sampling is None and options.nbest > 1:  # the whole beam, so that there are enough different texts
+            options = replace(options, nbest=options.beam)
+        return self.engine.search(requests, options, progress)
 
     def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
         """Of the search for one unit: every slot of the source once, and what is demanded."""
@@ -206,7 +217,7 @@ class Pipeline:
         candidates = tuple(
             Candidate(one.text, h.score, h.log_prob, h.ids) for one, h in zip(texts, draft.hypotheses, strict=False)
         )
-        if self.search.sampling is None:
+        if self.search.sampling is None or self.search.mbr is not None:
             candidates = distinct(candidates, self.search.nbest)
         aligned = draft.seen is not None or not draft.hypotheses
         return UnitResult(candidates, texts[0], aligned, draft.search, self._judged(draft, texts[0].text))

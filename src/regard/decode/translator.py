@@ -31,7 +31,7 @@ from regard.decode.assemble import assembled
 from regard.decode.engine import Engine
 from regard.decode.forced_pair import ForcedPair, forced_pair
 from regard.decode.hypothesis import check_log_probs
-from regard.decode.options import BATCH_TOKENS, Sampling, SearchOptions, check_weight
+from regard.decode.options import BATCH_TOKENS, Mbr, Sampling, SearchOptions, check_weight
 from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
 from regard.decode.prepare import Reader, Split, TextOptions
 from regard.decode.required_terms import RequiredTerms
@@ -74,7 +74,15 @@ class TranslateOptions(TypedDict, total=False):
     glossary: Glossary | None
     guard: bool
     no_repeat: int
+    repetition_penalty: float
+    coverage_penalty: float
+    min_length: int
+    max_length: int | None
+    exact: bool
+    groups: int
+    diversity: float
     sampling: Sampling | None
+    mbr: Mbr | None
     batch_tokens: int
     progress: Callable[[int], None] | None
 
@@ -205,14 +213,22 @@ class TextTranslator:
         glossary: Glossary | None = None,
         guard: bool = True,
         no_repeat: int = 0,
+        repetition_penalty: float = 1.0,
+        coverage_penalty: float = 0.0,
+        min_length: int = 0,
+        max_length: int | None = None,
+        exact: bool = False,
+        groups: int = 1,
+        diversity: float = 0.5,
         sampling: Sampling | None = None,
+        mbr: Mbr | None = None,
         batch_tokens: int = BATCH_TOKENS,
         progress: Callable[[int], None] | None = None,
     ) -> Translation | list[Translation]:
         """The translation of a string, or the list of translations of several, in their order.
 
         beam            hypotheses kept per sentence, 1 for greedy search; default: the model's own
-        nbest           candidates per translation, at most `beam`
+        nbest           candidates per translation, at most `beam`; with `sampling` how many are drawn
         length_penalty  α of ((5 + length) / 6)^α; default: the model's own
         steer, rules    weights, from 0 to below 1, of the model's lexicon and of `rule_system`
         unknown         what becomes of <unk>: "keep", "copy" the source word, or look it up in the "lexicon"
@@ -225,7 +241,15 @@ class TextTranslator:
         glossary        terms that must be translated as it says (`regard.Glossary.read`)
         guard           judge every sentence: its confidence, and the reasons to doubt it; doubtful ones are tried again
         no_repeat       forbid a run of so many tokens twice; 0 forbids none
+        repetition_penalty, coverage_penalty
+                        against tokens that were said before, and against source tokens that nothing attends to
+        min_length, max_length
+                        tokens of each sentence, fewest and most
+        exact           stop only when no other hypothesis of the beam can still be among the best
+        groups, diversity
+                        a diverse beam: groups that avoid each other's tokens, and how strongly
         sampling        draw `nbest` translations at random instead of searching for the best
+        mbr             of several samples the one that is most like all of them (`regard.Mbr`)
         batch_tokens    the most source tokens of a batch
         progress        called after each batch with the number of sentences that were finished in it
 
@@ -236,7 +260,10 @@ class TextTranslator:
         for line in lines:
             check_characters(line)
         config = self._config(beam, length_penalty, mend)
-        search = SearchOptions(config.beam, config.length_penalty, nbest, sampling, no_repeat)
+        search = SearchOptions(
+            config.beam, config.length_penalty, nbest, sampling if mbr is None else sampling or Sampling(), no_repeat,
+            coverage_penalty, repetition_penalty, groups, diversity, min_length, max_length, exact, mbr,
+        )  # fmt: skip
         if batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, but is {batch_tokens}; try 4096")
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)

@@ -50,7 +50,7 @@ def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Nu
     place = np.arange(len(tokens))  # where the remaining n-grams begin
     gram = line * (int(tokens.max(initial=0)) + 1) + tokens  # and a number for each, equal for equal n-grams
     for n in range(order):
-        rank, distinct = _ranks(gram)
+        rank, distinct = ranks(gram)
         counts = [
             np.bincount(rank[slice(*np.searchsorted(stream[place], [s, s + 1]))], minlength=distinct)
             for s in range(len(streams))
@@ -68,7 +68,7 @@ def matching(hypotheses: Ragged, references: Sequence[Ragged], order: int) -> Nu
     return found
 
 
-def _ranks(values: Numbers) -> tuple[Numbers, int]:
+def ranks(values: Numbers) -> tuple[Numbers, int]:
     """The rank of each value among the distinct values, and their number."""
     order = np.argsort(values)
     ordered = values[order]

@@ -24,7 +24,7 @@ class MetricName(StrEnum):
     vars().update({name.upper(): name for name in METRICS})
 
 
-class ScoreCommand(TyperCommand):
+class BleuCommand(TyperCommand):
     """Lets `-m bleu chrf ter` name several metrics after one flag, as sacreBLEU's users write it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
