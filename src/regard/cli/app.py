@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from regard.cli.align import align
 from regard.cli.bench import bench
+from regard.cli.bleu import BleuCommand, bleu
 from regard.cli.claims import claims
 from regard.cli.compare import CompareCommand, compare
 from regard.cli.complexity import complexity
@@ -22,7 +23,6 @@ from regard.cli.info import info
 from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
-from regard.cli.bleu import BleuCommand, bleu
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
