@@ -30,6 +30,7 @@ from regard.errors import BundleError, InputError, RegardError
 from regard.files import write_atomically
 from regard.text.known_words import KnownWords
 from regard.text.language import language_code
+from regard.text.language_tags import tag_language
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -134,11 +135,12 @@ class Bundle:
     @property
     def languages(self) -> tuple[str | None, str | None]:
         """ISO codes of source and target: what was found in the training data, else what a person says of the model;
-        None for one that is not known."""
+        None for one that is not known. The tag before every source may say the target."""
         card = read_card(self.card)
         named = card.about.languages if card.about else ()
         found = card.languages if len(card.languages) == 2 else tuple(map(language_code, named))
-        return (found[0], found[1]) if len(found) == 2 else (None, None)
+        source, target = found if len(found) == 2 else (None, None)
+        return source, (tag_language(self.tag) if self.tag else None) or target
 
     def save(self, folder: Path, beside: str | None = None, updates: Mapping[str, Tensor] | None = None) -> None:
         """Write all four parts; an interruption leaves each part old or new, never torn. Where `beside` names a folder

@@ -40,6 +40,7 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
         "sizes": [", ".join(f"{name} {value}" for name, value in sizes.items() if isinstance(value, int))],
         "parameters": [f"{bundle.model.parameter_count():,}, stored as {bundle.weights}, {total / 1e6:.1f} MB in all"],
         "vocabulary": [f"{bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces"],
+        **({"tags": [" ".join(tags)]} if (tags := bundle.tokenizer.config.tags) else {}),
         "per sentence": [f"{bundle.model.flops(TOKENS, TOKENS):.2g} FLOPs, of {TOKENS} tokens into {TOKENS}, greedily"],
         **rows,
     }

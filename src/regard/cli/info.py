@@ -14,7 +14,7 @@ from regard.cli.options import Json, Model, subject
 from regard.cli.process import for_terminal
 
 LEFT, WIDTH = 14, 110  # columns of the headings, and the longest line of prose
-PROSE = ("title", "data", "training", "limits")
+PROSE = ("title", "data", "training", "limits", "tags")
 
 
 def info(

@@ -106,13 +106,19 @@ def translate(
         Literal["keep", "copy", "lexicon"],
         typer.Option(
             "--unknown",
-            help="What becomes of <unk> in models of whole words: keep it, copy the source word with the most "
+            help="What becomes of <unk>, in models that have it: keep it, copy the source word with the most "
             "attention, or look that word up in the lexicon.",
         ),
     ] = "keep",
     tag: Annotated[
         str | None,
-        typer.Option("--tag", metavar="TAG", help="One of the model's tags, put before every source sentence."),
+        typer.Option(
+            "--tag",
+            "--to",
+            metavar="TAG",
+            help="One of the model's tags, put before every source sentence; of a multilingual model, the language to "
+            'translate into: fra, fr or ">>fra<<".',
+        ),
     ] = None,
     mend: Annotated[
         bool | None,

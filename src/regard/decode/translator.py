@@ -41,6 +41,7 @@ from regard.decode.word_links import AlignmentView, alignment_view
 from regard.device import device_name
 from regard.errors import InputError
 from regard.text.glossary import Glossary
+from regard.text.language_tags import tag_language
 from regard.text.normalize import check_characters
 from regard.text.tokenizer import Tokenizer
 
@@ -232,7 +233,8 @@ class TextTranslator:
         length_penalty  α of ((5 + length) / 6)^α; default: the model's own
         steer, rules    weights, from 0 to below 1, of the model's lexicon and of `rule_system`
         unknown         what becomes of <unk>: "keep", "copy" the source word, or look it up in the "lexicon"
-        tag             one of the model's tags, put before every source
+        tag             one of the model's tags, put before every source; of a multilingual model, the language to
+                        translate into: ">>fra<<", "fra" or "fr"
         split           what is translated at a time: "sentences" of each line; "wrapped": of each paragraph, whose line
                         breaks are only wrapping; "lines": each text as it is, as one sentence
         protect         whether numbers, addresses, placeholders and unknown names must survive as they are
@@ -267,16 +269,17 @@ class TextTranslator:
         if batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, but is {batch_tokens}; try 4096")
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)
-        pipeline = replace(
-            self.pipeline(search, text, tag),
-            engine=self.engine(self._steered(steer, rules), batch_tokens),
-            fill_unknown=self._fill_unknown(unknown, tag),
-        )
-        units = self.unit_maker(text, tag).units(enumerate(lines))
+        engine = self.engine(self._steered(steer, rules), batch_tokens)
         found: list[list[tuple[Unit, UnitResult]]] = [[] for _ in lines]
-        while some := list(islice(units, CHUNK)):
-            for unit, result in zip(some, pipeline.results(some, progress), strict=True):
-                found[unit.text].append((unit.without_reading(), result))
+        for own, group in self.tokenizer.by_tag(lines, tag).items():
+            filling = self._fill_unknown(unknown, own)
+            pipeline = replace(self.pipeline(search, text, own), engine=engine, fill_unknown=filling)
+            units = self.unit_maker(text, own).units(group.items())
+            while some := list(islice(units, CHUNK)):
+                for unit, result in zip(some, pipeline.results(some, progress), strict=True):
+                    found[unit.text].append((unit.without_reading(), result))
+            for number, line in group.items():
+                lines[number] = line
         translations = [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
         return translations[0] if isinstance(texts, str) else translations
 
@@ -290,7 +293,7 @@ class TextTranslator:
             self.alignment_view,
             self.required_terms,
             read_card(self.bundle.card).calibration if text.guard else None,
-            self.bundle.languages,
+            self.languages(tag),
             tag or self.bundle.tag,
         )
 
@@ -308,8 +311,13 @@ class TextTranslator:
 
     def unit_maker(self, options: TextOptions, tag: str | None = None) -> UnitMaker:
         """What makes units of texts for this model: one preparation for translation, scores and explanations."""
-        prefix = self.tokenizer.tag_ids(tag) or self.tokenizer.mark_ids
-        return UnitMaker(self.tokenizer.plain, prefix, self.max_length, options, self.reader)
+        reader = self.reader if tag is None else replace(self.reader, target=self.languages(tag)[1])
+        return UnitMaker(self.tokenizer.plain, self.tokenizer.prefix(tag), self.max_length, options, reader)
+
+    def languages(self, tag: str | None = None) -> tuple[str | None, str | None]:
+        """ISO codes of source and target, None where they are not known; a tag may say the target."""
+        source, target = self.bundle.languages
+        return source, (tag_language(self.tokenizer.find_tag(tag)) if tag else None) or target
 
     @overload
     def score(self, sources: str, targets: str, *, tag: str | None = None) -> Likelihood: ...  # type: ignore[overload-overlap]
@@ -352,11 +360,10 @@ class TextTranslator:
             return None
         from regard.decode.unknown import check_unknown, fill_unknown
 
-        if tag is not None:
-            raise InputError("unknown words are replaced in sources without a tag; give a tag or unknown, not both")
         lexicon = self.lexicon if unknown == "lexicon" else None
-        check_unknown(unknown, self.tokenizer, self.alignment_heads, lexicon, self.bundle.architecture)
-        return partial(fill_unknown, self.bundle.model, self.alignment_heads, self.tokenizer, lexicon)
+        tokenizer = self.tokenizer.marked(tag) if tag else self.tokenizer
+        check_unknown(unknown, tokenizer, self.alignment_heads, lexicon, self.bundle.architecture)
+        return partial(fill_unknown, self.bundle.model, self.alignment_heads, tokenizer, lexicon)
 
     def _steered(self, steer: float, rules: float) -> Model:
         """The model itself where both weights are 0."""

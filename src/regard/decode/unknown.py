@@ -3,7 +3,8 @@
     source(t) = argmax_s a(t, s)      a: the cross-attention that predicted word t, EOS left out
 
 The <unk> at t becomes its source word (copy), or the lexicon's translation of that word, or the word itself if the
-lexicon has none. It is for whole-word vocabularies: BPE spells every word and has no <unk>. The translation is
+lexicon has none. It is for vocabularies with an <unk>: BPE spells every word. Pieces of SentencePiece know all but rare
+characters, so an <unk> of theirs is taken to be one that is unknown in the source, if there is any. The translation is
 force-decoded, so this works with any search strategy. Luong et al. train a model to predict the position of the source
 word; here attention gives it without training, and with the errors of attention.
 
@@ -38,8 +39,8 @@ def check_unknown(
         raise InputError(f'unknown words cannot be treated by "{unknown}"; {nearest(unknown, get_args(Unknown))}')
     if tokenizer.unknown is None:
         raise InputError(
-            f"unknown words are replaced ({unknown}) in models of whole words; the subwords of this one spell every "
-            "word, so it never produces <unk>; use keep"
+            f"unknown words are replaced ({unknown}) in models that have <unk>, such as those of whole words; the "
+            "subwords of this one spell every word; use keep"
         )
     if not heads:
         raise InputError(
@@ -59,7 +60,10 @@ def fill_unknown(
     targets: Sequence[Sequence[int]],
 ) -> list[str]:
     """The text of each target, every <unk> replaced by the lexicon's translation or a copy of its source word."""
-    positions = source_positions(model, heads, tokenizer.encode_source(sources), targets, first=len(tokenizer.mark_ids))
+    ids, only = tokenizer.encode_source(sources), tokenizer.source.unknown
+    positions = source_positions(
+        model, heads, ids, targets, len(tokenizer.mark_ids), only if tokenizer.config.unit == "sentencepiece" else None
+    )
     words = tokenizer.source.spelled(sources)
     return [filled(tokenizer, lexicon, w, ids, p) for w, ids, p in zip(words, targets, positions, strict=True)]
 
@@ -71,12 +75,15 @@ def source_positions(
     sources: Sequence[Sequence[int]],
     targets: Sequence[Sequence[int]],
     first: int = 0,
+    only: int | None = None,
 ) -> list[list[int]]:
     """For every token of every target the position of the source word it is aligned to. The ids before `first` are a
-    tag, and positions count from there."""
+    tag, and positions count from there. Of a source that has the id `only`, no other ids are considered."""
     batch = flat_batch(sources, targets).pad().to(model.device)
     weights = heads.average(model.attention(batch).cross)  # (B, T, S)
     words = batch.src_mask & (batch.src != EOS)
+    wanted = words & (batch.src == (-1 if only is None else only))
+    words = torch.where(wanted.any(dim=1, keepdim=True), wanted, words)
     best = weights.masked_fill(~words[:, None], -1.0)[..., first:].argmax(dim=-1).tolist()  # (B, T)
     return [row[: len(target)] for row, target in zip(best, targets, strict=True)]
 

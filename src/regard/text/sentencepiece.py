@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import base64
 import random
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from regard.errors import BundleError, InputError
+from regard.text.language_tags import LANGUAGE_TAG, leading_tag
 from regard.text.normalize import check_characters
 from regard.text.pieces import SPACE, from_pieces_form, piece_spans
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
 PAD, _, EOS = SPECIALS
-LANGUAGE_TAG = re.compile(
-    r">>[^<>\s]+<<"
-)  # before the source of a multilingual model, for the language to translate into
 
 
 def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
@@ -142,8 +139,8 @@ class SentencePieceVocabulary(Vocabulary):
     def _without_tag(self, text: str) -> tuple[str, str]:
         """The tag at the beginning, if the vocabulary has it, and the rest."""
         check_characters(text)
-        found = LANGUAGE_TAG.match(text) if text.startswith(">>") else None
-        return (found[0], text[found.end() :]) if found and found[0] in self.ids else ("", text)
+        tag = leading_tag(text, self.ids)
+        return tag, text[len(tag) :]
 
     def spelled(self, texts: Sequence[str]) -> list[list[str]]:
         cut = [self._without_tag(text) for text in texts]

@@ -21,10 +21,11 @@ from typing import Any, Literal
 
 from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
+from regard.text.language_tags import LANGUAGE_TAG, find_tag, leading_tag, tags_in_short
 from regard.text.learnt_vocabulary import LearntVocabulary, learn_bpe, learn_words
 from regard.text.normalize import nfc
 from regard.text.pieces import to_pieces_form
-from regard.text.sentencepiece import LANGUAGE_TAG, SentencePieceVocabulary
+from regard.text.sentencepiece import SentencePieceVocabulary
 from regard.text.slots import without_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 
@@ -145,14 +146,45 @@ class Tokenizer:
 
     def tag_ids(self, tag: str | None) -> list[int]:
         """What a tag puts before the ids of a source: one id, or nothing where there is no tag."""
-        if tag is None:
-            return []
+        return [self.source.ids[self.find_tag(tag)]] if tag else []
+
+    def find_tag(self, name: str) -> str:
+        """The tag of this name; >>fra<< may be given as fra or fr."""
         if self.mark is not None:
-            raise InputError(f'the tag "{tag}" is given, but this model has its tag already, {self.mark}; leave it out')
-        if tag not in self.config.tags:
-            known = nearest(tag, self.config.tags) if self.config.tags else "this vocabulary has none"
-            raise InputError(f'unknown tag "{tag}"; {known}')
-        return [self.source.ids[tag]]
+            raise InputError(
+                f'the tag "{name}" is given, but this model has its tag already, {self.mark}; leave it out'
+            )
+        if self.multilingual:
+            return find_tag(name, self.config.tags)
+        if name not in self.config.tags:
+            known = nearest(name, self.config.tags) if self.config.tags else "this vocabulary has none"
+            raise InputError(f'unknown tag "{name}"; {known}')
+        return name
+
+    @property
+    def multilingual(self) -> bool:
+        """Whether its tags say which language to translate into."""
+        return self.config.unit == "sentencepiece" and bool(self.config.tags)
+
+    def by_tag(self, texts: Sequence[str], tag: str | None) -> dict[str | None, dict[int, str]]:
+        """The texts by their numbers, for each tag before them. Those of a multilingual model may begin with one each,
+        and are given without it."""
+        groups: dict[str | None, dict[int, str]] = {} if texts else {tag: {}}
+        tags = self.config.tags if self.multilingual and self.mark is None else ()
+        for number, text in enumerate(texts):
+            own = leading_tag(text, tags)
+            groups.setdefault(own or tag, {})[number] = text[len(own) :].lstrip() if own else text
+        return groups
+
+    def prefix(self, tag: str | None) -> list[int]:
+        """The ids before every source: those of the tag, or of the mark. A multilingual model needs one of them; the
+        tag "" is none."""
+        if self.multilingual and self.mark is None and tag is None:
+            known = tags_in_short(self.config.tags)
+            raise InputError(
+                f"this model translates into several languages: give the tag of one; {known}", parameter="tag"
+            )
+        return self.tag_ids(tag) or self.mark_ids
 
     @property
     def mark_ids(self) -> list[int]:
@@ -161,8 +193,7 @@ class Tokenizer:
 
     def marked(self, tag: str) -> Tokenizer:
         """The same with a tag before every source."""
-        self.tag_ids(tag)  # it must be known, and the only one
-        return Tokenizer(self.source, self.target, self.config, tag)
+        return Tokenizer(self.source, self.target, self.config, self.find_tag(tag))
 
     @property
     def plain(self) -> Tokenizer:
