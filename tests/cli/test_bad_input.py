@@ -232,6 +232,20 @@ TRANSLATE = {
 }
 
 OTHERS = {
+    "score": ["nothing to score: give a source and targets, or --src FILE and --tgt FILE"],
+    "score hello": ["one text was given; give a target too"],
+    "score hello bonjour --src a.en": ["both texts and files were given"],
+    "score --src a.en": ["--src needs --tgt FILE, or --candidates FILE"],
+    "score --src a.en --tgt a.fr --candidates a.fr": ["--src needs --tgt FILE, or --candidates FILE"],
+    "score --model model --src a.en --tgt five.fr": ["five.fr ends after 5 lines, but a.en goes on"],
+    "score --model model --src five.fr --tgt a.fr --total": ["five.fr ends after 5 lines, but a.fr goes on"],
+    "score --model model --src empty.en --tgt empty.en --total": ["empty.en is empty"],
+    "score --model model --src a.en --candidates a.fr": ["line 1 of a.fr is no 'LINE ||| TEXT ||| …'"],
+    "score --src a.en --candidates a.fr --total": ["--total is of pairs of lines"],
+    "score hello bonjour --total": ["--total is of pairs of lines"],
+    "score --src - --tgt -": ['standard input ("-") can be read once'],
+    "score --model nix hello bonjour": ["no model at nix"],
+    "score --model model --src nix --tgt a.fr": ["nix does not exist"],
     "bleu": ["missing argument", "HYP", "regard bleu --help"],
     "bleu a.fr": ["missing option", "--ref"],
     "bleu a.fr --ref five.fr": ["a.fr has 32 lines", "five.fr has 5"],

@@ -15,10 +15,11 @@ from torch import Tensor
 from chain import Chain
 from chain import V as CHAIN_V
 from regard.batch import BOS, EOS, pad_sources
-from regard.decode.beam import Record, beam_search, length_penalty
+from regard.decode.beam import Record, beam_search
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat, Terms
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
+from regard.decode.penalties import length_penalty
 from regard.decode.search import search
 from regard.errors import BundleError
 from regard.models.table import ARCHITECTURES

@@ -10,9 +10,10 @@ from torch import Tensor
 
 from chain import Chain, V
 from regard.batch import BOS, EOS, pad_sources
-from regard.decode.beam import Record, beam_search, length_penalty
+from regard.decode.beam import Record, beam_search
 from regard.decode.greedy import greedy
 from regard.decode.hypothesis import length_limits
+from regard.decode.penalties import length_penalty
 from regard.models.transformer import Transformer, TransformerConfig
 
 

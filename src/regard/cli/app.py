@@ -23,13 +23,14 @@ from regard.cli.info import info
 from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
+from regard.cli.score import score
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
 GROUPS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
     "Translate": (translate, info, lexicon, pack),
     "Train": (train, resume, doctor, bench, fetch),
-    "Measure": (bleu, compare),
+    "Measure": (bleu, score, compare),
     "Explain": (explain, align),
     "Learn": (demo, claims, complexity, corpus),
 }

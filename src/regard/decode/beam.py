@@ -25,17 +25,9 @@ from torch import Tensor
 from regard.batch import BOS, EOS
 from regard.decode.constraints import Constraint
 from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
+from regard.decode.penalties import length_penalty
 from regard.decode.permitted import Continuation, considered, permitted, shared_over_banks
 from regard.models.base import Model
-
-
-def length_penalty(length: int, alpha: float) -> float:
-    """
-    >>> length_penalty(1, 0.6), round(length_penalty(13, 0.5), 3)
-    (1.0, 1.732)
-    """
-    return float(((5 + length) / 6) ** alpha)
-
 
 # kept: extended in the next step · finished: ended, and among the b best that ended · outranked: ended, but b ended
 # ones rank higher · crowded out: b better continuations were kept first

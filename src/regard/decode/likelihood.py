@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.batch import Batch, budgeted, flat_batch
+from regard.decode.penalties import length_penalty
 from regard.decode.translation import shortened
 from regard.models.base import Model
 
@@ -37,13 +38,26 @@ class Likelihood:
 
     @property
     def perplexity(self) -> float:
-        """exp of the mean negative log-probability per token, EOS included; inf where it exceeds a float."""
-        mean = -self.log_prob / len(self.token_log_probs)
-        return math.exp(mean) if mean < 700 else math.inf
+        """Per token, EOS included."""
+        return perplexity(self.log_prob, len(self.token_log_probs))
+
+    def score(self, alpha: float) -> float:
+        """What a search with this length penalty ranks it by."""
+        return self.log_prob / length_penalty(len(self.token_log_probs), alpha)
 
     def __repr__(self) -> str:
         texts = f"{shortened(self.source)!r}, {shortened(self.target)!r}"
         return f"Likelihood({texts}, log_prob={self.log_prob:.4f}, perplexity={self.perplexity:.4g})"
+
+
+def perplexity(log_prob: float, tokens: int) -> float:
+    """exp of the mean negative log-probability; inf where it exceeds a float.
+
+    >>> round(perplexity(4 * math.log(1 / 8), 4), 6)
+    8.0
+    """
+    mean = -log_prob / tokens
+    return math.exp(mean) if mean < 700 else math.inf
 
 
 def token_log_probs(model: Model, batch: Batch) -> Tensor:

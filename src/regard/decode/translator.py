@@ -7,7 +7,7 @@ lexicon and a rule system may be mixed in (`steering.py`), and unknown words rep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
@@ -331,25 +331,40 @@ class TextTranslator:
         """How probable the model finds given translations (forced decoding): of a pair of strings one `Likelihood`,
         of two lists a list. Sources are read as `translate` reads them, each as one sentence; a target stands with its
         slots where the source has them."""
-        from regard.decode.likelihood import Likelihood, forced_log_probs
-
         if isinstance(sources, str) != isinstance(targets, str):
             raise InputError("score takes a source and a target: two strings, or two lists of the same length")
-        read, written = ([in_one_line(text) for text in checked_texts(side, "score")] for side in (sources, targets))
+        read, written = (checked_texts(side, "score") for side in (sources, targets))
         if len(read) != len(written):
             raise InputError(f"score needs as many targets as sources, but there are {len(written)} and {len(read)}")
-        pairs = [self.forced_pair(*pair, tag) for pair in zip(read, written, strict=True)]
-        for number, pair in enumerate(pairs):
-            pair.check_length(self.max_length, "score", number)
-        ids = [pair.source_ids for pair in pairs], [pair.target_ids for pair in pairs]
-        found = []
-        for source, target, pair, row in zip(
-            read, written, pairs, forced_log_probs(self.bundle.model, *ids), strict=True
-        ):
-            check_log_probs(row.tolist())
-            tokens = self.tokenizer.target.labels(pair.target_ids, pair.slots.target)
-            found.append(Likelihood(source, target, (*tokens, "</s>"), tuple(row.tolist())))
+        found = list(self.scores(zip(read, written, strict=True), tag=tag))
         return found[0] if isinstance(sources, str) else found
+
+    def scores(self, pairs: Iterable[tuple[str, str]], *, tag: str | None = None) -> Iterator[Likelihood]:
+        """As `score`, of any number of pairs, of which some are in memory at a time."""
+        from regard.decode.likelihood import Likelihood, forced_log_probs
+
+        waiting, done = iter(pairs), 0
+        while some := [tuple(map(in_one_line, pair)) for pair in islice(waiting, CHUNK)]:
+            forced = [self.forced_pair(source, target, tag) for source, target in some]
+            for number, pair in enumerate(forced):
+                pair.check_length(self.max_length, "score", done + number)
+            ids = [pair.source_ids for pair in forced], [pair.target_ids for pair in forced]
+            rows = forced_log_probs(self.bundle.model, *ids)
+            for (source, target), pair, row in zip(some, forced, rows, strict=True):
+                check_log_probs(row.tolist())
+                tokens = self.tokenizer.target.labels(pair.target_ids, pair.slots.target)
+                yield Likelihood(source, target, (*tokens, "</s>"), tuple(row.tolist()))
+            done += len(some)
+
+    def rank(
+        self, source: str, targets: Iterable[str], *, length_penalty: float | None = None, tag: str | None = None
+    ) -> list[Likelihood]:
+        """Several translations of one source, the best first: by their score, as a search with this length penalty
+        ranks (default: the model's own)."""
+        alpha = self._config(None, length_penalty, None).length_penalty
+        (read,), written = checked_texts(source, "rank"), checked_texts(targets, "rank")
+        found = self.scores(((read, target) for target in written), tag=tag)
+        return sorted(found, key=lambda one: -one.score(alpha))
 
     def forced_pair(self, source: str, target: str, tag: str | None = None) -> ForcedPair:
         """A source as `translate` reads it, as one sentence, and a given translation of it."""
