@@ -122,6 +122,10 @@ class Model(nn.Module, ABC):
         addition counted as two. Matrix products only, as in the papers; training costs three times this."""
         ...
 
+    def most_sentences(self, beams: int, room: int) -> int | None:
+        """How many sentences can be searched at a time, where the memory for them is fixed; None: any number."""
+        return None
+
     def attention_parts(self) -> AttentionParts:
         """Each attention by kind and layer, as the modules that compute it. Where a model leaves it empty, attention
         can be shown, but heads cannot be cut and steps cannot be written out."""

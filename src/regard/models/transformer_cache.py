@@ -45,12 +45,11 @@ class JoinedMatrix:
     """Several linear maps of one input as one product."""
 
     weight: Tensor  # (nD, D)
-    bias: Tensor | None  # (nD,)
+    bias: Tensor  # (nD,)
 
     @classmethod
     def of(cls, *maps: torch.nn.Linear) -> JoinedMatrix:
-        biases = [m.bias for m in maps if m.bias is not None]
-        return cls(torch.cat([m.weight for m in maps]), torch.cat(biases) if biases else None)
+        return cls(torch.cat([m.weight for m in maps]), torch.cat([m.bias for m in maps]))
 
     def __call__(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
@@ -227,9 +226,10 @@ def step_cached(
     return x, record
 
 
-def _heads(projected: Tensor, count: int, heads: int) -> Sequence[Tensor]:
+def _heads(projected: Tensor, count: int, heads: int) -> list[Tensor]:
     """(B, b, count·D) → `count` times (B, H, b, K)"""
-    return projected.unflatten(-1, (count, heads, -1)).permute(2, 0, 3, 1, 4).unbind()
+    by_head: Tensor = projected.unflatten(-1, (count, heads, -1))
+    return list(by_head.permute(2, 0, 3, 1, 4))
 
 
 def _by_row(x: Tensor) -> Tensor:

@@ -1,0 +1,198 @@
+"""The fixed memory that a recorded decoding step of a Transformer reads and writes, and the recording.
+
+    C places for sentences   b beams   N = C·b rows   S source   R room, in tokens   L layers   D width   V vocabulary
+
+A sentence has a slot, in which its keys and values stay until it is done. Sentences are dropped, reordered and added by
+changing which slot each one has, and beams change places by changing their ancestors (`layers/cache_attention.py`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.layers.cache_attention import Slots, attend_past, attend_source
+from regard.layers.feedforward import FeedForward, expand_relu
+from regard.layers.positions import Rotation, rotate
+from regard.models.state import rows_of
+from regard.models.transformer import DecoderLayer, Transformer
+from regard.models.transformer_cache import query_key_value
+
+WARM_UP = 2  # steps before the recording, in which kernels are compiled
+
+
+def at_least(size: int, least: int) -> int:
+    """The next power of two, so that few shapes occur."""
+    return max(least, 1 << (size - 1).bit_length())
+
+
+class Shape(NamedTuple):
+    beams: int
+    sentences: int
+    source: int
+    room: int
+
+    def holds(self, other: Shape) -> bool:
+        large = all(a >= b for a, b in zip(self[1:], other[1:], strict=True))
+        return self.beams == other.beams and large
+
+
+class Arena:
+    def __init__(self, model: Transformer, shape: Shape, rows: int) -> None:
+        self.model, self.shape = model, shape
+        beams, sentences, source, room = shape
+        weight, config = model.output.weight, model.config
+        device, layers, width = weight.device, config.decoder_layers, config.width
+        taken = sentences * beams
+        self.rows = -(-taken // rows) * rows  # of every product
+        self.projections = [query_key_value(layer.attention) for layer in model.decoder_layers()]
+
+        def whole_numbers(*size: int, dtype: torch.dtype = torch.int32) -> Tensor:
+            return torch.zeros(size, dtype=dtype, device=device)
+
+        self.past = weight.new_zeros(layers, 2, taken, room, width)
+        self.source = weight.new_zeros(layers, 2, sentences, source, width)
+        self.token = whole_numbers(self.rows, dtype=torch.long)
+        self.position = whole_numbers(self.rows, dtype=torch.long)
+        self.slots = Slots(
+            beams,
+            slot=torch.arange(sentences, dtype=torch.int32, device=device),  # a permutation: those in use come first
+            length=whole_numbers(sentences),
+            source_length=whole_numbers(sentences) + 1,
+            live=whole_numbers(1),
+            ancestor=whole_numbers(taken, room),
+        )
+        self.live_sentences = 0
+        self.graph: torch.cuda.CUDAGraph | None = None
+        if device.type == "cuda":
+            self._record()
+
+    def step(self, token: Tensor) -> Tensor:
+        """The logits (live rows, V) after one more token of each live row; they stay until the next step."""
+        self.token[: len(token)].copy_(token)
+        if self.graph is not None:
+            self.graph.replay()
+        else:
+            self.logits = self._forward()
+        return self.logits[: len(token)]
+
+    # ── who is where ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def clear(self) -> None:
+        self._set_live(0)
+
+    def select(self, rows: Tensor) -> None:
+        self.slots.ancestor[: len(rows)] = self.slots.ancestor[rows]
+
+    def keep(self, sentences: Tensor) -> None:
+        count, slot = len(sentences), self.slots.slot
+        kept = slot[sentences]
+        taken = torch.zeros_like(slot).index_fill(0, kept.long(), 1)
+        slot[count:] = taken.argsort(stable=True)[: len(taken) - count].to(torch.int32)  # the free ones come first
+        slot[:count] = kept
+        by_sentence = self.slots.ancestor.view(self.shape.sentences, -1)
+        for numbers in (self.slots.length, self.slots.source_length, by_sentence):
+            numbers[:count] = numbers[sentences]
+        self._set_live(count)
+
+    def add(self, seen: Tensor, source_length: Tensor) -> None:
+        """New sentences behind the others: keys and values of their sources (B, S, 2L, D)."""
+        begin, end = self.live_sentences, self.live_sentences + len(seen)
+        assert end <= self.shape.sentences
+        slot = self.slots.slot[begin:end].long()
+        self.source.flatten(0, 1)[:, slot, : seen.shape[1]] = seen.permute(2, 0, 1, 3)  # (2L, B, S, D)
+        self.slots.length[begin:end] = 0
+        self.slots.source_length[begin:end] = source_length.to(torch.int32)
+        self._set_live(end)
+
+    def take_over(self, other: Arena) -> None:
+        """The live sentences of a smaller arena."""
+        count, beams, theirs = other.live_sentences, self.shape.beams, other.slots
+        slot = theirs.slot[:count].long()
+        rows = rows_of(slot, beams)
+        self.source[:, :, :count, : other.shape.source] = other.source[:, :, slot]
+        self.past[:, :, : len(rows), : other.shape.room] = other.past[:, :, rows]
+        self.slots.ancestor[: len(rows), : other.shape.room] = theirs.ancestor[: len(rows)]
+        self.slots.slot.copy_(torch.arange(self.shape.sentences))
+        self.slots.length[:count] = theirs.length[:count]
+        self.slots.source_length[:count] = theirs.source_length[:count]
+        self._set_live(count)
+
+    def _set_live(self, count: int) -> None:
+        self.live_sentences = count
+        self.slots.live.fill_(count)
+
+    # ── the step ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @torch.inference_mode()
+    def _record(self) -> None:
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UP):
+                self._forward()
+        torch.cuda.current_stream().wait_stream(stream)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+            self.logits = self._forward()  # (N, V)
+
+    def _forward(self) -> Tensor:
+        beams, sentences = self.shape.beams, self.shape.sentences
+        most = self.shape.room if self.model.max_positions is None else min(self.shape.room, self.model.max_positions)
+        known = self.slots.length.clamp(max=most - 1)  # a place without a sentence goes on counting
+        self.position[: sentences * beams].view(sentences, beams).copy_(known[:, None])
+        x, turn = self.model.embed_target(self.token[:, None], self.position[:, None])
+        for index, layer in enumerate(self.model.decoder_layers()):
+            x = self._layer(index, layer, x, turn)
+        states = self.model.decoder_norm(x)[:, 0]
+        self.slots.length.add_(1)
+        return wide_product(states, self.model.output)
+
+    def _layer(self, index: int, layer: DecoderLayer, x: Tensor, turn: Rotation | None) -> Tensor:
+        heads = layer.attention.heads
+
+        def self_attend(y: Tensor) -> Tensor:
+            query, key, value = self.projections[index](y[:, 0]).chunk(3, dim=-1)  # each (N, D)
+            if turn is not None:
+                query, key = (_rotated(some, heads, turn) for some in (query, key))
+            past = (self.past[index, 0], self.past[index, 1])
+            mean = attend_past(query, key, value, past, self.slots, heads, note=index == 0)
+            out: Tensor = layer.attention.output(mean)
+            return out[:, None]
+
+        def cross_attend(y: Tensor) -> Tensor:
+            source = (self.source[index, 0], self.source[index, 1])
+            mean = attend_source(layer.cross.query(y[:, 0]), source, self.slots, heads)
+            out: Tensor = layer.cross.output(mean)
+            return out[:, None]
+
+        x = layer.around_attention(x, self_attend)
+        x = layer.around_cross(x, cross_attend)
+        done: Tensor = layer.around_feed_forward(x, lambda y: _feed_forward(layer, y))
+        return done
+
+
+def _feed_forward(layer: DecoderLayer, x: Tensor) -> Tensor:
+    inner = layer.feed_forward
+    if x.is_cuda and isinstance(inner, FeedForward) and inner.activation == "relu":
+        hidden: Tensor = expand_relu(x[:, 0], inner.expand.weight, inner.expand.bias)
+        out: Tensor = inner.contract(hidden)
+        return out[:, None]
+    other: Tensor = inner(x)
+    return other
+
+
+def _rotated(x: Tensor, heads: int, turn: Rotation) -> Tensor:
+    """(N, D) by head"""
+    return rotate(x.unflatten(1, (heads, -1))[:, :, None], turn)[:, :, 0].flatten(1)  # (N, H, 1, K)
+
+
+def wide_product(states: Tensor, output: torch.nn.Linear) -> Tensor:
+    """Logits in float32 of states and weights in a narrow type: rounded once, at the end."""
+    if states.dtype == torch.float32:
+        return F.linear(states, output.weight, output.bias)
+    logits = torch.mm(states, output.weight.T, out_dtype=torch.float32)
+    return logits if output.bias is None else logits + output.bias

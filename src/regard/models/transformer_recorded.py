@@ -1,0 +1,154 @@
+"""A Transformer for searching on a GPU: narrow weights, fixed shapes, and a step that is recorded as a CUDA graph.
+
+    B sentences   b beams   N = B·b rows   S source   R room, in tokens   L layers   D width   V vocabulary
+
+Every product has the same shape, however many sentences there are: the encoder reads `ENCODED` tokens at a time and a
+step has `rows` rows, the spare ones empty. A library may choose another kernel for another shape, which rounds
+otherwise; with one shape a translation does not depend on what is translated beside it.
+
+A recorded step reads and writes fixed memory, an `Arena` (`recorded_arena.py`). Weights are copied: a model that is
+trained further needs a new one of these. Mixtures of experts cannot be recorded, since their loads must be known.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.models.base import Around, Memory, State, Step
+from regard.models.recorded_arena import Arena, Shape, at_least
+from regard.models.transformer import Transformer
+from regard.models.transformer_cache import JoinedMatrix
+
+ROWS = 2560  # of a step: 512 sentences with a beam of 5
+ENCODED = 16384  # tokens that the encoder reads at a time
+SHARE = 4  # one part in so many of a GPU's memory is for one cache
+KEPT = 2  # arenas that are kept for the next search
+
+
+class RecordedTransformer(Around):
+    """Steps of states with `room` are replayed; all others are the model's own."""
+
+    model: Transformer
+
+    def __init__(self, model: Transformer, dtype: torch.dtype = torch.bfloat16, rows: int = ROWS) -> None:
+        super().__init__(copy.deepcopy(model).to(dtype).eval().requires_grad_(False))
+        self.search_rows = rows
+        layers = self.model.decoder_layers()
+        self.source_matrix = JoinedMatrix.of(*(m for layer in layers for m in (layer.cross.key, layer.cross.value)))
+        self._free: list[Arena] = []  # the most recently used one last
+        self._lock = threading.Lock()
+
+    def encode(self, src: Tensor, mask: Tensor) -> Memory:
+        sentences, longest = src.shape
+        length = at_least(longest, 16)
+        some = max(1, ENCODED // length)  # sentences of a pass
+        tokens = F.pad(src, (0, length - longest, 0, -sentences % some))
+        real = F.pad(mask, (0, length - longest, 0, -sentences % some))
+        real[sentences:, 0] = True  # no row is without a token
+        passes = zip(tokens.split(some), real.split(some), strict=True)
+        states = torch.cat([self.model.encode(*one).states for one in passes])
+        return Memory(states[:sentences, :longest], mask)
+
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> State:
+        if room is None or trace:
+            return self.model.start(memory, trace, beams=beams, room=room)
+        sentences, longest, width = memory.states.shape
+        flat = memory.states.reshape(-1, width)
+        flat = F.pad(flat, (0, 0, 0, -len(flat) % ENCODED))
+        seen = torch.cat([self.source_matrix(some) for some in flat.split(ENCODED)])  # (…, 2LD)
+        seen = seen[: sentences * longest].view(sentences, longest, -1, width)  # (B, S, 2L, D)
+        return SlotState(self, beams, room, seen, memory.mask.sum(dim=1))
+
+    def step(self, token: Tensor, state: State) -> Step:
+        if not isinstance(state, SlotState):
+            return self.model.step(token, state)
+        return Step(state.arena().step(token), state, None)
+
+    def most_sentences(self, beams: int, room: int) -> int:
+        """How many sentences there can be at a time: as the rows and a share of the memory allow, at least one."""
+        config = self.model.config
+        cell = 2 * config.decoder_layers * config.width * self.model.output.weight.element_size()
+        rows = self.search_rows
+        if self.device.type == "cuda":
+            memory = torch.cuda.get_device_properties(self.device).total_memory // SHARE
+            rows = min(rows, memory // cell // at_least(room, 64))
+        return max(1, rows // beams)
+
+    # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def take(self, beams: int, sentences: int, source: int, room: int) -> Arena:
+        """An arena for so many sentences, recorded before or now; who has done with it gives it back."""
+        most = max(sentences, self.most_sentences(beams, room))
+        shape = Shape(beams, most, at_least(source, 32), at_least(room, 64))
+        with self._lock:
+            for arena in reversed(self._free):
+                if arena.shape.holds(shape):
+                    self._free.remove(arena)
+                    return arena
+            del self._free[: max(0, len(self._free) - KEPT + 1)]
+        return Arena(self.model, shape, self.search_rows)
+
+    def give_back(self, arena: Arena) -> None:
+        with self._lock:
+            self._free.append(arena)
+
+
+class SlotState:
+    """Sentences that wait for a place (`seen`), or that have one in an arena."""
+
+    def __init__(self, model: RecordedTransformer, beams: int, room: int, seen: Tensor, source_length: Tensor) -> None:
+        self.model, self.beams, self.room = model, beams, room
+        self.seen: Tensor | None = seen  # (B, S, 2L, D) keys and values of the source, until there is an arena
+        self.source_length = source_length  # (B,)
+        self._arena: Arena | None = None
+
+    def arena(self) -> Arena:
+        if self._arena is None:
+            assert self.seen is not None
+            self._arena = self.model.take(self.beams, len(self.seen), self.seen.shape[1], self.room)
+            self._arena.clear()
+            self._arena.add(self.seen, self.source_length)
+            self.seen = None
+        return self._arena
+
+    def select(self, rows: Tensor) -> SlotState:
+        if self._arena is not None and self.beams > 1:
+            self._arena.select(rows)
+        return self
+
+    def keep(self, sentences: Tensor) -> SlotState:
+        if self._arena is not None:
+            self._arena.keep(sentences)
+        else:
+            assert self.seen is not None
+            self.seen, self.source_length = self.seen[sentences], self.source_length[sentences]
+        return self
+
+    def join(self, other: Any) -> SlotState:
+        assert isinstance(other, SlotState)
+        assert other.seen is not None, "sentences join before their first step"
+        arena = self.arena()
+        count, source = arena.live_sentences + len(other.seen), other.seen.shape[1]
+        wanted = Shape(self.beams, count, source, max(self.room, other.room))
+        self.room = wanted.room
+        if not arena.shape.holds(wanted):
+            larger = self.model.take(
+                self.beams, count, max(source, arena.shape.source), max(self.room, arena.shape.room)
+            )
+            larger.clear()
+            larger.take_over(arena)
+            self.model.give_back(arena)
+            arena = self._arena = larger
+        arena.add(other.seen, other.source_length)
+        return self
+
+    def __del__(self) -> None:
+        if getattr(self, "_arena", None) is not None:
+            assert self._arena is not None
+            self.model.give_back(self._arena)
