@@ -39,6 +39,14 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     sync_folder(path.parent)
 
 
+def user_cache() -> Path:
+    """Where things are kept that can be made again: $REGARD_CACHE, else regard in the user's cache folder."""
+    if given := os.environ.get("REGARD_CACHE"):
+        return Path(given).expanduser()
+    shared = os.environ.get("XDG_CACHE_HOME")
+    return (Path(shared) if shared else Path.home() / ".cache") / "regard"
+
+
 def remove_leftovers(paths: Iterable[Path], own: bool = False) -> None:
     """Remove those of `paths` that are temporary files of dead processes.
 

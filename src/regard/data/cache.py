@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,17 +16,13 @@ import tokenizers
 
 from regard.data.corpus import DataConfig
 from regard.errors import BundleError
-from regard.files import write_atomically
+from regard.files import user_cache, write_atomically
 from regard.text.tokenizer import FORMAT, TextConfig, Tokenizer
 
 
 def cache_folder(config: DataConfig) -> Path:
     """data.cache of the recipe, else $REGARD_CACHE, else the user's cache folder."""
-    given = config.cache or os.environ.get("REGARD_CACHE")
-    if given:
-        return Path(given).expanduser()
-    shared = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared) if shared else Path.home() / ".cache") / "regard"
+    return Path(config.cache).expanduser() if config.cache else user_cache()
 
 
 def learnt_before(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:

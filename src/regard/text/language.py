@@ -5,7 +5,7 @@ taken as it is: short sentences and names look like many languages. The question
 English?", and is answered by a margin: the log-probability of the best other language less that of the expected one.
 `benchmarks/language.py` measures it beside other identifiers and shows what the thresholds cost.
 
-The identifier's model (5 MB, 100 MB in memory) is loaded when the first sentence is judged.
+The identifier is loaded when the first sentence is judged (`language_tables.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
 
 LONGEST = 1000  # characters of a text that are looked at
 # Nats by which another language must be more probable. Chosen on English sentences of Tatoeba (dev), FLORES (dev) and
@@ -139,7 +142,7 @@ def ranks(text: str) -> list[tuple[str, float]]:
 
 
 @cache
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+def _identifier() -> LanguageIdentifier:
+    from regard.text.language_tables import load_identifier
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=False)
+    return load_identifier()
