@@ -32,7 +32,7 @@ def test_examples_of_a_page(page: str) -> None:
 
 def test_commands_of_the_readme_exist() -> None:
     text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    from regard.cli import app
+    from regard.cli.app import app
 
     known = {command.callback.__name__ for command in app.registered_commands if command.callback}
     known |= {group.name for group in app.registered_groups if group.name}

@@ -15,7 +15,8 @@ import typer
 from typer.models import OptionInfo
 
 import regard
-from regard.cli import app, main
+from regard.cli import main
+from regard.cli.app import app
 from regard.course.grammar import DEFAULT_SIZE
 from regard.recipe.read import known_keys
 

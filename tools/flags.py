@@ -29,7 +29,7 @@ class Flag(NamedTuple):
 
 
 def flag_table() -> list[Flag]:
-    from regard.cli import app
+    from regard.cli.app import app
 
     return [*command_flags(app, "regard"), *recipe_key_flags()]
 

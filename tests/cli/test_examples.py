@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from regard.cli import app
+from regard.cli.app import app
 from regard.cli.explain import app as explain
 from support import Call
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from regard.cli import app
-from regard.cli.app import GROUPS, name_of
+from regard.cli.app import GROUPS, app, name_of
 from regard.cli.flags import with_flags
 from regard.errors import InputError, RecipeError, RegardError
 from support import Call, load_script, regard

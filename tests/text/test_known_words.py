@@ -73,4 +73,5 @@ def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=4))
 def test_any_pairs(pairs: list[tuple[str, str]]) -> None:
     known = KnownWords.learn(pairs)
-    assert not any(known.is_name(word.lower(), at_start=False) for word in known.words)
+    small = [word.lower() for word in known.words if word.lower().islower()]  # 𝙰 has no small form
+    assert not any(known.is_name(word, at_start=False) for word in small)

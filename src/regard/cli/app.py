@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.models import CommandInfo
 
 from regard.cli.align import align
 from regard.cli.bench import bench
@@ -110,3 +112,16 @@ def options(
     version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Print the version."),
 ) -> None:
     pass
+
+
+def only(name: str) -> typer.Typer:
+    """The same with no other command than the one of this name; with all of them, if there is none."""
+    chosen = copy(app)
+    chosen.registered_commands = [one for one in app.registered_commands if command_name(one) == name]
+    chosen.registered_groups = [one for one in app.registered_groups if one.name == name]
+    return chosen if chosen.registered_commands or chosen.registered_groups else app
+
+
+def command_name(command: CommandInfo) -> str:
+    assert command.callback is not None
+    return command.name or name_of(command.callback)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from regard.decode.constraints import Form, Never, Terms, WordEdges
@@ -33,7 +34,10 @@ class RequiredTerms:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self.edges = word_edges(tokenizer)
+
+    @cached_property
+    def edges(self) -> WordEdges:
+        return word_edges(self.tokenizer)
 
     def of(self, wanted: Sequence[Sequence[str]]) -> Required:
         """Each of the wanted texts in one of its forms, as often as it is listed."""

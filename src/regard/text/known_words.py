@@ -127,11 +127,9 @@ class KnownWords:
             first, lines = "", []
         if first != FIRST_LINE:
             raise InputError(f'{path}: not a file of known words; its first line must be "{FIRST_LINE}"')
-        return cls(
-            (line for line in lines if line and line[0] not in "+="),
-            (line[1:] for line in lines if line.startswith("+")),
-            (line[1:] for line in lines if line.startswith("=")),
-        )
+        marked = [line for line in lines if line[:1] in ("+", "=")]
+        copied, rare = ([line[1:] for line in marked if line[0] == mark] for mark in "+=")
+        return cls(frozenset(lines).difference(marked, [""]), copied, rare)
 
 
 def parts_of(text: str) -> set[str]:

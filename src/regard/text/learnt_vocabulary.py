@@ -41,7 +41,6 @@ class LearntVocabulary(Vocabulary):
             models.WordLevel(self.ids, UNKNOWN) if merges is None else models.BPE(self.ids, merges, byte_fallback=True)
         )
         self._rust = _with_cuts(model)
-        self._ranks = {pair: i for i, pair in enumerate(merges or [])}
         self._cache: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
         first = len(SPECIALS) + FIRST_BYTE
         self.slot_ids = tuple(range(first, first + len(SLOTS))) if merges is not None else ()
@@ -49,6 +48,10 @@ class LearntVocabulary(Vocabulary):
 
     def with_tags(self, tags: Sequence[str]) -> LearntVocabulary:
         return LearntVocabulary([*self.pieces, *tags], self.merges, tags) if tags else self
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[str, str], int]:
+        return {pair: i for i, pair in enumerate(self.merges or [])}
 
     @cached_property
     def bytes(self) -> list[bytes]:
