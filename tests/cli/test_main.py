@@ -32,12 +32,12 @@ def test_only_texts_without_flags_go_past_the_parser() -> None:
 def test_the_parser_gives_the_same_request(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, object]] = []
 
-    class Recorded(Exception):
+    class StopError(Exception):
         pass
 
     def load(cls: object, *given: object, **named: object) -> None:
         asked.append({"given": given, **named})
-        raise Recorded
+        raise StopError
 
     monkeypatch.setattr("regard.translator.Translator.load", classmethod(load))
     for words in (["translate", "The cat.", "A dog."], ["translate", "--", "The cat.", "A dog."]):
