@@ -1,0 +1,49 @@
+"""Every format that a model can be written in for other programs, in one literal table.
+
+A format is a file with one function `(folder of the bundle, new folder, options) → lines that say what was written`,
+which refuses a model that it cannot express, and a row here. It is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from regard.bundle.folder import find_bundle
+from regard.config import nearest
+from regard.errors import InputError
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    weights: str  # how they are stored
+
+
+class Export(NamedTuple):
+    module: str
+    function: str
+    weights: tuple[str, ...]  # ways to store them; the first is the default
+
+
+EXPORTS = {
+    "huggingface": Export("regard.export.huggingface", "export_huggingface", ("float32", "float16", "bfloat16")),
+}
+
+
+def export_model(model: Path, kind: str, out: Path | None = None, weights: str | None = None) -> list[str]:
+    """Write a model as a new folder, by default the folder `kind` within the model's own. The lines say what was
+    written."""
+    if kind not in EXPORTS:
+        raise InputError(f'unknown format "{kind}"; {nearest(kind, EXPORTS)}', parameter="as")
+    form = EXPORTS[kind]
+    if weights is not None and weights not in form.weights:
+        raise InputError(f'weights must be one of {", ".join(form.weights)} for {kind}, but are "{weights}"')
+    folder = find_bundle(model)
+    place = out or folder / kind
+    if place.exists():
+        raise InputError(f"{place} is there already; name a folder that does not exist yet", parameter="out")
+    write = getattr(import_module(form.module), form.function)
+    lines: list[str] = write(folder, place, ExportOptions(weights or form.weights[0]))
+    return lines
