@@ -31,7 +31,8 @@ from typing import NamedTuple
 from box import tatoeba_parts
 
 from regard.align.hmm import train_both
-from regard.batch import budgeted, pad_sources
+from regard.batch import pad_sources
+from regard.budget import budgeted
 from regard.data.corpus import read_lines
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile

@@ -14,7 +14,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from regard.batch import budgeted, pad_sources
+from regard.batch import pad_sources
+from regard.budget import budgeted
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.data.corpus import read_lines

@@ -35,6 +35,7 @@ if (
 def _apart(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Tests never touch the user's cache, and run side by side on one thread each."""
     os.environ["REGARD_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    os.environ["REGARD_ENGINE"] = "native"  # 8-bit products may differ from CPU to CPU; tests of others name theirs
     os.environ["OMP_NUM_THREADS"] = "1"  # for the processes they start
     torch.set_num_threads(1)
     # Commands called in this process share one parser: making it takes a tenth of a second, and there are hundreds.

@@ -65,10 +65,13 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def load(path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, device: str = "auto") -> Translator:
+def load(
+    path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, device: str = "auto", engine: str = "auto"
+) -> Translator:
     """The translator in a model folder or a run's folder (its best model); of several folders, their ensemble. Without
     a path, or with a name such as "en-fr", a model that comes with the package. `device` is "auto", "cpu", "cuda",
-    "cuda:1" or "mps".
+    "cuda:1" or "mps"; `engine` is "native" (torch), "ctranslate2", or "auto", which takes CTranslate2 on a CPU where
+    there is a converted model (docs/engines.md).
 
     >>> import regard
     >>> regard.load(device="cpu").translate("The cat is on the mat.").text
@@ -76,7 +79,7 @@ def load(path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None
     """
     from regard.translator import Translator
 
-    return Translator.load(path, device)
+    return Translator.load(path, device, engine)
 
 
 def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str] | None = None) -> Outcome:

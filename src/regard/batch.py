@@ -10,7 +10,7 @@ without BOS and EOS; for teacher forcing the decoder reads BOS y1 … yn and pre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,19 +165,3 @@ def _pad(flat: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
     rows = torch.full(mask.shape, PAD, dtype=flat.dtype, device=flat.device)
     rows[mask] = flat
     return rows, mask
-
-
-def budgeted(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Indices, longest first, in groups whose padded size stays within the budget (a lone long one may exceed it).
-
-    >>> list(budgeted([3, 9, 4], budget=12))
-    [[1], [2, 0]]
-    """
-    group: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
-        if group and (len(group) + 1) * (lengths[group[0]] + 1) > budget:  # + EOS
-            yield group
-            group = []
-        group.append(i)
-    if group:
-        yield group

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import regard
-from regard.batch import budgeted
+from regard.budget import budgeted
 from regard.decode.mbr import expected_utilities
 from regard.decode.options import Mbr, Sampling
 from regard.decode.prepare import TextOptions

@@ -127,6 +127,14 @@ Font = Annotated[
 Device = Annotated[
     str, typer.Option("--device", metavar="NAME", help="Where to compute: auto, cuda, cuda:1, …, mps or cpu.")
 ]
+Engine = Annotated[
+    Literal["auto", "native", "ctranslate2"],
+    typer.Option(
+        "--engine",
+        help="What searches: native (torch), ctranslate2 (fast on CPUs), or the faster of those that are at hand "
+        "(auto; regard export makes a model ready for it).",
+    ),
+]
 Tokenize = Annotated[
     str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
 ]

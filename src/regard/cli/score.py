@@ -72,7 +72,7 @@ def score(
     check_output(out, src)
     from regard.translator import Translator
 
-    translator = Translator.load(model, device)
+    translator = Translator.load(model, device, "native")
     alpha = translator.config.length_penalty if length_penalty is None else length_penalty
     if text:
         found = translator.rank(text[0], text[1:], length_penalty=alpha, tag=tag)

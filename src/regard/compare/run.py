@@ -147,7 +147,9 @@ class Comparison:
     def _run_neural(self, entrant: Entrant, system: NeuralSystem) -> EntrantResult:
         runs, additions = system.runs(), system.additions
         costs = {run.folder: self._train(run, entrant) for run in runs}
-        translator = TextTranslator.load([member.folder for member in system.members], entrant.recipe.train.device)
+        translator = TextTranslator.load(
+            [member.folder for member in system.members], entrant.recipe.train.device, "native"
+        )
         cost = total_cost(list(costs.values()), sum(costs[m.folder].parameters or 0 for m in system.members))
         if "lexicon" in additions or "posunk" in additions:
             shared = entrant.folder.with_name("lexicon")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from regard.errors import BundleError
 
@@ -20,10 +23,12 @@ class Hypothesis:
     ids: tuple[int, ...]
     log_probs: tuple[float, ...]  # one per token; EOS last, unless the length limit cut the hypothesis off
     score: float  # what the search ranked by
+    total: float | None = None  # log-probability of the whole, where the engine has not given those of the tokens
+    attention: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)  # as `Engine.attention`
 
     @property
     def log_prob(self) -> float:
-        return sum(self.log_probs)
+        return sum(self.log_probs) if self.total is None else self.total
 
 
 def length_limits(

@@ -14,7 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.batch import Batch, budgeted, flat_batch
+from regard.batch import Batch, flat_batch
+from regard.budget import budgeted
 from regard.decode.penalties import length_penalty
 from regard.decode.translation import shortened
 from regard.models.base import Model

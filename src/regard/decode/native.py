@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.batch import budgeted, pad_sources
+from regard.batch import pad_sources
+from regard.budget import budgeted
 from regard.decode.attended import attended
 from regard.decode.engine import Ids, Progress, SearchRequest, Weights
 from regard.decode.hypothesis import Hypothesis

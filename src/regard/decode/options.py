@@ -75,6 +75,7 @@ class SearchOptions:
     max_length: int | None = None  # tokens before the end; None: twice the source and 20
     exact: bool = False  # stop only when no live hypothesis can still be among the best, however it goes on
     mbr: Mbr | None = None  # choose among `mbr.samples` samples; the caller does it
+    attention: bool = False  # whether an engine that has it at hand adds the best hypothesis's attention
 
     def __post_init__(self) -> None:
         self._check_nbest()

@@ -142,6 +142,7 @@ class Pipeline:
             progress(len(units) - len(read))  # empty ones, and those that are searched once for several
         requests = [SearchRequest(ids, self.constraint(ids, demand, options.no_repeat)) for ids, demand in read]
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
+        self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)
         seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
         drafts = []
@@ -163,7 +164,7 @@ class Pipeline:
             return [least_risk(some, [decode(h.ids) for h in some], options.mbr.utility) for some in drawn]
         if options.sampling is None and options.nbest > 1:  # the whole beam, so that there are enough different texts
             options = replace(options, nbest=options.beam)
-        return self.engine.search(requests, options, progress)
+        return self.engine.search(requests, replace(options, attention=self._needs_attention), progress)
 
     def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
         """Of the search for one unit: every slot of the source once, and what is demanded."""
@@ -189,14 +190,31 @@ class Pipeline:
 
     # ── alignment ──
 
-    def _attention(self, hypotheses: dict[Key, list[Hypothesis]]) -> dict[Key, Weights]:
-        """The attention of the best hypothesis of each unit."""
+    @property
+    def _needs_attention(self) -> bool:
         needed = self.calibration is not None or self.text.protect or self.text.glossary
-        if not (self.view and needed) or self.fill_unknown is not None:  # what fills <unk> moves the words
+        return bool(self.view and needed) and self.fill_unknown is None  # what fills <unk> moves the words
+
+    def _attention(self, hypotheses: dict[Key, list[Hypothesis]]) -> dict[Key, Weights]:
+        """The attention of the best hypothesis of each unit: what the search added to it, else by a pass of its own."""
+        if not self._needs_attention:
             return {}
-        keys = [key for key, found in hypotheses.items() if found]
-        maps = self.engine.attention([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
-        return {key: beyond_tag(weights, self.tag) for key, weights in zip(keys, maps or (), strict=True)}
+        found = {key: some[0].attention for key, some in hypotheses.items() if some}
+        keys = [key for key, weights in found.items() if weights is None]
+        if keys:
+            maps = self.engine.attention([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
+            found |= dict(zip(keys, maps or (), strict=maps is not None))
+        return {key: beyond_tag(weights, self.tag) for key, weights in found.items() if weights is not None}
+
+    def _add_log_probs(self, hypotheses: dict[Key, list[Hypothesis]]) -> None:
+        """Of each token of the best hypotheses, which the guard needs, where the search gave only their sum."""
+        keys = [key for key, found in hypotheses.items() if found and not found[0].log_probs]
+        if self.calibration is None or not keys:
+            return
+        rows = self.engine.log_probs([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
+        for key, row in zip(keys, rows, strict=True):
+            best, *others = hypotheses[key]
+            hypotheses[key] = [replace(best, log_probs=tuple(row.tolist())), *others]
 
     # ── check and guard ──
 

@@ -28,6 +28,7 @@ from regard.decode.alignment_heads import (
     heads_by_card,
 )
 from regard.decode.assemble import assembled
+from regard.decode.converted import EngineName, checked_engine, converted_for
 from regard.decode.engine import Engine
 from regard.decode.forced_pair import ForcedPair, forced_pair
 from regard.decode.hypothesis import check_log_probs
@@ -46,6 +47,7 @@ from regard.text.normalize import check_characters
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from regard.decode.converted_model import ConvertedModel
     from regard.decode.likelihood import Likelihood
     from regard.decode.steering import RuleSystem
     from regard.decode.token_lexicon import IdTable, TokenLexicon
@@ -111,19 +113,27 @@ class TextTranslator:
         lexicon: TokenLexicon | None = None,
         alignment_heads: AlignmentHeads | None = None,
         folders: Sequence[Path] = (),
+        converted: ConvertedModel | None = None,
     ) -> None:
         """Lines of `max_length` tokens or more are translated in parts. `config`, `max_length` and `alignment_heads`
-        are by default what the bundle's card says; the lexicon in `folders` is loaded when it is first needed."""
+        are by default what the bundle's card says; the lexicon in `folders` is loaded when it is first needed.
+        `converted` is the same model for CTranslate2, which then searches where it can."""
         self.bundle = bundle
         self.config = bundle.decode if config is None else config
         self.max_length = bundle.max_length if max_length is None else max_length
         self._lexicon, self._alignment_heads, self._folders = lexicon, alignment_heads, folders
+        self.converted = converted
         self.rule_system: RuleSystem | None = None  # what the option `rules` of translate is the weight of
 
     @classmethod
-    def load(cls: type[Self], paths: ModelPath | Sequence[ModelPath] | None = None, device: str = "auto") -> Self:
+    def load(
+        cls: type[Self],
+        paths: ModelPath | Sequence[ModelPath] | None = None,
+        device: str = "auto",
+        engine: str = "auto",
+    ) -> Self:
         """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
-        how to search."""
+        how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
         paths = box.boxed() if paths is None else paths
         several = [paths] if isinstance(paths, str | PathLike) else paths
         if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
@@ -131,7 +141,12 @@ class TextTranslator:
         folders = [find_bundle(Path(path)) for path in several]
         if not folders:
             raise InputError("a translator needs a model, but no folder is given")
-        bundles = [Bundle.load(folder, device_name(device)) for folder in folders]
+        chosen, place = engine_and_device(engine, device, len(folders))
+        if len(folders) == 1 and place == "cpu":
+            converted = converted_for(folders[0], chosen)
+            if converted is not None:
+                return cls(Bundle.read(folders[0]), folders=folders, converted=converted)
+        bundles = [Bundle.load(folder, place) for folder in folders]
         first = bundles[0]
         if len(bundles) == 1:
             return cls(first, folders=folders)
@@ -150,11 +165,6 @@ class TextTranslator:
         name = f"{names}, " if names else ""
         size = f"{model.parameter_count():,} parameters"
         return f"{type(self).__name__}({name}{self.bundle.architecture}, {size}, {model.device})"
-
-    @property
-    def folders(self) -> list[Path]:
-        """Where the model is, or the models of an ensemble; none of a model that was made in memory."""
-        return list(self._folders)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -292,7 +302,7 @@ class TextTranslator:
         """What translates the units of `unit_maker(text, tag)`."""
         return Pipeline(
             self.bundle,
-            self.engine(self.bundle.model),
+            self.engine(),
             search,
             text,
             self.alignment_view,
@@ -302,11 +312,20 @@ class TextTranslator:
             tag or self.bundle.tag,
         )
 
-    def engine(self, model: Model, batch_tokens: int = BATCH_TOKENS) -> Engine:
-        """What searches; `model` is the bundle's, or that with a lexicon and rules mixed in."""
+    def engine(self, steered: Model | None = None, batch_tokens: int = BATCH_TOKENS) -> Engine:
+        """What searches: with the bundle's model, or with that model with a lexicon and rules mixed in."""
+        if steered is None and self.converted is not None:
+            from regard.decode.ctranslate2_engine import CTranslate2Engine
+
+            native = partial(self._native_engine, None, batch_tokens)
+            return CTranslate2Engine(self.converted, self.alignment_view, native, batch_tokens)
+        return self._native_engine(steered, batch_tokens)
+
+    def _native_engine(self, steered: Model | None, batch_tokens: int) -> Engine:
         from regard.decode.native import NativeEngine
 
-        return NativeEngine(model, self.alignment_view, self.bundle.model, batch_tokens)
+        plain = self.bundle.model
+        return NativeEngine(plain if steered is None else steered, self.alignment_view, plain, batch_tokens)
 
     def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
         """The model's own search, but for what is given."""
@@ -385,15 +404,15 @@ class TextTranslator:
         check_unknown(unknown, tokenizer, self.alignment_heads, lexicon, self.bundle.architecture)
         return partial(fill_unknown, self.bundle.model, self.alignment_heads, tokenizer, lexicon)
 
-    def _steered(self, steer: float, rules: float) -> Model:
-        """The model itself where both weights are 0."""
+    def _steered(self, steer: float, rules: float) -> Model | None:
+        """None where both weights are 0."""
         check_weight("steer", steer)
         check_weight("rules", rules)
-        model = self.bundle.model
         if not (steer or rules):
-            return model
+            return None
         from regard.decode.steering import LexiconSteered, RuleSteered, rules_in_ids
 
+        model = self.bundle.model
         if steer:
             model = LexiconSteered(model, self._table, self.alignment_heads, steer)
         if not rules:
@@ -401,6 +420,18 @@ class TextTranslator:
         if self.rule_system is None:
             raise InputError(f"rules is {rules:g}, but this translator has no rule system; set translator.rule_system")
         return RuleSteered(model, rules_in_ids(self.rule_system, self.tokenizer), rules)
+
+
+def engine_and_device(engine: str, device: str, models: int) -> tuple[EngineName, str]:
+    """The engine that is asked for, and where the model is to be. CTranslate2 is used on the CPU, with one model."""
+    chosen = checked_engine(engine)
+    if chosen != "ctranslate2":
+        return chosen, device_name(device)
+    if models > 1:
+        raise InputError(f"CTranslate2 translates with one model, but {models} are given; use engine native, or one")
+    if device not in ("auto", "cpu"):
+        raise InputError(f"CTranslate2 is used on the CPU, but the device is {device}; leave one of the two out")
+    return chosen, "cpu"
 
 
 def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:

@@ -22,7 +22,8 @@ import numpy as np
 import torch
 from rich.console import Console
 
-from regard.batch import Batch, budgeted
+from regard.batch import Batch
+from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.device import pick_device

@@ -28,9 +28,8 @@ class Encoded(NamedTuple):
             ) from None
 
 
-def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encoded:
-    """A byte-order mark decides, then the encoding that the document names, then UTF-8. Of a stretch of a document,
-    `first_line` is the number of its first line.
+def decode(data: bytes, named: str | None = None) -> Encoded:
+    """A byte-order mark decides, then the encoding that the document names, then UTF-8.
 
     >>> decode(b"caf\\xc3\\xa9").text
     'café'
@@ -48,7 +47,7 @@ def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encode
             f"the document names the encoding {encoding!r}, which is unknown; convert it to UTF-8"
         ) from None
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, len(mark) + problem.start) + first_line
+        line = data.count(b"\n", 0, len(mark) + problem.start) + 1
         raise InputError(f"line {line} of the document is not {encoding.upper()}; convert it to UTF-8 first") from None
     except UnicodeEncodeError:
         raise InputError(f"the document is in {encoding}, in a form that cannot be kept; convert it to UTF-8") from None

@@ -37,7 +37,6 @@ FORMATS: dict[str, DocumentFormat] = {
     "yaml": DocumentFormat((".yaml", ".yml"), "regard.formats.yaml"),
     "tsv": DocumentFormat((".tsv",), "regard.formats.tsv"),
     "jsonl": DocumentFormat((".jsonl", ".ndjson"), "regard.formats.jsonl"),
-    "parquet": DocumentFormat((".parquet", ".pq"), "regard.formats.parquet", binary=True),
 }
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from regard.batch import budgeted, flat_batch
+from regard.batch import flat_batch
+from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.decode.translator import AS_LINES, TextTranslator

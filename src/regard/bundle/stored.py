@@ -1,0 +1,108 @@
+"""A bundle's weights as numpy arrays, as they are stored, without torch.
+
+    R rows   C columns
+
+For what only rewrites weights (`export/`): a matrix of 8-bit whole numbers stays one, with the scale of each row
+(`weights.py`). `tensors.py` loads them into a model. The file format is that of safetensors: the length of a header in
+8 bytes, the header in JSON, then the numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.bundle import folder as places
+from regard.bundle.checksums import verify
+from regard.bundle.json_file import one_line
+from regard.errors import BundleError
+
+Floats = NDArray[np.float32]
+KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "i1"}
+LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself allows
+SCALE, UP, DOWN = ".scale", ".up", ".down"  # as in weights.py and layers/lora.py, which need torch
+
+
+class Stored(NamedTuple):
+    """One tensor."""
+
+    numbers: NDArray[Any]  # float32, or int8 with a scale
+    scale: Floats | None = None  # (R,)
+
+    def in_float32(self) -> Floats:
+        if self.scale is None:
+            return self.numbers
+        whole: Floats = self.numbers * self.scale.reshape(-1, *(1 for _ in self.numbers.shape[1:]))
+        return whole
+
+
+def read_stored(folder: Path) -> dict[str, Stored]:
+    """The tensors of a bundle by name, updates added. Whatever is wrong with the files is a `BundleError`."""
+    tensors = _read(places.part(folder, places.WEIGHTS))
+    own = places.updates(folder)
+    if own is None:
+        return tensors
+    updates = {name: stored.in_float32() for name, stored in _read(own).items()}
+    for name in {name.removesuffix(UP) for name in updates if name.endswith(UP)}:
+        try:
+            change = updates[name + UP] @ updates[name + DOWN]
+            tensors[name] = Stored(tensors[name].in_float32() + change)
+        except (KeyError, ValueError) as problem:
+            raise BundleError(f"{own} does not fit the weights beside it: {one_line(problem)}") from None
+    return tensors
+
+
+def _read(path: Path) -> dict[str, Stored]:
+    verify(path)
+    try:
+        arrays = _arrays(path)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, OverflowError) as problem:
+        raise BundleError(
+            f"{path} is damaged or cut short ({one_line(problem)}); copy it again or train anew"
+        ) from None
+    whole = {name for name, numbers in arrays.items() if numbers.dtype == np.int8}
+    tensors = {}
+    for name, numbers in arrays.items():
+        if name in whole:
+            scale = arrays.get(name + SCALE)
+            if scale is None or scale.shape != numbers.shape[:1]:
+                raise BundleError(f"{path} is damaged: {name}{SCALE} must hold one scale for each row of {name}")
+            tensors[name] = Stored(numbers, scale)
+        elif not (name.endswith(SCALE) and name.removesuffix(SCALE) in whole):
+            tensors[name] = Stored(numbers)
+    for name, stored in tensors.items():
+        if not np.isfinite(stored.numbers if stored.scale is None else stored.scale).all():
+            raise BundleError(f"{path} is damaged: {name} holds NaN or infinity")
+    return tensors
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """int8 as it is, everything else in float32."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        if size > LONGEST_HEADER:
+            raise ValueError(f"its header would have {size:,} bytes")
+        header: Mapping[str, Any] = json.loads(file.read(size))
+        data = file.read()
+    found = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            start, end = entry["data_offsets"]
+            if not 0 <= start <= end <= len(data):
+                raise ValueError(f"{name} lies beyond its end")
+            numbers = np.frombuffer(data[start:end], KINDS[entry["dtype"]]).reshape(entry["shape"])
+            found[name] = _in_float32(numbers, entry["dtype"])
+    return found
+
+
+def _in_float32(numbers: NDArray[Any], kind: str) -> NDArray[Any]:
+    if kind == "I8":
+        return numbers
+    if kind == "BF16":  # the upper half of a float32
+        return (numbers.astype("<u4") << 16).view("<f4")
+    return numbers.astype(np.float32, copy=False)

@@ -1,0 +1,241 @@
+"""The engine of CTranslate2: fast on CPUs, in 8 bits, and without torch.
+
+    B sentences   T target tokens   S source tokens, then EOS
+
+It searches with a converted model (`converted_model.py`) and gives what the native engine gives, in float32 the same
+hypotheses, ranked by our length penalty (CTranslate2 divides by length^α, we by ((5 + length) / 6)^α, so its n-best
+list is ranked again), each cut off at the limit of its own source, and the attention that aligns.
+
+What it cannot do is left to the native engine, which is made when it is first needed: sampling, options that it does
+not know, sentences beyond its positions, and constraints. A sentence with a constraint is searched for freely first: if
+the best hypothesis keeps the constraint, it is also the best of those that do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.budget import budgeted
+from regard.decode.constraints import Constraint
+from regard.decode.converted_model import BOS, EOS, PAD, ConvertedModel
+from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
+from regard.decode.hypothesis import Hypothesis, check_log_probs
+from regard.decode.options import BATCH_TOKENS, SearchOptions
+from regard.decode.penalties import length_penalty
+from regard.decode.word_links import AlignmentView
+
+LARGEST_BATCH = 1024  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
+FULL_BATCH = 5
+WIDEST = 64  # beams
+NEVER_SAID = frozenset((PAD, BOS))
+PATIENCE = 1.5  # a search goes on until so many times `beam` hypotheses have ended; with 1, one in sixty differs
+NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
+
+
+class Ended(NamedTuple):
+    """One hypothesis as CTranslate2 gives it."""
+
+    tokens: list[str]  # EOS last, unless it was cut off
+    log_prob: float
+    attention: list[list[float]] | None
+
+
+@dataclass(frozen=True)
+class CTranslate2Engine:
+    model: ConvertedModel
+    view: AlignmentView  # the translator's choice of attention
+    make_native: Callable[[], Engine]
+    batch_tokens: int = BATCH_TOKENS
+
+    @cached_property
+    def native(self) -> Engine:
+        """For what CTranslate2 cannot do."""
+        return self.make_native()
+
+    # ── the interface of an engine ────────────────────────────────────────────────────────────────────────────────────
+
+    def search(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
+    ) -> list[list[Hypothesis]]:
+        found: list[list[Hypothesis]] = [[] for _ in requests]
+        own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
+        never: list[int] = []  # those that say what is never said, if they may
+        for suppressed, some in ((False, own), (True, never)):
+            for i, ended in self._searched(requests, some, options, suppressed):
+                if suppressed or not any(NEVER_SAID.intersection(one.tokens) for one in ended):
+                    found[i] = self._hypotheses(requests[i], ended, options)
+                    if progress is not None and found[i]:
+                        progress(1)
+                else:
+                    never.append(i)
+        left = [i for i, hypotheses in enumerate(found) if not hypotheses]
+        if left:
+            again = self.native.search([requests[i] for i in left], options, progress)
+            for i, hypotheses in zip(left, again, strict=True):
+                found[i] = hypotheses
+        return found
+
+    def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
+        """The targets are given as prefixes, and each token's attention is read off on the way."""
+        if not self.view:
+            return None
+        if not self._aligns or not self._all_fit(sources, targets):
+            return self.native.attention(sources, targets)
+        pending = []
+        for batch in budgeted([len(target) for target in targets], self.batch_tokens):
+            results = self.model.translator.translate_batch(
+                [self.model.source_tokens(sources[i]) for i in batch],
+                target_prefix=[self.model.target_tokens(targets[i]) for i in batch],
+                beam_size=1,
+                max_input_length=0,
+                max_decoding_length=max(len(targets[i]) for i in batch) + 1,
+                return_attention=True,
+                return_end_token=True,
+                asynchronous=True,
+            )
+            pending.append((batch, results))
+        maps: list[Weights] = [np.empty((0, 0))] * len(sources)
+        for batch, results in pending:
+            for i, result in zip(batch, results, strict=True):
+                maps[i] = weights_of(result.result().attention[0], len(targets[i]), len(sources[i]))
+        return maps
+
+    def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        if not self._all_fit(sources, targets):
+            return self.native.log_probs(sources, targets)
+        results = self.model.translator.score_batch(
+            [self.model.source_tokens(source) for source in sources],
+            [self.model.target_tokens(target) for target in targets],
+            max_batch_size=min(self.batch_tokens, LARGEST_BATCH),
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        return [np.array(result.log_probs, dtype=np.float64) for result in results]
+
+    # ── search ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _aligns(self) -> bool:
+        """Whether the model was converted for this view."""
+        return self.view.heads.maps == ((self.model.made.layer, self.model.made.head),)
+
+    @property
+    def _first_row(self) -> bool:
+        """Whether the first row of a map is read. CTranslate2's beam search gives that of another sentence (4.8)."""
+        return self.view.row == "predicting"
+
+    def _fits(self, request: SearchRequest) -> bool:
+        """A given prefix would not be counted in its scores."""
+        return not request.prefix and limit_of(request.ids) + 1 < self.model.made.positions
+
+    def _all_fit(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
+        longest = max((len(ids) for ids in (*sources, *targets)), default=0)
+        return longest + 1 < self.model.made.positions
+
+    def _searched(
+        self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions, suppressed: bool
+    ) -> Iterator[tuple[int, list[Ended]]]:
+        """What was found for some of the requests, in any order. All batches are begun before the first is waited for.
+
+        One token more than the limit may be said, so that there is attention from the last token too. Suppressing
+        tokens changes the probabilities of the others a little, so it is done only where it is needed.
+        """
+        budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
+        several, pending = options.beam > 1, []
+        for batch in budgeted([len(requests[i].ids) for i in some], budget):
+            sources = [requests[some[place]].ids for place in batch]
+            results = self.model.translator.translate_batch(
+                [self.model.source_tokens(ids) for ids in sources],
+                beam_size=options.beam,
+                patience=PATIENCE if several else 1.0,
+                num_hypotheses=round(options.beam * PATIENCE) if several else 1,
+                length_penalty=NO_PENALTY,
+                suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
+                max_input_length=0,
+                max_decoding_length=max(map(limit_of, sources)) + 1,
+                min_decoding_length=options.min_length,
+                return_end_token=True,
+                return_scores=True,
+                return_attention=options.attention and self._aligns and not (several and self._first_row),
+                asynchronous=True,
+            )
+            pending.append((batch, results))
+        for batch, results in pending:
+            for place, promise in zip(batch, results, strict=True):
+                result = promise.result()
+                attention = result.attention or [None] * len(result.hypotheses)
+                ended = zip(result.hypotheses, result.scores, attention, strict=True)
+                yield some[place], [Ended(*one) for one in ended]
+
+    def _hypotheses(self, request: SearchRequest, found: Sequence[Ended], options: SearchOptions) -> list[Hypothesis]:
+        """Best first; none where the best does not keep the constraint."""
+        check_log_probs([found[0].log_prob])
+        limit = limit_of(request.ids)
+        within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
+        if within:
+            scores = [one.log_prob / _penalty(len(one.tokens), options) for one in within]
+            order = sorted(range(len(within)), key=lambda place: -scores[place])
+            ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
+            if options.beam > 1 and ranked[0].attention is not None:
+                ranked[0].attention[0] = 0.0
+        else:
+            ranked = [self._cut_off(found[0], limit, request.ids, options)]
+        if request.constraint is not None:
+            if not keeps(ranked[0].ids, request.constraint):
+                return []
+            ranked = [one for one in ranked if keeps(one.ids, request.constraint)]
+        return ranked[: options.nbest]
+
+    def _hypothesis(self, one: Ended, score: float, source: Ids) -> Hypothesis:
+        ids = self.model.target_ids(one.tokens[:-1])
+        attention = None if one.attention is None else weights_of(one.attention, len(ids), len(source))
+        return Hypothesis(ids, (), score, one.log_prob, attention)
+
+    def _cut_off(self, one: Ended, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
+        """One that did not end: its first tokens, without EOS."""
+        ids = self.model.target_ids([token for token in one.tokens[:limit] if token != EOS])
+        log_probs = tuple(self.log_probs([source], [ids])[0].tolist())[: len(ids)]
+        return Hypothesis(ids, log_probs, sum(log_probs) / _penalty(len(ids), options))
+
+
+def supports(options: SearchOptions) -> bool:
+    """Whether these options mean the same to CTranslate2. Of `no_repeat` the caller makes a constraint."""
+    known = SearchOptions(
+        options.beam,
+        options.length_penalty,
+        options.nbest,
+        no_repeat=options.no_repeat,
+        min_length=options.min_length,
+        attention=options.attention,
+    )
+    return options == known and options.beam <= WIDEST
+
+
+def limit_of(source: Ids) -> int:
+    """The most tokens of a translation, as the native engine has it."""
+    return 2 * (len(source) + 1) + 20
+
+
+def _penalty(length: int, options: SearchOptions) -> float:
+    """What a sum of log-probabilities is divided by, EOS counted."""
+    return 1.0 if options.beam == 1 else length_penalty(length, options.length_penalty)
+
+
+def keeps(ids: Ids, constraint: Constraint) -> bool:
+    """Whether a hypothesis says what it must, and nothing that it must not."""
+    for token in ids:
+        if token in constraint.forbidden():
+            return False
+        constraint = constraint.after(token)
+    return constraint.needs == 0
+
+
+def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:
+    """(T + 1, S + 1), EOS last on both sides."""
+    return np.array(rows[: target + 1], dtype=np.float64)[:, : source + 1]

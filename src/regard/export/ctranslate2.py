@@ -1,0 +1,368 @@
+"""A Transformer as a model of CTranslate2, an engine that translates on CPUs several times faster than torch.
+
+    D width   H heads   K head size
+
+The result is a folder that CTranslate2 reads: `model.bin config.json` and the vocabulary; its tokens are the pieces of
+ours. `regard.json` beside them says what it was made from, so that one that no longer fits its model is not used.
+
+CTranslate2 gives the attention of one decoder layer, averaged over its first heads. The heads of a layer may stand in
+any order, so the one that aligns (`attention_view` of the card) is put first: the model computes the same. Sinusoids
+are stored as a table, because ours are in another order than those it would make. What it has no part for is refused:
+rotary positions, mixtures of experts, every other architecture.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.bundle import folder as places
+from regard.bundle.card import StoredView, read_card
+from regard.bundle.json_file import one_line, read_json, write_json
+from regard.bundle.stored import Stored, read_stored
+from regard.errors import BundleError, InputError
+from regard.export.ctranslate2_file import WEIGHTS, Entry, Weights, write_model
+from regard.files import sync_folder
+from regard.text.tokenizer import Tokenizer
+from regard.text.vocabulary import SPECIALS, UNKNOWN
+
+ABOUT = "regard.json"
+CONVERTER = 1  # of this file: what it writes is not the same as what another number's wrote
+ACTIVATIONS = {"relu": 0, "silu": 2, "swiglu": 2, "gelu": 3}  # CTranslate2's numbers; swiglu is silu with a gate
+NORM_EPSILON = 1e-5  # of torch's LayerNorm
+SHORTEST_TABLE = 1024  # positions
+CAN_BE_EXPORTED = (
+    "Transformers with sinusoidal or learned positions and without experts can: pre- or post-norm, "
+    f"{', '.join(ACTIVATIONS)}, joint or separate vocabularies"
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a converted model is and was made from: `regard.json`."""
+
+    source: str  # checksum of all that it depends on
+    weights: Weights
+    positions: int  # the longest sentence, EOS counted, on either side
+    layer: int  # whose attention it gives
+    head: int | None  # None: the mean of the layer's heads
+
+
+def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Made:
+    """Convert the bundle in `folder` into the new folder `out`, which appears when it is complete. An earlier
+    conversion there is replaced; anything else is left alone and refused."""
+    if weights not in WEIGHTS:
+        raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {weights}", parameter="weights")
+    about = read_json(folder / places.CONFIG)
+    if problem := refusal(about):
+        raise InputError(f"{folder} {problem}; {CAN_BE_EXPORTED}")
+    if out.exists() and not is_replaceable(out):
+        raise InputError(f"{out} already exists and is no conversion; choose another folder", parameter="out")
+    table, view = about["config"], alignment_of(folder, about)
+    tokenizer = Tokenizer.load(places.part(folder, places.TOKENIZER))
+    positions = position_count(folder, table)
+    made = Made(identity(folder), weights, positions, view.layer, view.head)
+    try:
+        entries = _entries(table, read_stored(folder), view, positions)
+        check_sizes(entries, tokenizer)
+    except (KeyError, ValueError, IndexError, TypeError) as problem:
+        raise BundleError(f"{folder}: its weights do not fit its config.json ({one_line(repr(problem))})") from None
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        write_model(temporary / "model.bin", entries, weights)
+        write_vocabularies(temporary, tokenizer)
+        write_json(temporary / "config.json", CONFIGURATION)
+        write_json(temporary / ABOUT, {"converter": CONVERTER, **dataclasses.asdict(made)})
+        put_in_place(temporary, out, made)
+    except OSError as problem:
+        raise BundleError(f"cannot write {out}: {problem.strerror or problem}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return made
+
+
+def refusal(about: Mapping[str, Any]) -> str | None:
+    """Why a model with this config.json cannot be converted; None where it can."""
+    architecture, table = about.get("architecture"), about.get("config")
+    if architecture != "transformer" or not isinstance(table, Mapping):
+        return f"has the architecture {one_line(architecture)}, which CTranslate2 cannot express"
+    if table.get("positions") == "rotary":
+        return "has rotary positions, which CTranslate2 does not have in encoder-decoder models"
+    if table.get("experts"):
+        return "has a mixture of experts, which CTranslate2 cannot express"
+    if table.get("activation") not in ACTIVATIONS:
+        return f"has the activation {one_line(table.get('activation'))}, which CTranslate2 cannot express"
+    return None
+
+
+# ── what was made of what ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def identity(folder: Path) -> str:
+    """The checksum of everything in a bundle that a conversion depends on."""
+    about, card = read_json(folder / places.CONFIG), read_json(folder / places.CARD)
+    parts = [places.part(folder, places.WEIGHTS), places.part(folder, places.TOKENIZER), places.updates(folder)]
+    said = [about.get("architecture"), about.get("config"), card.get("attention_view"), read_card(card).max_length]
+    digest = hashlib.sha256(json.dumps([CONVERTER, *said], sort_keys=True).encode())
+    for path in parts:
+        if path is not None:
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def read_made(folder: Path) -> Made | None:
+    """What a conversion says of itself; None where there is none that this version can read."""
+    if not (folder / ABOUT).is_file() or not (folder / "model.bin").is_file():
+        return None
+    try:
+        about = read_json(folder / ABOUT)
+        if about.pop("converter", None) != CONVERTER:
+            return None
+        return Made(**about)
+    except (BundleError, TypeError):
+        return None
+
+
+def is_replaceable(out: Path) -> bool:
+    """Whether a folder is an earlier conversion, or empty."""
+    return out.is_dir() and ((out / ABOUT).is_file() or not any(out.iterdir()))
+
+
+def put_in_place(temporary: Path, out: Path, made: Made) -> None:
+    """Let a complete folder appear as `out`. One that was made of the same is left there: another process may have
+    been faster, and others may be reading it."""
+    if read_made(out) == made:
+        return
+    old = out.with_name(f".{out.name}.{os.getpid()}.old")
+    try:
+        if out.exists():
+            out.rename(old)
+        temporary.rename(out)
+    except OSError:
+        if read_made(out) != made:
+            raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+    sync_folder(out.parent)
+
+
+# ── the parts of the folder ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+CONFIGURATION = {
+    "unk_token": UNKNOWN,
+    "bos_token": SPECIALS[1],
+    "eos_token": SPECIALS[2],
+    "decoder_start_token": SPECIALS[1],
+    "add_source_bos": False,
+    "add_source_eos": False,  # attention to EOS is wanted, so it is given with the source
+    "layer_norm_epsilon": NORM_EPSILON,
+    "multi_query_attention": False,
+}
+
+
+def write_vocabularies(folder: Path, tokenizer: Tokenizer) -> None:
+    sides = {"source": tokenizer.source.pieces, "target": tokenizer.target.pieces}
+    if sides["source"] == sides["target"]:
+        sides = {"shared": sides["source"]}
+    for side, pieces in sides.items():
+        text = json.dumps(pieces, ensure_ascii=False, indent=0)
+        (folder / f"{side}_vocabulary.json").write_text(text + "\n", encoding="utf-8")
+
+
+def read_vocabularies(folder: Path) -> tuple[list[str], list[str]]:
+    """The tokens of source and target, by id."""
+    both = folder / "shared_vocabulary.json"
+    paths = [both] if both.is_file() else [folder / f"{side}_vocabulary.json" for side in ("source", "target")]
+    try:
+        read = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        if not all(isinstance(pieces, list) and all(isinstance(piece, str) for piece in pieces) for pieces in read):
+            raise ValueError("a vocabulary is a list of texts")
+    except (OSError, ValueError) as problem:
+        raise BundleError(f"the vocabulary in {folder} cannot be read: {one_line(problem)}; export it again") from None
+    return read[0], read[-1]
+
+
+def check_sizes(entries: Mapping[str, Entry], tokenizer: Tokenizer) -> None:
+    sides = {"encoder/embeddings_0": tokenizer.source_size, "decoder/embeddings": tokenizer.target_size}
+    for side, size in sides.items():
+        matrix = entries[f"{side}/weight"]
+        matrix = entries[matrix] if isinstance(matrix, str) else matrix
+        assert isinstance(matrix, Stored)
+        if len(matrix.numbers) != size:
+            raise ValueError(f"{side} has {len(matrix.numbers)} rows for {size} tokens")
+
+
+def position_count(folder: Path, table: Mapping[str, Any]) -> int:
+    """The longest sentence that is converted for: as many positions as were learned, or what a search can need."""
+    if table.get("positions") == "learned":
+        return int(table["max_positions"])
+    longest = read_card(read_json(folder / places.CARD)).max_length
+    return max(SHORTEST_TABLE, 2 * longest + 64)  # twice the source and 20, and what constraints add
+
+
+def alignment_of(folder: Path, about: Mapping[str, Any]) -> StoredView:
+    """The attention that aligns: the card's choice, else the mean of the heads of the last layer but one, as
+    `decode/alignment_heads.py` has it."""
+    stored = read_card(read_json(folder / places.CARD)).attention_view
+    layers, heads = int(about["config"]["decoder_layers"]), int(about["config"]["heads"])
+    if stored is not None and stored.layer < layers and (stored.head or 0) < heads:
+        return stored
+    return StoredView(layers - 2 if layers > 2 else layers - 1, None, "predicting")
+
+
+# ── weights ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _entries(
+    table: Mapping[str, Any], stored: Mapping[str, Stored], view: StoredView, positions: int
+) -> dict[str, Entry]:
+    """All tensors under CTranslate2's names."""
+    heads, pre = int(table["heads"]), table["norm"] == "pre"
+    found: dict[str, Entry] = {
+        "decoder/alibi": np.int8(0),
+        "decoder/alibi_use_positive_positions": np.int8(0),
+        "decoder/scale_alibi": np.int8(0),
+        "decoder/start_from_zero_embedding": np.int8(0),
+        "decoder/alignment_layer": np.int16(view.layer),
+        "decoder/alignment_heads": np.int16(heads if view.head is None else 1),
+        "encoder/embeddings_merge": np.int8(0),
+        "encoder/multi_query_attention": np.int8(0),
+    }
+    for side in ("encoder", "decoder"):
+        found |= {
+            f"{side}/num_heads": np.int16(heads),
+            f"{side}/pre_norm": np.int8(pre),
+            f"{side}/activation": np.int8(ACTIVATIONS[table["activation"]]),
+            f"{side}/scale_embeddings": np.int8(1),
+        }
+        found |= _norm(f"{side}/layer_norm", stored, f"{side}_norm") if pre else {}
+    found |= _embeddings(stored) | _positions(table, stored, positions)
+    for i in range(int(table["encoder_layers"])):
+        theirs, ours = f"encoder/layer_{i}", f"encoder.{i}"
+        found |= _self_attention(theirs, ours, stored) | _feed_forward(theirs, ours, stored)
+    for i in range(int(table["decoder_layers"])):
+        theirs, ours = f"decoder/layer_{i}", f"decoder.{i}"
+        order = _head_first(int(table["width"]), heads, view.head) if i == view.layer and view.head else None
+        found |= _self_attention(theirs, ours, stored) | _feed_forward(theirs, ours, stored)
+        found |= _cross_attention(f"{theirs}/attention", f"{ours}.cross", stored, order)
+        found |= _norm(f"{theirs}/attention/layer_norm", stored, f"{ours}.around_cross.norm")
+    return found
+
+
+def _embeddings(stored: Mapping[str, Stored]) -> dict[str, Entry]:
+    """A shared matrix is stored once, under its first name."""
+    source = stored["source_embedding.weight"]
+    target = stored.get("target_embedding.weight", source)
+    found: dict[str, Entry] = {"decoder/embeddings/weight": target}
+    found["encoder/embeddings_0/weight"] = "decoder/embeddings/weight" if target is source else source
+    found["decoder/projection/weight"] = stored.get("output.weight", "decoder/embeddings/weight")
+    if "output.bias" in stored:
+        found["decoder/projection/bias"] = stored["output.bias"].numbers
+    return found
+
+
+def _positions(table: Mapping[str, Any], stored: Mapping[str, Stored], count: int) -> dict[str, Entry]:
+    names = {side: f"{side}/position_encodings/encodings" for side in ("encoder", "decoder")}
+    if table["positions"] == "learned":
+        sides = {"encoder": "source_positions.weight", "decoder": "target_positions.weight"}
+        return {names[side]: stored[own].in_float32() for side, own in sides.items()}
+    return {names["decoder"]: sinusoids(count, int(table["width"])), names["encoder"]: names["decoder"]}
+
+
+def sinusoids(count: int, width: int) -> NDArray[np.float32]:
+    """(count, D), as `layers/positions.py` makes them: sines at even places, cosines at odd ones.
+
+    >>> [round(float(x), 3) for x in sinusoids(2, 4)[1]]
+    [0.841, 0.54, 0.01, 1.0]
+    """
+    frequencies = np.float32(10000) ** (-np.arange(0, width, 2, dtype=np.float32) / np.float32(width))  # (D/2,)
+    angles = np.arange(count, dtype=np.float32)[:, None] * frequencies  # (count, D/2)
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, -1)[:, :width]
+
+
+def _norm(theirs: str, stored: Mapping[str, Stored], ours: str) -> dict[str, Entry]:
+    return {f"{theirs}/gamma": stored[f"{ours}.weight"].numbers, f"{theirs}/beta": stored[f"{ours}.bias"].numbers}
+
+
+def _linear(theirs: str, stored: Mapping[str, Stored], *ours: str) -> dict[str, Entry]:
+    """Several matrices of the same input are one, with the rows of the first on top."""
+    return {
+        f"{theirs}/weight": _joined([stored[f"{name}.weight"] for name in ours]),
+        f"{theirs}/bias": _joined([stored[f"{name}.bias"] for name in ours]).numbers,
+    }
+
+
+def _joined(parts: Sequence[Stored]) -> Stored:
+    scales = [part.scale for part in parts if part.scale is not None]
+    if len(scales) == len(parts):
+        return Stored(np.concatenate([part.numbers for part in parts]), np.concatenate(scales))
+    return Stored(np.concatenate([part.in_float32() for part in parts]))
+
+
+def _self_attention(theirs: str, ours: str, stored: Mapping[str, Stored]) -> dict[str, Entry]:
+    to, of = f"{theirs}/self_attention", f"{ours}.attention"
+    return {
+        **_linear(f"{to}/linear_0", stored, f"{of}.query", f"{of}.key", f"{of}.value"),
+        **_linear(f"{to}/linear_1", stored, f"{of}.output"),
+        **_norm(f"{to}/layer_norm", stored, f"{ours}.around_attention.norm"),
+    }
+
+
+def _cross_attention(
+    theirs: str, ours: str, stored: Mapping[str, Stored], order: NDArray[np.intp] | None
+) -> dict[str, Entry]:
+    """`order` (D,): how the numbers of the heads are reordered."""
+    if order is not None:
+        rows = [f"{ours}.{part}.{kind}" for part in ("query", "key", "value") for kind in ("weight", "bias")]
+        stored = {
+            **stored,
+            **{name: _take_rows(stored[name], order) for name in rows},
+            f"{ours}.output.weight": stored[f"{ours}.output.weight"]._replace(
+                numbers=stored[f"{ours}.output.weight"].numbers[:, order]
+            ),
+        }
+    return {
+        **_linear(f"{theirs}/linear_0", stored, f"{ours}.query"),
+        **_linear(f"{theirs}/linear_1", stored, f"{ours}.key", f"{ours}.value"),
+        **_linear(f"{theirs}/linear_2", stored, f"{ours}.output"),
+    }
+
+
+def _take_rows(tensor: Stored, order: NDArray[np.intp]) -> Stored:
+    return Stored(tensor.numbers[order], None if tensor.scale is None else tensor.scale[order])
+
+
+def _head_first(width: int, heads: int, head: int) -> NDArray[np.intp]:
+    """(D,): the numbers of one head first, the other heads after it in their order.
+
+    >>> _head_first(6, 3, 1).tolist()
+    [2, 3, 0, 1, 4, 5]
+    """
+    blocks = np.arange(width).reshape(heads, -1)  # (H, K)
+    return np.concatenate([blocks[head], *(block for i, block in enumerate(blocks) if i != head)])
+
+
+def _feed_forward(theirs: str, ours: str, stored: Mapping[str, Stored]) -> dict[str, Entry]:
+    to, of = f"{theirs}/ffn", f"{ours}.feed_forward"
+    gated = f"{of}.gate.weight" in stored
+    found = {
+        **_linear(f"{to}/linear_0", stored, f"{of}.gate" if gated else f"{of}.expand"),
+        **_linear(f"{to}/linear_1", stored, f"{of}.contract"),
+        **_norm(f"{to}/layer_norm", stored, f"{ours}.around_feed_forward.norm"),
+    }
+    return found | (_linear(f"{to}/linear_0_noact", stored, f"{of}.expand") if gated else {})

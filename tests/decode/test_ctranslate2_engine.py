@@ -1,0 +1,203 @@
+"""The engine of CTranslate2 gives what the native one gives, and hands over what it cannot do."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+
+from converted import engines, saved_transformer
+from regard.decode.constraints import EachOnce, NoRepeat
+from regard.decode.ctranslate2_engine import CTranslate2Engine, keeps, limit_of, supports
+from regard.decode.engine import Engine, SearchRequest
+from regard.decode.hypothesis import Hypothesis
+from regard.decode.options import Sampling, SearchOptions
+from regard.explain.request import request
+from regard.text.tokenizer import Tokenizer
+from regard.translator import Translator
+from support import LINES
+
+GREEDY, BEAM = SearchOptions(1, 0.6), SearchOptions(4, 0.6, nbest=4)
+
+
+@pytest.fixture(scope="module")
+def trained(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CTranslate2Engine, Engine]:
+    return engines(run_folder / "best", tmp_path_factory.mktemp("converted") / "out")
+
+
+@pytest.fixture(scope="module")
+def requests(translator: Translator) -> list[SearchRequest]:
+    ids = translator.tokenizer.encode_source([source for source, _ in LINES] + ["cat dog me", "A black", "eats " * 20])
+    return [SearchRequest(tuple(one)) for one in ids]
+
+
+class NeverAsked:
+    """A native engine that must not be needed."""
+
+    def __call__(self) -> Engine:
+        raise AssertionError("the native engine was asked for")
+
+
+@pytest.mark.parametrize("options", [GREEDY, BEAM], ids=["greedy", "beam"])
+def test_hypotheses_and_scores_are_the_native_ones(
+    options: SearchOptions, trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    ours, native = trained
+    alone = dataclasses.replace(ours, make_native=NeverAsked())
+    seen: list[int] = []
+    for one, other in zip(alone.search(requests, options, seen.append), native.search(requests, options), strict=True):
+        assert one[0].ids == other[0].ids
+        assert one[0].score == pytest.approx(other[0].score, abs=1e-3)
+        assert one[0].log_prob == pytest.approx(other[0].log_prob, abs=1e-3)
+        assert [h.score for h in one] == sorted((h.score for h in one), reverse=True)
+        assert len({h.ids for h in one}) == len(one)
+    assert sum(seen) == len(requests)
+
+
+def test_the_best_hypothesis_does_not_depend_on_how_many_are_asked_for(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    many, one = (trained[0].search(requests, SearchOptions(4, 0.6, nbest=n)) for n in (4, 1))
+    assert [found[0].ids for found in many] == [found[0].ids for found in one]
+
+
+def test_attention_comes_with_the_search_and_equals_a_forced_pass(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    native = trained[1]
+    ours = dataclasses.replace(trained[0], view=dataclasses.replace(trained[0].view, row="having-read"))
+    for options in (GREEDY, BEAM):  # of a beam, the first row, which is not read, is left out
+        first = int(options is BEAM)
+        found = ours.search(requests, dataclasses.replace(options, attention=True))
+        sources, targets = [one.ids for one in requests], [one[0].ids for one in found]
+        forced = native.attention(sources, targets)
+        assert forced is not None
+        for hypotheses, weights in zip(found, forced, strict=True):
+            if hypotheses[0].attention is not None:  # None: cut off
+                np.testing.assert_allclose(hypotheses[0].attention[first:], weights[first:], atol=2e-5)
+        assert sum(hypotheses[0].attention is not None for hypotheses in found) >= len(LINES)
+    predicting = dataclasses.replace(ours, view=dataclasses.replace(ours.view, row="predicting"))
+    found = predicting.search(requests, dataclasses.replace(BEAM, attention=True))
+    assert all(hypotheses[0].attention is None for hypotheses in found)
+
+
+def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    bundle = saved_transformer(tmp_path / "model", tokenizer, output_bias=True)
+    bundle.model.get_parameter("output.bias").data[2] = -1000.0  # EOS is never said
+    bundle.save(tmp_path / "model")
+    ours, native = engines(tmp_path / "model", tmp_path / "out")
+    asked = [SearchRequest((5, 6, 7)), SearchRequest((5,) * 12)]
+    for options in (GREEDY, SearchOptions(3, 0.6)):
+        for each, one, other in zip(asked, ours.search(asked, options), native.search(asked, options), strict=True):
+            assert len(one[0].ids) == len(other[0].ids) == limit_of(each.ids)
+            assert len(one[0].log_probs) == len(one[0].ids)
+    assert ours.search(asked, GREEDY)[0][0].ids == native.search(asked, GREEDY)[0][0].ids
+
+
+def test_padding_and_the_start_are_never_said(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    bundle = saved_transformer(tmp_path / "model", tokenizer, output_bias=True)
+    bundle.model.get_parameter("output.bias").data[:2] = 1000.0
+    bundle.save(tmp_path / "model")
+    ours, _ = engines(tmp_path / "model", tmp_path / "out")
+    assert not {0, 1}.intersection(ours.search([SearchRequest((5, 6))], GREEDY)[0][0].ids)
+
+
+# ── handed over ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Recorder:
+    """A native engine that notes what it is asked for and says nothing."""
+
+    def __init__(self) -> None:
+        self.asked: list[SearchRequest] = []
+
+    def __call__(self) -> Engine:
+        return cast(Engine, self)
+
+    def search(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: object = None
+    ) -> list[list[Hypothesis]]:
+        self.asked += requests
+        return [[Hypothesis((), (0.0,), 0.0)] for _ in requests]
+
+
+def test_only_the_sentence_whose_constraint_is_not_kept_is_handed_over(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    recorder = Recorder()
+    engine = dataclasses.replace(trained[0], make_native=recorder)
+    free = engine.search(requests[:3], BEAM)
+    said = free[0][0].ids[0]
+    missing = next(i for i in range(300, 360) if i not in free[1][0].ids)
+    asked = [
+        requests[0]._replace(constraint=EachOnce(frozenset({said}), frozenset({said}))),
+        requests[1]._replace(constraint=EachOnce(frozenset({missing}), frozenset({missing}))),
+        requests[2]._replace(constraint=NoRepeat.for_source(3, requests[2].ids)),
+    ]
+    found = engine.search(asked, BEAM)
+    assert recorder.asked == [asked[1]]
+    assert found[0][0].ids == free[0][0].ids
+    assert found[2][0].ids == free[2][0].ids
+    assert all(keeps(one.ids, asked[0].constraint) for one in found[0])
+
+
+def test_what_it_does_not_know_is_handed_over(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    recorder = Recorder()
+    engine = dataclasses.replace(trained[0], make_native=recorder)
+    engine.search(requests[:2], SearchOptions(4, 0.6, nbest=2, sampling=Sampling(seed=3)))
+    assert recorder.asked == requests[:2]
+    long = SearchRequest((5,) * 510)  # its translation may have more tokens than the converted model has positions
+    engine.search([long, requests[0]], GREEDY)
+    assert recorder.asked[2:] == [long]
+
+
+def test_options_it_supports() -> None:
+    assert supports(SearchOptions(5, 0.6, nbest=3, no_repeat=3, min_length=2, attention=True))
+    changes = {"coverage_penalty": 0.2, "repetition_penalty": 1.2, "max_length": 9, "exact": True, "groups": 2}
+    for name, value in changes.items():
+        assert not supports(dataclasses.replace(SearchOptions(4, 0.6), **{name: value})), name
+
+
+# ── through a translator ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_translator_translates_and_explains_by_the_same_engine(run_folder: Path) -> None:
+    fast, native = (Translator.load(run_folder, "cpu", engine) for engine in ("ctranslate2", "native"))
+    assert not fast.bundle.loaded
+    text = "The black cat sleeps."
+    answer = fast.translate(text)
+    assert answer.text == native.translate(text).text == "Le chat noir dort."
+    assert answer.sentences[0].alignment == native.translate(text).sentences[0].alignment
+    assert not fast.bundle.loaded  # nor the guard nor the alignment needed it
+    found = request(fast, text)
+    assert isinstance(found.pipeline.engine, CTranslate2Engine)
+    assert found.said().translation == answer.text
+    assert found.said().ids == answer.candidates[0].ids
+    assert fast.explain(text).translation == answer.text
+
+
+SCRIPT = """
+import os, regard
+translator = regard.load(device="cpu", engine="ctranslate2")
+print(translator.translate(["The cat sleeps."])[0].text, flush=True)
+if not (child := os.fork()):
+    print(translator.translate(["The cat sleeps."])[0].text, flush=True)
+    raise SystemExit
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_translates() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
+    done = subprocess.run(command, capture_output=True, timeout=100, check=True)
+    assert done.stdout.decode().splitlines() == ["Le chat dort.", "Le chat dort.", "0"]
