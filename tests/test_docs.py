@@ -34,7 +34,7 @@ def test_commands_of_the_readme_exist() -> None:
     text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
     from regard.cli.app import app
 
-    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    known = {(command.name or command.callback.__name__) for command in app.registered_commands if command.callback}
     known |= {group.name for group in app.registered_groups if group.name}
     named = set(re.findall(r"^regard (\w+)", text, re.MULTILINE)) | set(re.findall(r"`regard (\w+)", text))
     assert named == known

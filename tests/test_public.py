@@ -61,6 +61,8 @@ FLAGS = {
     "fetch": ["--out", "--mirror", "--help"],
     "info": ["--model", "--json", "--help"],
     "pack": ["--out", "--model", "--weights", "--lexicon", "--about", "--tag", "--beside", "--rank", "--help"],
+    "import": ["--out", "--weights", "--tag", "--help"],
+    "export": ["--as", "--out", "--model", "--weights", "--help"],
     "demo": ["--out", "--steps", "--help"],
 }
 
@@ -127,7 +129,9 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 def test_every_command_is_listed_here() -> None:
-    names: list[Any] = [command.callback.__name__ for command in app.registered_commands if command.callback]
+    names: list[Any] = [
+        command.name or command.callback.__name__ for command in app.registered_commands if command.callback
+    ]
     assert sorted(names) == sorted(FLAGS)
 
 

@@ -45,7 +45,7 @@ def command_flags(app: typer.Typer, name: str) -> Iterator[Flag]:
                 names = [part for word in words for part in word.split("/") if part.startswith("-")]
                 kind = kind_of(get_args(hints[parameter])[0], option.metavar or "")
                 for flag in names or [f"--{parameter.replace('_', '-')}"]:
-                    yield Flag(flag, f"{name} {command.callback.__name__}", kind, option.help or "")
+                    yield Flag(flag, f"{name} {command.name or command.callback.__name__}", kind, option.help or "")
     for group in app.registered_groups:
         assert group.typer_instance is not None
         yield from command_flags(group.typer_instance, f"{name} {group.name}")

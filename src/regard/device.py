@@ -55,6 +55,16 @@ def device_name(name: str = "auto") -> str:
     return str(pick_device(name))
 
 
+def nth_device(name: str, number: int) -> str:
+    """The device of process `number` of several that share the work: "auto" and "cuda" go over all GPUs in turn."""
+    if name not in ("auto", "cuda") or (name == "auto" and has_no_gpu()):
+        return name
+    import torch
+
+    count = torch.cuda.device_count()
+    return f"cuda:{number % count}" if count > 1 else name
+
+
 def has_no_gpu() -> bool:
     """Whether it is certain without torch that there is none: on a Linux without the device files of one."""
     return sys.platform == "linux" and not any(any(Path("/dev").glob(name)) for name in GPU_FILES)

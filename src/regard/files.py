@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import IO
 
 from safetensors import SafetensorError
 
@@ -80,6 +81,63 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def take_lock(path: Path, in_use: Callable[[str], Exception]) -> IO[str]:
+    """The file at `path`, locked for this process, with its number in it. The system releases the lock when the file is
+    closed and when the process ends, however it ends. Where another process has it, `in_use("another process (pid N)")`
+    is raised. On POSIX the holder may remove the file before it closes it."""
+    while True:
+        file = path.open("a+")
+        if not _lock(file):
+            with file:
+                raise in_use(_holder(file))
+        if os.name != "posix" or _is_still(path, file):
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            return file
+        file.close()  # the process that had it has removed it
+
+
+def lock_holder(path: Path) -> str | None:
+    """Which process has the lock of a file; None where none has, or where this user cannot ask. Nothing is written."""
+    try:
+        with path.open("r+") as file:
+            return None if _lock(file) else _holder(file)
+    except OSError:
+        return None
+
+
+def _holder(file: IO[str]) -> str:
+    number = ""
+    with contextlib.suppress(OSError):
+        file.seek(0)
+        number = file.read().strip()
+    return f"another process (pid {number})" if number.isdigit() else "another process"
+
+
+def _lock(file: IO[str]) -> bool:
+    """Whether this process has the lock now."""
+    try:
+        if os.name == "posix":
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
+    return True
+
+
+def _is_still(path: Path, file: IO[str]) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except OSError:
+        return False
 
 
 def check_free(out: Path) -> None:

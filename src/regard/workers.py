@@ -1,4 +1,4 @@
-"""Work in a process of its own, which ends when this one ends."""
+"""Work in processes of their own, which end when this one ends: one call in a fresh one, or many items by several."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable
-from multiprocessing.connection import Connection
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pickle import PicklingError
-from typing import TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from regard.errors import RegardError
 
 T = TypeVar("T")
+R = TypeVar("R")
+Report = Callable[[int], None]  # what a worker calls with the amount of work it has just done
 
 
 class WorkerKilledError(RegardError):
@@ -39,9 +42,7 @@ def in_new_process(work: Callable[..., T], *given: object) -> T:
         process.join()
     except (EOFError, OSError):
         process.join()
-        code = process.exitcode or 0
-        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-        raise WorkerKilledError(f"a process of this command {how}; the usual cause is too little memory") from None
+        raise WorkerKilledError(f"a process of this command {_end_of(process)}") from None
     except KeyboardInterrupt:
         process.terminate()
         process.join()
@@ -54,6 +55,12 @@ def in_new_process(work: Callable[..., T], *given: object) -> T:
         raise answer
     result: T = answer
     return result
+
+
+def _end_of(process: BaseProcess) -> str:
+    code = process.exitcode or 0
+    how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    return f"{how}; the usual cause is too little memory"
 
 
 def _serve(connection: Connection) -> None:
@@ -83,3 +90,135 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+# ── several processes ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class PoolWorker(NamedTuple):
+    process: BaseProcess
+    connection: Connection
+
+
+class WorkerPool(Generic[T, R]):
+    """Several processes that work on the items of a stream; results come in the order of the items.
+
+    `make_work(number, report)` is called once in each process, with its number from 0, and gives the function of an
+    item. No more than two items for each process are read ahead or kept waiting. An exception of the work is raised
+    when it is the turn of its item; a process that is killed ends everything with an error that names its item.
+    """
+
+    def __init__(
+        self, make_work: Callable[[int, Report], Callable[[T], R]], workers: int, environment: Mapping[str, str]
+    ) -> None:
+        """`environment`: what is set for the processes in addition, such as a number of threads."""
+        context = multiprocessing.get_context("spawn")
+        self.workers: list[PoolWorker] = []
+        before = {name: os.environ.get(name) for name in environment}
+        os.environ.update(environment)
+        try:
+            for number in range(workers):
+                connection, other_end = context.Pipe()
+                process = context.Process(target=_serve_items, args=(other_end, make_work, number))
+                process.start()
+                other_end.close()
+                self.workers.append(PoolWorker(process, connection))
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+    def results(self, items: Iterable[T], report: Report | None = None) -> Iterator[tuple[T, R]]:
+        """Each item with its result. `report` is called with what the workers report."""
+        remaining, busy = iter(items), dict[int, tuple[int, T]]()  # worker → its item and the item's number
+        done: dict[int, tuple[T, bool, Any]] = {}
+        read = given = 0
+        more = True
+        while True:
+            for worker in range(len(self.workers)):
+                if more and worker not in busy and read - given < 2 * len(self.workers):
+                    item = next(remaining, None)
+                    if item is None:
+                        more = False
+                    else:
+                        busy[worker] = read, item
+                        self._send(worker, item)
+                        read += 1
+            if given in done:
+                item, failed, answer = done.pop(given)
+                if failed:
+                    raise answer
+                yield item, answer
+                given += 1
+            elif busy:
+                self._receive(busy, done, report)
+            elif not more:
+                return
+
+    def _send(self, worker: int, item: T) -> None:
+        try:
+            self.workers[worker].connection.send(item)
+        except OSError:
+            raise self._killed(worker, item) from None
+
+    def _receive(
+        self, busy: dict[int, tuple[int, T]], done: dict[int, tuple[T, bool, Any]], report: Report | None
+    ) -> None:
+        """Wait until a worker says something."""
+        numbers = {self.workers[worker].connection: worker for worker in busy}
+        for connection in wait(list(numbers)):
+            worker = numbers[connection]  # type: ignore[index]
+            number, item = busy[worker]
+            try:
+                kind, answer = self.workers[worker].connection.recv()
+            except (EOFError, OSError):
+                raise self._killed(worker, item) from None
+            if kind == "report":
+                if report is not None:
+                    report(answer)
+            else:
+                done[number] = item, kind == "failed", answer
+                del busy[worker]
+
+    def _killed(self, worker: int, item: T) -> WorkerKilledError:
+        process = self.workers[worker].process
+        process.join()
+        return WorkerKilledError(f"process {worker + 1} of {len(self.workers)}, which had {item}, {_end_of(process)}")
+
+    def close(self) -> None:
+        """End all processes at once."""
+        for process, connection in self.workers:
+            process.kill()
+            process.join()
+            connection.close()
+
+    def __enter__(self) -> WorkerPool[T, R]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _serve_items(connection: Connection, make_work: Callable[[int, Report], Callable[[Any], Any]], number: int) -> None:
+    """A worker: receive items until there are no more, send back what each gives or raises."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it too; the parent ends it
+    end_with_parent()
+    work: Callable[[Any], Any] | None = None
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            item = connection.recv()
+            try:
+                work = work or make_work(number, lambda amount: connection.send(("report", amount)))
+                answer = "done", work(item)
+            except Exception as problem:
+                problem.add_note("".join(traceback.format_exception(problem)))
+                answer = "failed", problem
+            try:
+                connection.send(answer)
+            except (TypeError, AttributeError, PicklingError):  # something that cannot be sent
+                connection.send(("failed", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from regard.cli.doubts import Doubts, sentence_row
+from regard.bulk.rows import sentence_row
+from regard.cli.doubts import Doubts
 from regard.decode.translation import ProtectedSpan, Reason, SentenceTranslation, Translation
 from regard.errors import InputError
 

@@ -29,6 +29,7 @@ SLOW = (  # training, long measurements, or the network
     "regard explain importance",
     "regard explain lab",
     "regard fetch tatoeba",
+    "regard import opus-mt",
     "regard lexicon --model runs/mine --src corpus/train.en",
     "regard resume",
     "regard train",
@@ -40,7 +41,7 @@ def commands(group: typer.Typer, name: str) -> Iterator[tuple[str, str]]:
     """(name, help) of every command, in the order in which they are registered."""
     for command in group.registered_commands:
         assert command.callback is not None
-        yield f"{name} {command.callback.__name__}", command.callback.__doc__ or ""
+        yield f"{name} {command.name or command.callback.__name__}", command.callback.__doc__ or ""
     for part in group.registered_groups:
         assert part.typer_instance is not None
         yield from commands(part.typer_instance, f"{name} {part.name}")

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from regard import __version__
+from regard.bulk import chunks as bulk_chunks
 from support import LINES, Call, regard, write_lines
 
 SIZES = "--width 16 --heads 2 --inner 32 --encoder-layers 1 --decoder-layers 1 --vocab-size 320 --max-length 60"
@@ -169,11 +170,11 @@ def test_output_through_a_link_and_into_a_pipe(run_folder: Path, tmp_path: Path,
 
 
 def test_a_chunk_may_end_anywhere(run_folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["regard.cli.translate_lines"], "CHUNK", 3)
-    assert lines(call("translate", "--model", run_folder, *SOURCES).out) == TARGETS
-    numbers = [
-        row.split(" ||| ")[0] for row in lines(call("translate", "--model", run_folder, "--nbest=2", *SOURCES).out)
-    ]
+    monkeypatch.setattr(bulk_chunks, "LINES", 3)
+    given = "".join(f"{source}\n" for source in SOURCES).encode()
+    assert lines(call("translate", "--model", run_folder, input=given).out) == TARGETS
+    listed = lines(call("translate", "--model", run_folder, "--nbest=2", input=given).out)
+    numbers = [row.split(" ||| ")[0] for row in listed]
     assert numbers == [str(n) for n in range(len(SOURCES)) for _ in range(2)]
 
 

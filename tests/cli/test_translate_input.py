@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from regard.cli.translate_lines import formatted
+from regard.bulk.rows import OutputForm, formatted
 from regard.decode.translation import Candidate, Translation
 from support import LINES, Call
 
@@ -59,7 +59,7 @@ def test_the_line_breaks_of_a_text_stay_as_they_are(call: Call, run_folder: Path
 
 def test_json_has_no_nan() -> None:
     odd = Candidate("x", float("nan"), float("-inf"), ())
-    row = formatted(0, Translation("a", "x", float("nan"), float("-inf"), (odd,)), 1, True)
+    row = formatted(0, Translation("a", "x", float("nan"), float("-inf"), (odd,)), OutputForm(as_json=True))
     found = json.loads(row, parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
     assert found["score"] is None
     assert found["nbest"] == [{"text": "x", "score": None, "log_prob": None}]

@@ -22,6 +22,7 @@ from regard.cli.doctor import doctor
 from regard.cli.explain import app as explain
 from regard.cli.export import export
 from regard.cli.fetch import fetch
+from regard.cli.import_model import import_
 from regard.cli.info import info
 from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
@@ -31,7 +32,7 @@ from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
 GROUPS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
-    "Translate": (translate, info, lexicon, pack, export),
+    "Translate": (translate, info, lexicon, pack, import_, export),
     "Train": (train, resume, doctor, bench, fetch),
     "Measure": (bleu, score, compare),
     "Explain": (explain, align),
@@ -51,7 +52,7 @@ USAGE = {
 
 
 def name_of(command: Callable[..., None] | typer.Typer) -> str:
-    return "explain" if isinstance(command, typer.Typer) else command.__name__
+    return "explain" if isinstance(command, typer.Typer) else command.__name__.rstrip("_")  # import_
 
 
 class GroupedHelp(TyperGroup):
@@ -97,7 +98,7 @@ for members in GROUPS.values():
             usage = USAGE.get(command, "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…")
             app.command(cls=RECIPE_COMMANDS[command], options_metavar=usage)(command)
         else:
-            app.command(cls=BleuCommand if command is bleu else TyperCommand)(command)
+            app.command(name_of(command), cls=BleuCommand if command is bleu else TyperCommand)(command)
 
 
 def version(value: bool) -> None:

@@ -9,6 +9,7 @@ import typer
 
 from regard.bundle import box
 from regard.cli.options import Model, subject
+from regard.errors import InputError
 
 
 def export(
@@ -16,36 +17,46 @@ def export(
         Path | None,
         typer.Argument(metavar="[MODEL]", help="The model; --model is the same."),
     ] = None,
-    format: Annotated[
-        str,
-        typer.Option("--as", metavar="FORMAT", help="What to write: ctranslate2."),
+    kind: Annotated[
+        Literal["ctranslate2", "huggingface"], typer.Option("--as", help="The program that is to load it.")
     ] = "ctranslate2",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Where to write.  [default: a folder FORMAT in the model's own]"),
-    ] = None,
-    weights: Annotated[
-        Literal["float32", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16"]
-        | None,
-        typer.Option("--weights", help="How weights are stored: int8 takes a quarter of the bytes, float16 half."),
+        typer.Option(
+            "--out", metavar="FOLDER", help="A folder that does not exist yet.  [default: in the model's own]"
+        ),
     ] = None,
     model_flag: Model = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            metavar="TYPE",
+            help="How weights are stored: int8 takes a quarter of the bytes, float16 half.",
+        ),
+    ] = None,
 ) -> None:
     """Write a model in the format of another program.
 
-    ctranslate2: a folder for CTranslate2, which translates on CPUs several times faster than torch. regard translate
-    uses it by itself if it lies in the model's folder and was made from the same weights; --engine chooses. A model in
-    the box is converted when it is first used and needs no export. Weights are int8 unless named otherwise; what
-    stands after int8_ is what biases are stored in. Transformers can be exported, except those with rotary positions
-    or experts.
+    ctranslate2: a folder for CTranslate2, which translates on CPUs several times faster than torch (docs/engines.md).
+    regard translate uses it by itself if it lies in the model's folder and was made from the same weights. The model in
+    the box is converted when it is first used and needs no export. Transformers can be exported, except those with
+    rotary positions or experts. Weights: int8 (the default), int8_float32, int8_float16, int8_bfloat16, int16,
+    float16, bfloat16 or float32; what stands after int8_ is what biases are stored in.
+
+    huggingface: a folder that `transformers` loads, with its tokenizer (docs/marian.md). Weights: float32 (the
+    default), float16 or bfloat16.
 
     \b
       regard export runs/mine
-      regard export runs/mine --weights float32 --out mine-ct2
+      regard export runs/mine --weights float32 --out mine-ctranslate2
+      regard export --as huggingface --out en-fr-huggingface
+      regard export runs/mine --as huggingface
     """
-    from regard.bundle.folder import find_bundle
-    from regard.export.table import export as write
+    from regard.export.table import export_model
 
-    folder = find_bundle(Path(subject(model, model_flag) or box.boxed()))
-    for line in write(folder, format, out, weights):
+    chosen = subject(model, model_flag)
+    if chosen is None and out is None:
+        raise InputError("the model in the box is never written to; name a new folder: --out FOLDER")
+    for line in export_model(chosen or box.boxed(), kind, out, weights):
         typer.echo(line)

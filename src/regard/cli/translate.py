@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -32,7 +33,15 @@ from regard.cli.strategy_flags import (
     mbr_of,
     sampling_of,
 )
-from regard.cli.translate_lines import Work, check_attention, chunks_of, progress_wanted, rule_system
+from regard.cli.translate_bulk import (
+    RunFlags,
+    check_run,
+    load_translator,
+    share_of_this_process,
+    streamed_format,
+    translate_bulk,
+)
+from regard.cli.translate_lines import Work, check_attention, chunks_of, progress_wanted
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -134,13 +143,15 @@ def translate(
             "--format",
             metavar="NAME",
             help="What --input is: lines, or a document that keeps its shape: text, markdown, html, xml, docx, odt, "
-            "srt, vtt, po, json, yaml, tsv, jsonl.  [default: by its suffix, else lines]",
+            "srt, vtt, po, json, yaml, tsv, jsonl, parquet.  [default: by its suffix, else lines]",
         ),
     ] = None,
     column: Annotated[
         list[str] | None,
         typer.Option(
-            "--column", metavar="NAME", help="Of tsv and jsonl: the columns to translate, by name or number from 1."
+            "--column",
+            metavar="NAME",
+            help="Of tsv, jsonl and parquet: the columns to translate, by name or number from 1.",
         ),
     ] = None,
     split: Annotated[
@@ -212,6 +223,29 @@ def translate(
             help="Tokens in a batch, at most.",
         ),
     ] = 4096,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            parser=number("--workers", int, 1, 256),
+            metavar="N",
+            help="Of --input FILE --out FILE: processes that translate side by side, one for each GPU where there are "
+            "several. Under torchrun the processes share the file by themselves.  [default: 1]",
+        ),
+    ] = None,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart", help="Of --input FILE --out FILE: discard what a stopped run has left, and start over."
+        ),
+    ] = False,
+    alignments: Annotated[
+        bool,
+        typer.Option(
+            "--alignments",
+            help="Add the alignment of words to each line: 'TEXT ||| 0-0 1-2', source and target words from 0.",
+        ),
+    ] = False,
     attention: Annotated[
         bool, typer.Option("--attention", help="Show which source word each target word attends to.")
     ] = False,
@@ -222,13 +256,14 @@ def translate(
     """Translate texts, a file, or standard input.
 
     Sentences are translated one by one; line breaks, spaces and list marks stay as they are. Numbers, addresses,
-    placeholders and unknown names survive. Doubtful sentences are counted on standard error.
+    placeholders and unknown names survive. Doubtful sentences are counted on standard error. A file is translated
+    in chunks; after a stop, also by kill -9, the same command goes on (docs/files.md).
 
     \b
       regard translate "The cat is on the mat. Call 555-0199 at 3:45 pm!"
       regard translate --input corpus/dev.en --out dev.out --split lines --beam 1
     """
-    from regard.translator import Translator
+    from regard.bulk.rows import OutputForm, check_form
 
     check_attention(attention, as_json, tag)
     drawn = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p, "seed": seed}
@@ -239,25 +274,37 @@ def translate(
     }  # fmt: skip
     check_output(out, input)
     name = document_format(format, input)
-    if name == "text" and (as_json or attention or nbest > 1):
+    if name == "text" and (as_json or attention or alignments or nbest > 1):
         name = None
-    chunks = iter(()) if name else chunks_of(text, input, split)
+    if name is not None:
+        check_document(nbest, as_json, alignments, attention, text)
+    streamed = None if attention or text else streamed_format(input, out, name)
+    flags = RunFlags(workers, restart)
+    check_run(flags, streamed is not None and out is not None)
+    form = OutputForm(nbest, as_json, alignments)
+    check_form(form, split)
+    chunks = iter(()) if name or streamed else chunks_of(text, input, split)
     terms = glossary_of(glossary, keep)
-    translator = Translator.load(model or None, device, engine)
-    translator.rule_system = rule_system() if rules else None
+    load = partial(load_translator, model or None, device, engine, bool(rules))
+    translator = load(share_of_this_process().rank)
     options = {
         "beam": beam, "nbest": nbest, "length_penalty": length_penalty, "steer": steer, "rules": rules,
         "unknown": unknown, "tag": tag, "split": split, "protect": protect, "mend": mend, "localize": localize,
         "glossary": terms, "guard": guard, "no_repeat": no_repeat, "batch_tokens": batch_tokens, **strategy,
     }  # fmt: skip
     doubts = Doubts(report, strict)
+    if streamed is not None and input is not None:
+        from regard.bulk.translate_file import FileJob
+
+        job = FileJob(input, streamed, tuple(column or ()), options, form, report)
+        translate_bulk(translator, job, out, load, flags, doubts)
+        return
     if name is not None and input is not None:
         from regard.cli.translate_file import translate_file
 
-        check_document(nbest, as_json, attention, text)
         translate_file(translator, options, input, out, name, tuple(column or ()), doubts)
     else:
-        work = Work(translator, options, nbest, as_json, attention, doubts, live=progress_wanted(out))
+        work = Work(translator, options, form, attention, doubts, live=progress_wanted(out))
         write_output(out, lambda file: work.write(file, chunks))
         work.finish()
     doubts.finish()
@@ -290,9 +337,10 @@ def document_format(format: str | None, input: Path | None) -> str | None:
     return format_of(input)
 
 
-def check_document(nbest: int, as_json: bool, attention: bool, text: list[str] | None) -> None:
+def check_document(nbest: int, as_json: bool, alignments: bool, attention: bool, text: list[str] | None) -> None:
     if text:
         raise InputError("both texts and --input were given; give one or the other")
-    for flag, given in (("--nbest", nbest > 1), ("--json", as_json), ("--attention", attention)):
+    asked = {"--nbest": nbest > 1, "--json": as_json, "--alignments": alignments, "--attention": attention}
+    for flag, given in asked.items():
         if given:
             raise InputError(f"{flag} is for lines of text, not for a document; leave it out, or add --format lines")

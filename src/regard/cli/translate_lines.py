@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,17 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from regard.cli.doubts import Doubts, sentence_row
+from regard.cli.doubts import Doubts
 from regard.cli.lines import STDIN, as_they_come, read_lines
 from regard.cli.process import warn
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.bulk.rows import OutputForm
     from regard.decode.steering import RuleSystem
     from regard.decode.translation import Translation
     from regard.translator import Translator
 
-CHUNK = 2000  # lines in memory at a time; enough to sort into full batches
 FEW = 200  # sentences up to which no progress is shown
 
 
@@ -31,8 +29,7 @@ class Work:
 
     translator: Translator
     options: dict[str, Any]  # of `Translator.translate`
-    nbest: int
-    as_json: bool
+    form: OutputForm
     attention: bool
     doubts: Doubts
     live: bool  # whether to show the number of sentences on standard error
@@ -52,7 +49,9 @@ class Work:
         self.counter.end()
 
     def write_one(self, out: TextIO, translation: Translation) -> None:
-        out.write(formatted(self.done, translation, self.nbest, self.as_json))
+        from regard.bulk.rows import formatted
+
+        out.write(formatted(self.done, translation, self.form, self.translator))
         self.done += 1
         self.doubts.add(f"line {self.done}", translation)
         if self.attention and self.translator.alignment_heads:
@@ -100,17 +99,19 @@ def check_attention(attention: bool, as_json: bool, tag: str | None) -> None:
 def chunks_of(text: list[str] | None, input: Path | None, split: str) -> Iterator[list[str]]:
     """The texts in chunks; the first is read at once. From a pipe or a terminal, what has come so far is a chunk. A
     text is a line, or with `split` "wrapped" a paragraph."""
+    from regard.bulk.chunks import LINES, paragraphs
+
     if text and input:
         raise InputError("both texts and --input were given; give one or the other")
     wrapped = split == "wrapped"
     if text:
         chunks = iter([text])
     elif input in (None, STDIN) and not wrapped:
-        chunks = as_they_come(read_lines(STDIN), CHUNK)
+        chunks = as_they_come(read_lines(STDIN), LINES)
     else:
         lines = read_lines(input or STDIN)
         texts = paragraphs(lines) if wrapped else lines
-        chunks = iter(lambda: list(islice(texts, CHUNK)), [])
+        chunks = iter(lambda: list(islice(texts, LINES)), [])
     first = next(chunks, None)
     if first is None:
         raise InputError("standard input is empty; give texts, --input FILE, or pipe some text in")
@@ -122,52 +123,10 @@ def chunks_of(text: list[str] | None, input: Path | None, split: str) -> Iterato
     return all_chunks()
 
 
-def paragraphs(lines: Iterator[str]) -> Iterator[str]:
-    """Lines up to the next blank one as one text; a blank line is a text of its own."""
-    some: list[str] = []
-    for line in lines:
-        if line.strip():
-            some.append(line)
-            continue
-        if some:
-            yield "\n".join(some)
-        some = []
-        yield line
-    if some:
-        yield "\n".join(some)
-
-
 def rule_system() -> RuleSystem:
     from regard.course.rules.translate import translate  # here, because the grammar takes a fifth of a second to load
 
     return translate
-
-
-def formatted(line: int, translation: Translation, nbest: int, as_json: bool) -> str:
-    if as_json:
-        candidates = [
-            {"text": c.text, "score": finite(c.score), "log_prob": finite(c.log_prob)} for c in translation.candidates
-        ]
-        row = {
-            "source": translation.source,
-            "text": translation.text,
-            "score": finite(translation.score),
-            "nbest": candidates,
-            "sentences": [sentence_row(sentence) for sentence in translation.sentences],
-            "warnings": list(translation.warnings),
-        }
-        return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-    if nbest > 1:  # an empty line has no candidates, but it has a line
-        from regard.decode.translation import in_one_line
-
-        found = translation.candidates or [translation]
-        return "".join(f"{line} ||| {in_one_line(one.text)} ||| {one.score:.4f}\n" for one in found)
-    return translation.text + "\n"
-
-
-def finite(value: float) -> float | None:
-    """JSON has neither NaN nor infinity."""
-    return value if math.isfinite(value) else None
 
 
 def show_attention(translator: Translator, translation: Translation) -> None:

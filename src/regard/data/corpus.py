@@ -251,32 +251,17 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """The lines as bytes, with their line ends. The file is opened when the first is asked for."""
-    yield from RawLines(path)
-
-
-class RawLines:
-    """The lines of a file as bytes, with their line ends, decompressed by suffix."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self._stored = path, _opened(path, raw=path.suffix in COMPRESSED)
-
-    @property
-    def position(self) -> int:
-        """How many bytes of the file, as it is stored, were read so far; 0 for a pipe."""
-        return self._stored.tell() if not self._stored.closed and self._stored.seekable() else 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        path, empty = self.path, True
-        with self._stored as stored:
-            try:
-                for line in COMPRESSED[path.suffix](stored) if path.suffix in COMPRESSED else stored:
-                    empty = False
-                    yield line
-            except (OSError, *DAMAGED) as error:
-                raise unreadable(path, error) from None
-        if empty:
-            raise InputError(f"{path} is empty; it must hold one sentence a line")
+    """The lines as bytes, with their line ends."""
+    empty = True
+    with _opened(path, raw=path.suffix in COMPRESSED) as stored:
+        try:
+            for line in COMPRESSED[path.suffix](stored) if path.suffix in COMPRESSED else stored:
+                empty = False
+                yield line
+        except (OSError, *DAMAGED) as error:
+            raise unreadable(path, error) from None
+    if empty:
+        raise InputError(f"{path} is empty; it must hold one sentence a line")
 
 
 def unreadable(path: Path, error: Exception) -> InputError:
@@ -285,9 +270,9 @@ def unreadable(path: Path, error: Exception) -> InputError:
     return InputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})")
 
 
-def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of an open stream; `name` is what errors call it."""
-    for number, raw in enumerate(stream, start=1):
+def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False, first: int = 1) -> Iterator[str]:
+    """The lines of an open stream; `name` is what errors call it, and `first` the number of the first line."""
+    for number, raw in enumerate(stream, start=first):
         line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_bom else raw
         try:
             yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")

@@ -22,8 +22,7 @@ from typing import Literal, get_args
 from regard.bundle import box
 from regard.decode.converted_model import ConvertedModel
 from regard.errors import BundleError, InputError, RegardError
-from regard.export.ctranslate2 import export_ctranslate2, identity, read_made
-from regard.export.table import default_folder
+from regard.export.ctranslate2 import EXPORTED, export_ctranslate2, identity, read_made
 from regard.files import user_cache
 
 EngineName = Literal["auto", "native", "ctranslate2"]
@@ -49,7 +48,7 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
     """The converted model for a bundle on the CPU; None: the native engine."""
     if engine == "native":
         return None
-    exported = default_folder(folder, "ctranslate2")
+    exported = folder / EXPORTED
     made = read_made(exported) if exported.exists() else None
     if made is None and engine == "auto" and folder.resolve().parent != box.HOME.resolve():
         return None

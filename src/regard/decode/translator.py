@@ -167,6 +167,11 @@ class TextTranslator:
         return f"{type(self).__name__}({name}{self.bundle.architecture}, {size}, {model.device})"
 
     @property
+    def folders(self) -> list[Path]:
+        """Where the model is, or the models of an ensemble; none of a model that was made in memory."""
+        return list(self._folders)
+
+    @property
     def tokenizer(self) -> Tokenizer:
         return self.bundle.tokenizer
 

@@ -78,16 +78,22 @@ def _origin(origins: Sequence[Span], span: Span) -> Span:
 
 
 def translation_words(bundle: Bundle, translation: Translation) -> WordAlignment:
+    """The links that `translate` itself found, with the words that they link."""
+    trust = stored_view(bundle)[1]
+    links = tuple(sorted(translation_links(bundle, translation)))
+    return WordAlignment(_words(translation.source), _words(translation.text), links, trust)
+
+
+def translation_links(bundle: Bundle, translation: Translation) -> set[Link]:
     """The links that `translate` itself found, sentence by sentence."""
     source, target = word_spans(translation.source), word_spans(translation.text)
-    links = set()
+    links: set[Link] = set()
     for sentence in translation.sentences:
         if sentence.alignment is None:
             raise no_attention(bundle)
         for from_span, to_span in sentence.alignment:
             links |= {(i, j) for i in _touched(source, from_span) for j in _touched(target, to_span)}
-    trust = stored_view(bundle)[1]
-    return WordAlignment(_words(translation.source), _words(translation.text), tuple(sorted(links)), trust)
+    return links
 
 
 def _touched(words: Sequence[Span], span: Span) -> range:

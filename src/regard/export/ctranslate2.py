@@ -32,11 +32,13 @@ from regard.bundle.json_file import one_line, read_json, write_json
 from regard.bundle.stored import Stored, read_stored
 from regard.errors import BundleError, InputError
 from regard.export.ctranslate2_file import WEIGHTS, Entry, Weights, write_model
+from regard.export.table import ExportOptions
 from regard.files import sync_folder
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import SPECIALS, UNKNOWN
 
 ABOUT = "regard.json"
+EXPORTED = "ctranslate2"  # where an export is written to, within the bundle's folder, and looked for
 CONVERTER = 1  # of this file: what it writes is not the same as what another number's wrote
 ACTIVATIONS = {"relu": 0, "silu": 2, "swiglu": 2, "gelu": 3}  # CTranslate2's numbers; swiglu is silu with a gate
 NORM_EPSILON = 1e-5  # of torch's LayerNorm
@@ -61,8 +63,7 @@ class Made:
 def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Made:
     """Convert the bundle in `folder` into the new folder `out`, which appears when it is complete. An earlier
     conversion there is replaced; anything else is left alone and refused."""
-    if weights not in WEIGHTS:
-        raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {weights}", parameter="weights")
+    checked_weights(weights)
     about = read_json(folder / places.CONFIG)
     if problem := refusal(about):
         raise InputError(f"{folder} {problem}; {CAN_BE_EXPORTED}")
@@ -92,6 +93,24 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Ma
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return made
+
+
+def export_as_lines(folder: Path, out: Path, options: ExportOptions) -> list[str]:
+    """The same, told in lines."""
+    made = export_ctranslate2(folder, out, checked_weights(options.weights))
+    size = sum(path.stat().st_size for path in out.iterdir())
+    heads = "the mean of its heads" if made.head is None else f"head {made.head}"
+    return [
+        f"{out}: a model of CTranslate2, weights {made.weights}, {size / 1e6:.1f} MB",
+        f"attention: layer {made.layer}, {heads}; sentences of up to {made.positions} tokens",
+    ]
+
+
+def checked_weights(name: str) -> Weights:
+    for known in WEIGHTS:
+        if known == name:
+            return known
+    raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {name}", parameter="weights")
 
 
 def refusal(about: Mapping[str, Any]) -> str | None:

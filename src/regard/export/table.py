@@ -1,43 +1,55 @@
-"""The formats that a model can be exported to, in one table.
+"""Every format that a model can be written in for other programs, in one literal table.
 
-To add one: a file that writes it, and a line here.
+A format is a file with one function `(folder of the bundle, new folder, options) → lines that say what was written`,
+which refuses a model that it cannot express, and a row here. It is imported when it is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
+from regard.bundle.folder import find_bundle
+from regard.config import nearest
 from regard.errors import InputError
-from regard.export.ctranslate2_file import WEIGHTS, Weights
 
 
-def to_ctranslate2(folder: Path, out: Path, weights: str | None) -> list[str]:
-    from regard.export.ctranslate2 import export_ctranslate2
-
-    chosen: Weights = next((known for known in WEIGHTS if known == (weights or "int8")), "int8")
-    if weights not in (None, chosen):
-        raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {weights}", parameter="weights")
-    made = export_ctranslate2(folder, out, chosen)
-    size = sum(path.stat().st_size for path in out.iterdir())
-    heads = "the mean of its heads" if made.head is None else f"head {made.head}"
-    return [
-        f"{out}: a model of CTranslate2, weights {made.weights}, {size / 1e6:.1f} MB",
-        f"attention: layer {made.layer}, {heads}; sentences of up to {made.positions} tokens",
-    ]
+@dataclass(frozen=True)
+class ExportOptions:
+    weights: str  # how they are stored
 
 
-# From a bundle's folder, the folder to write and the weights' format, if one is named, to lines that say what was made.
-EXPORTS: dict[str, Callable[[Path, Path, str | None], list[str]]] = {"ctranslate2": to_ctranslate2}
+class Export(NamedTuple):
+    module: str
+    function: str
+    weights: tuple[str, ...]  # ways to store them; the first is the default
+    replaces: bool = False  # whether an earlier export is replaced; the function refuses any other folder that is there
 
 
-def default_folder(folder: Path, name: str) -> Path:
-    """Where an export is written, and where a translator looks for it: within the bundle's folder."""
-    return folder / name
+CTRANSLATE2_WEIGHTS = (
+    *("int8", "int8_float32", "int8_float16", "int8_bfloat16"),
+    *("int16", "float16", "bfloat16", "float32"),
+)
+EXPORTS = {
+    "ctranslate2": Export("regard.export.ctranslate2", "export_as_lines", CTRANSLATE2_WEIGHTS, replaces=True),
+    "huggingface": Export("regard.export.huggingface", "export_huggingface", ("float32", "float16", "bfloat16")),
+}
 
 
-def export(folder: Path, name: str, out: Path | None = None, weights: str | None = None) -> list[str]:
-    """Write the bundle in `folder` in the format `name`; lines that say what was written."""
-    if name not in EXPORTS:
-        raise InputError(f"a model can be exported as {', '.join(EXPORTS)}, but not as {name!r}")
-    return EXPORTS[name](folder, default_folder(folder, name) if out is None else out, weights)
+def export_model(model: Path, kind: str, out: Path | None = None, weights: str | None = None) -> list[str]:
+    """Write a model as a new folder, by default the folder `kind` within the model's own. The lines say what was
+    written."""
+    if kind not in EXPORTS:
+        raise InputError(f'unknown format "{kind}"; {nearest(kind, EXPORTS)}', parameter="as")
+    form = EXPORTS[kind]
+    if weights is not None and weights not in form.weights:
+        raise InputError(f'weights must be one of {", ".join(form.weights)} for {kind}, but are "{weights}"')
+    folder = find_bundle(model)
+    place = out or folder / kind
+    if place.exists() and not form.replaces:
+        raise InputError(f"{place} is there already; name a folder that does not exist yet", parameter="out")
+    write = getattr(import_module(form.module), form.function)
+    lines: list[str] = write(folder, place, ExportOptions(weights or form.weights[0]))
+    return lines

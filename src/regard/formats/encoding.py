@@ -28,8 +28,9 @@ class Encoded(NamedTuple):
             ) from None
 
 
-def decode(data: bytes, named: str | None = None) -> Encoded:
-    """A byte-order mark decides, then the encoding that the document names, then UTF-8.
+def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encoded:
+    """A byte-order mark decides, then the encoding that the document names, then UTF-8. Of a stretch of a document,
+    `first_line` is the number of its first line.
 
     >>> decode(b"caf\\xc3\\xa9").text
     'café'
@@ -47,7 +48,7 @@ def decode(data: bytes, named: str | None = None) -> Encoded:
             f"the document names the encoding {encoding!r}, which is unknown; convert it to UTF-8"
         ) from None
     except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, len(mark) + problem.start) + 1
+        line = data.count(b"\n", 0, len(mark) + problem.start) + first_line
         raise InputError(f"line {line} of the document is not {encoding.upper()}; convert it to UTF-8 first") from None
     except UnicodeEncodeError:
         raise InputError(f"the document is in {encoding}, in a form that cannot be kept; convert it to UTF-8") from None

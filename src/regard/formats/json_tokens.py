@@ -45,20 +45,20 @@ class JsonText:
     holders: list[Holder]  # a parent stands before its children; number 0 holds the document's value
 
 
-def read_json(text: str, at: int = 0, end: int | None = None, what: str = "the document") -> JsonText:
-    """The string values of the document in characters `at` to `end` of the text.
+def read_json(text: str, at: int = 0, end: int | None = None, first_line: int = 1) -> JsonText:
+    """The string values of the document in characters `at` to `end` of the text, whose lines count from `first_line`.
 
     >>> [(s.value, s.key) for s in read_json('{"a": "x", "b": [1, "y"]}').strings]
     [('x', 'a'), ('y', 1)]
     """
-    return JsonReader(text, at, len(text) if end is None else end, what).read()
+    return JsonReader(text, at, len(text) if end is None else end, first_line).read()
 
 
 class JsonReader:
     """Reads values from left to right."""
 
-    def __init__(self, text: str, at: int, end: int, what: str) -> None:
-        self.text, self.at, self.end, self.what = text, at, end, what
+    def __init__(self, text: str, at: int, end: int, first_line: int) -> None:
+        self.text, self.at, self.end, self.first_line = text, at, end, first_line
         self.found = JsonText([], [Holder(0, "", False, set())])
         self.stack = [0]
 
@@ -126,9 +126,9 @@ class JsonReader:
             self.at = found.end()
 
     def error(self, problem: str) -> InputError:
-        line = self.text.count("\n", 0, self.at) + 1
+        line = self.text.count("\n", 0, self.at) + self.first_line
         column = self.at - self.text.rfind("\n", 0, self.at)
-        return InputError(f"{self.what} is no JSON: {problem} in line {line}, column {column}")
+        return InputError(f"the document is no JSON: {problem} in line {line}, column {column}")
 
 
 def json_string(text: str, raw: str, ascii_only: bool) -> str:

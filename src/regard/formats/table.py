@@ -37,6 +37,7 @@ FORMATS: dict[str, DocumentFormat] = {
     "yaml": DocumentFormat((".yaml", ".yml"), "regard.formats.yaml"),
     "tsv": DocumentFormat((".tsv",), "regard.formats.tsv"),
     "jsonl": DocumentFormat((".jsonl", ".ndjson"), "regard.formats.jsonl"),
+    "parquet": DocumentFormat((".parquet", ".pq"), "regard.formats.parquet", binary=True),
 }
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from regard.decode.translation import Translation
-from regard.formats.document import DEFAULTS, FormatOptions, PlacedSegment, Segment
+from regard.formats.document import DEFAULTS, Document, FormatOptions, PlacedSegment, Segment
 from regard.formats.inline import place_marks
 from regard.formats.table import reader_of
 
@@ -34,7 +34,11 @@ def translate_document(
     >>> translate_document(b"Two\\n  lines\\n", "text", copy).data
     b'Two\\n  lines\\n'
     """
-    document = reader_of(format)(data, options)
+    return translate_read(reader_of(format)(data, options), translate)
+
+
+def translate_read(document: Document, translate: Translate) -> TranslatedDocument:
+    """The same of a document that was read already."""
     segments = tuple(document.segments)
     translations = translate_segments(segments, translate)
     placed = [

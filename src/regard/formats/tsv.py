@@ -8,28 +8,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
-from regard.formats.encoding import decode
+from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 from regard.formats.spans import SpanDocument, TextSpan, kept_warning
 
 LINE_OR_TAB = re.compile(r"[\t\r\n]+")
 
 
+class ChosenColumns(NamedTuple):
+    """Their numbers from 0, and whether the first line of the table is a header."""
+
+    numbers: frozenset[int]
+    has_header: bool
+
+
 def read(data: bytes, options: FormatOptions) -> SpanDocument:
     source = decode(data)
-    lines = source.text.split("\n")
-    header = lines[0].removesuffix("\r").split("\t")
-    numbers, has_header = chosen_columns(options.columns, header)
+    spans, kept = read_rows(source, chosen_columns(options.columns, source.text.partition("\n")[0]))
+    return SpanDocument(source, spans, kept_warning(kept, "cell"))
+
+
+def read_rows(source: Encoded, columns: ChosenColumns, first_line: int = 1) -> tuple[list[TextSpan], int]:
+    """The texts of whole lines of a table, and how many cells of the chosen columns have no letter."""
     spans: list[TextSpan] = []
     start, kept = 0, 0
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(source.text.split("\n"), first_line):
         place = start
         for column, cell in enumerate(line.split("\t")):
             text = cell.removesuffix("\r")
-            if column in numbers and text and not (number == 1 and has_header):
+            if column in columns.numbers and text and not (number == 1 and columns.has_header):
                 if has_letter(text):
                     segment = Segment(text, place=f"line {number}, column {column + 1}")
                     spans.append(TextSpan(place, place + len(text), [segment], written))
@@ -37,19 +48,20 @@ def read(data: bytes, options: FormatOptions) -> SpanDocument:
                     kept += 1
             place += len(cell) + 1
         start += len(line) + 1
-    return SpanDocument(source, spans, kept_warning(kept, "cell"))
+    return spans, kept
 
 
 def written(placed: Sequence[PlacedSegment]) -> str:
     return LINE_OR_TAB.sub(" ", placed[0].text)
 
 
-def chosen_columns(columns: tuple[str, ...], header: list[str]) -> tuple[set[int], bool]:
-    """The columns' numbers from 0, and whether the first line is a header.
+def chosen_columns(columns: tuple[str, ...], first_line: str) -> ChosenColumns:
+    """The columns that the user means, by the first line of the table.
 
-    >>> chosen_columns(("text",), ["id", "text"]), chosen_columns(("1",), ["id", "text"])
-    (({1}, True), ({0}, False))
+    >>> chosen_columns(("text",), "id\\ttext")
+    ChosenColumns(numbers=frozenset({1}), has_header=True)
     """
+    header = first_line.removesuffix("\r").split("\t")
     names = [column for column in columns if column in header]
     for column in columns or ("",):
         if column not in header and not (
@@ -58,4 +70,4 @@ def chosen_columns(columns: tuple[str, ...], header: list[str]) -> tuple[set[int
             shown = ", ".join(f"{number} ({name[:30]})" for number, name in enumerate(header[:20], 1))
             given = f"{column!r} is none of them" if column else "none was chosen"
             raise InputError(f"columns must name columns of the table, but {given}; there are: {shown}")
-    return {header.index(c) if c in header else int(c) - 1 for c in columns}, bool(names)
+    return ChosenColumns(frozenset(header.index(c) if c in header else int(c) - 1 for c in columns), bool(names))

@@ -13,11 +13,11 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
 from regard.data.corpus import DataConfig
 from regard.errors import RunError
-from regard.files import remove_leftovers, write_atomically
+from regard.files import lock_holder, remove_leftovers, take_lock, write_atomically
 from regard.recipe.read import read_tables, recipe_from_tables
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
@@ -53,12 +53,9 @@ class RunFolder:
         """Raise if another process is training here. Nothing is written."""
         if self._held:
             return
-        try:
-            with (self.path / LOCK).open("r+") as file:
-                if not _lock(file):
-                    raise self._in_use(file)
-        except OSError:  # no lock, or none that this user can take
-            return
+        holder = lock_holder(self.path / LOCK)
+        if holder is not None:
+            raise self._in_use(holder)
 
     def has_begun(self, recipe: Recipe) -> bool:
         """Whether a run with this recipe has a checkpoint here. If it has none yet, what it wrote is removed."""
@@ -108,10 +105,7 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """One process at a time. The system releases the lock when a process dies, however it dies; what such a
         process has left half written is removed."""
-        with self._take_lock() as file:
-            file.truncate(0)
-            file.write(f"{os.getpid()}\n")
-            file.flush()
+        with take_lock(self.path / LOCK, self._in_use):
             self._held = True
             folders = (self.path, self.best, self.last)
             remove_leftovers((path for folder in folders for path in folder.glob(".*.tmp")), own=True)
@@ -122,24 +116,9 @@ class RunFolder:
                 if os.name == "posix":  # elsewhere an open file cannot be removed
                     (self.path / LOCK).unlink(missing_ok=True)
 
-    def _take_lock(self) -> IO[str]:
-        while True:
-            file = (self.path / LOCK).open("a+")
-            if not _lock(file):
-                with file:
-                    raise self._in_use(file)
-            if os.name != "posix" or _is_still(self.path / LOCK, file):
-                return file
-            file.close()  # the process that had it has removed it
-
-    def _in_use(self, lock: IO[str]) -> RunError:
-        holder = ""
-        with contextlib.suppress(OSError):
-            lock.seek(0)
-            holder = lock.read().strip()
-        who = f"another process (pid {holder})" if holder.isdigit() else "another process"
+    def _in_use(self, holder: str) -> RunError:
         return RunError(
-            f"{who} is training in {self.path}; wait for it, stop it, or choose another folder", parameter="out"
+            f"{holder} is training in {self.path}; wait for it, stop it, or choose another folder", parameter="out"
         )
 
 
@@ -149,29 +128,6 @@ def _read_card(bundle: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return card if isinstance(card, dict) else {}
-
-
-def _lock(file: IO[str]) -> bool:
-    """Whether this process has the lock now."""
-    try:
-        if os.name == "posix":
-            import fcntl
-
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    except OSError:
-        return False
-    return True
-
-
-def _is_still(path: Path, file: IO[str]) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except OSError:
-        return False
 
 
 def free_folder(first: Path) -> Path:

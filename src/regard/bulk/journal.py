@@ -1,0 +1,234 @@
+"""What a translation has written so far, in a folder beside its output, so that it can go on after a kill.
+
+OUT.partial/ holds for each process that writes
+
+    output    the chunks that are done, one after another
+    report    their rows of the report
+    journal   a line that says what the work is, then a line for each chunk in `output`, then a line that says "end"
+    lock      held by the process that writes
+
+A chunk is first written and synced, then entered in the journal and synced. So what the journal says is true at any
+moment: after a kill, what `output` holds beyond it is cut off and done again. The output itself appears by a rename.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from regard.bulk.tally import Tally
+from regard.bulk.work import ChunkResult
+from regard.errors import InputError
+from regard.files import sync_folder, take_lock
+
+
+class ProcessShare(NamedTuple):
+    """One of `world` processes that divide a file between them: it does every chunk with number % world == rank."""
+
+    rank: int = 0
+    world: int = 1
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and number % self.world == self.rank
+
+
+WHOLE = ProcessShare()
+
+
+class ChunkEntry(NamedTuple):
+    """A line of the journal: a chunk, where it ends in `output` and in `report`, and its tally."""
+
+    number: int
+    lines: int
+    output: int
+    report: int
+    tally: dict[str, Any]
+
+
+@dataclass
+class Journal:
+    """A journal as it is read."""
+
+    identity: dict[str, Any]
+    entries: list[ChunkEntry] = field(default_factory=list)
+    ended: bool = False
+    size: int = 0  # bytes up to the end of the last whole line
+
+
+def partial_folder(out: Path) -> Path:
+    return out.with_name(out.name + ".partial")
+
+
+def read_journal(path: Path) -> Journal | None:
+    """The journal up to its last whole line; None where there is none, or not even its first line."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    found: Journal | None = None
+    for line in data.splitlines(keepends=True):
+        try:
+            row = json.loads(line) if line.endswith(b"\n") else None
+        except ValueError:
+            row = None
+        if row is None:  # the process was killed while it wrote this line
+            break
+        if found is None:
+            found = Journal(row)
+        elif row == "end":
+            found.ended = True
+        else:
+            found.entries.append(ChunkEntry(*row))
+        found.size += len(line)
+    return found
+
+
+class PartialOutput:
+    """What one process has written so far, open to go on. Nobody else can open it until it is closed."""
+
+    def __init__(self, out: Path, share: ProcessShare, identity: Mapping[str, Any], restart: bool = False) -> None:
+        self.out, self.share = out, share
+        self.folder = partial_folder(out)
+        self.identity, self.tally = dict(identity), Tally()
+        while True:
+            self.folder.mkdir(exist_ok=True)
+            try:
+                self._lock = take_lock(self.path("lock"), self._in_use)
+                break
+            except FileNotFoundError:  # another process has finished and removed the folder
+                continue
+        try:
+            self._begin(restart)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def path(self, name: str, rank: int | None = None) -> Path:
+        """The file of this name; with several processes each has its own: 0-of-2.output."""
+        if self.share.world == 1:
+            return self.folder / name
+        return self.folder / f"{self.share.rank if rank is None else rank}-of-{self.share.world}.{name}"
+
+    def _in_use(self, holder: str) -> InputError:
+        return InputError(f"{holder} is writing {self.out}; wait for it, or choose another name", parameter="out")
+
+    def _begin(self, restart: bool) -> None:
+        if restart:
+            self._discard()
+        journal = read_journal(self.path("journal"))
+        self._check(journal)
+        self.resumed = journal is not None and bool(journal.entries or journal.ended)
+        self.ended = journal is not None and journal.ended
+        if journal is None:
+            for name in ("output", "report"):
+                self.path(name).unlink(missing_ok=True)
+            journal = Journal(self.identity)
+        if self.ended and not self.path("output").exists():  # killed between the rename and the end
+            self.done, self.offsets = len(journal.entries), (0, 0)
+        else:
+            self._cut_off(journal)
+        for entry in journal.entries:
+            self.tally.join(Tally.from_dict(entry.tally))
+        self.lines = sum(entry.lines for entry in journal.entries)
+
+    def _discard(self) -> None:
+        """Remove what earlier processes have written, unless one of them is still at work."""
+        for path in self.folder.glob("*lock"):
+            if path != self.path("lock"):
+                take_lock(path, self._in_use).close()
+        for path in self.folder.iterdir():
+            if path != self.path("lock"):
+                path.unlink()
+
+    def _check(self, journal: Journal | None) -> None:
+        """Raise unless what is in the folder is the beginning of this work."""
+        known = {self.path("journal", rank) for rank in range(self.share.world)}
+        other = next((path for path in sorted(self.folder.glob("*journal")) if path not in known), None)
+        differs = "another number of processes" if other else ""
+        if journal is not None and not differs:
+            then, now = journal.identity, self.identity
+            names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+            differs = f"another {names[0]}" if names else ""
+        if differs:
+            raise InputError(
+                f"{self.folder} holds the beginning of a translation with {differs}; give that again to go on with it, "
+                "or restart, which discards it",
+                parameter="restart",
+            )
+
+    def _cut_off(self, journal: Journal) -> None:
+        """Bring the files to where the journal says they are."""
+        self._files: list[IO[bytes]] = [self.path(name).open("ab") for name in ("output", "report")]
+        sizes = [file.tell() for file in self._files]
+        while journal.entries and (journal.entries[-1].output > sizes[0] or journal.entries[-1].report > sizes[1]):
+            journal.entries.pop()  # files that a machine lost when it stopped; the chunk is done again
+            journal.ended = self.ended = False
+            journal.size = 0
+        self.done = len(journal.entries)
+        self.offsets = (journal.entries[-1].output, journal.entries[-1].report) if journal.entries else (0, 0)
+        for file, size in zip(self._files, self.offsets, strict=True):
+            file.truncate(size)
+            file.seek(size)
+        self._journal = self.path("journal").open("ab")
+        self._journal.truncate(journal.size)
+        self._journal.seek(journal.size)
+        if not journal.size:
+            self._write(journal.identity, *([list(entry) for entry in journal.entries]))
+            sync_folder(self.folder)
+            sync_folder(self.folder.parent)
+
+    def _write(self, *rows: Any) -> None:
+        for row in rows:
+            self._journal.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        self._journal.flush()
+        os.fsync(self._journal.fileno())
+
+    def add(self, number: int, result: ChunkResult, lines: int) -> None:
+        """Write a chunk, so that no kill can lose or double it."""
+        for file, data in zip(self._files, (result.output, result.report), strict=True):
+            file.write(data)
+            file.flush()
+            if data:
+                os.fsync(file.fileno())
+        self.offsets = self.offsets[0] + len(result.output), self.offsets[1] + len(result.report)
+        self._write([number, lines, *self.offsets, result.tally.to_dict()])
+        self.done += 1
+        self.tally.join(result.tally)
+
+    def end(self) -> None:
+        """Say that all chunks of this process are done."""
+        if not self.ended:
+            self._write("end")
+            self.ended = True
+
+    def close(self) -> None:
+        for file in (*getattr(self, "_files", ()), *([self._journal] if hasattr(self, "_journal") else [])):
+            file.close()
+        self._lock.close()
+
+    def remove(self) -> None:
+        """Remove the folder; the output has its place."""
+        if os.name != "posix":  # where an open file cannot be removed
+            self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)  # before the lock is released: nobody else has begun here
+        self.close()
+
+    def __enter__(self) -> PartialOutput:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def chunk_bytes(path: Path, ends: list[int]) -> Iterator[bytes]:
+    """The chunks of a file that end at these offsets."""
+    with path.open("rb") as file:
+        start = 0
+        for end in ends:
+            yield file.read(end - start)
+            start = end

@@ -1,0 +1,114 @@
+"""A translation as a line of output: its text, an n-best list, or JSON; and a sentence as a row of a report.
+
+    text                     TEXT
+    with alignments          TEXT ||| 0-0 1-2
+    n-best lists             NUMBER ||| TEXT ||| SCORE             numbers of texts count from 0
+    with alignments          NUMBER ||| TEXT ||| SCORE ||| 0-0 1-2
+
+Alignments are pairs SOURCE-TARGET of words of the texts as they are given, counted from 0 (the format of Moses).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from regard.decode.translation import SentenceTranslation, Translation, in_one_line
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.decode.translator import TextTranslator
+
+
+class OutputForm(NamedTuple):
+    """What a line of output holds."""
+
+    nbest: int = 1
+    as_json: bool = False
+    alignments: bool = False
+
+
+PLAIN = OutputForm()
+
+
+def check_form(form: OutputForm, split: str) -> None:
+    if form.alignments and form.nbest > 1 and split != "lines":
+        raise InputError(
+            "the alignments of n-best lists are those of single sentences: each text must be translated as one; "
+            f'split must be "lines" for them, but is {split!r}'
+        )
+
+
+def formatted(
+    number: int, translation: Translation, form: OutputForm = PLAIN, translator: TextTranslator | None = None
+) -> str:
+    """One text's output, with its line end. `translator` is needed for alignments alone."""
+    links = alignments(translator, translation, form.nbest) if form.alignments and translator else []
+    if form.as_json:
+        return json.dumps(json_row(translation, links), ensure_ascii=False, allow_nan=False) + "\n"
+    if form.nbest == 1:
+        return f"{in_one_line(translation.text)} ||| {links[0]}\n" if links else translation.text + "\n"
+    found = translation.candidates or [translation]  # an empty line has no candidates, but it has a line
+    fields = [f"{number} ||| {in_one_line(one.text)} ||| {one.score:.4f}" for one in found]
+    if links:
+        fields = [f"{field} ||| {pairs}" for field, pairs in zip(fields, links, strict=True)]
+    return "".join(f"{field}\n" for field in fields)
+
+
+def json_row(translation: Translation, links: Sequence[str] = ()) -> dict[str, Any]:
+    candidates: list[dict[str, Any]] = [
+        {"text": c.text, "score": finite(c.score), "log_prob": finite(c.log_prob)} for c in translation.candidates
+    ]
+    for candidate, pairs in zip(candidates, links, strict=False):
+        candidate["alignment"] = pairs
+    row = {
+        "source": translation.source,
+        "text": translation.text,
+        "score": finite(translation.score),
+        "nbest": candidates,
+        "sentences": [sentence_row(sentence) for sentence in translation.sentences],
+        "warnings": list(translation.warnings),
+    }
+    return row | ({"alignment": links[0]} if links else {})
+
+
+def alignments(translator: TextTranslator, translation: Translation, nbest: int) -> list[str]:
+    """The word links of each candidate, of a text without candidates one: those of `translate` for the best, and for
+    the others those of a forced pass."""
+    from regard.explain.alignment import format_links
+    from regard.explain.word_alignment import align_pairs, translation_links
+
+    first = format_links(translation_links(translator.bundle, translation))
+    others = [(translation.source, candidate.text) for candidate in translation.candidates[1:nbest]]
+    return [first, *(str(one) for one in align_pairs(translator, others))]
+
+
+def finite(value: float) -> float | None:
+    """JSON has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None
+
+
+def sentence_row(sentence: SentenceTranslation) -> dict[str, Any]:
+    """A sentence as JSON."""
+    return {
+        "source": sentence.source,
+        "text": sentence.text,
+        "source_span": sentence.source_span,
+        "target_span": sentence.target_span,
+        "confidence": None if sentence.confidence is None else round(sentence.confidence, 4),
+        "reasons": [{"name": reason.name, "text": reason.text} for reason in sentence.reasons],
+        "protected": [
+            {
+                "text": one.text, "kind": one.kind, "wanted": one.wanted, "source_span": one.source,
+                "target_span": one.target, "status": one.status, "note": one.note,
+            }
+            for one in sentence.protected
+        ],
+        "alignment": sentence.alignment,
+    }  # fmt: skip
+
+
+def report_row(place: str, sentence: SentenceTranslation) -> str:
+    return json.dumps({"place": place, **sentence_row(sentence)}, ensure_ascii=False, allow_nan=False) + "\n"

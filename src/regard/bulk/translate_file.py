@@ -1,0 +1,181 @@
+"""A file in, the same file in another language out, whatever its size: read, translated and written in chunks.
+
+    file ─ survey ─ chunks ─▶ ChunkTranslator, here or in other processes ─▶ PartialOutput ─ finish ─▶ file
+
+Memory holds a few chunks at a time. A run that was stopped, by kill -9 too, goes on where it was; the output is the
+same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regard.bulk.chunks import LINES, FileChunk, line_chunks
+from regard.bulk.finish import Join, finish, write_all
+from regard.bulk.identity import input_identity, work_identity
+from regard.bulk.journal import WHOLE, PartialOutput, ProcessShare
+from regard.bulk.rows import PLAIN, OutputForm, check_form
+from regard.bulk.tally import Tally
+from regard.bulk.work import ChunkResult, ChunkTranslator, FileTask, Progress
+from regard.data.compressed import COMPRESSED
+from regard.data.corpus import decode_lines, read_raw_lines
+from regard.errors import InputError
+from regard.formats.document import FormatOptions
+from regard.formats.stretches import STREAMED, stretch_reader
+from regard.workers import WorkerKilledError, WorkerPool
+
+if TYPE_CHECKING:
+    from regard.decode.translator import TextTranslator
+
+MOST_WORKERS = 256
+# Makes the translator of a process; called with the number of the process, from 0.
+MakeTranslator = Callable[[int], "TextTranslator"]
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """A file to translate."""
+
+    input: Path
+    format: str = "lines"  # or one of `STREAMED`
+    columns: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)  # of `Translator.translate`
+    form: OutputForm = PLAIN
+    report: Path | None = None
+
+    @property
+    def wrapped(self) -> bool:
+        return bool(self.options.get("split") == "wrapped")
+
+    def chunks(self) -> Iterator[FileChunk]:
+        if self.format == "parquet":
+            from regard.formats.parquet import stretches
+
+            first = 0
+            for number, rows in enumerate(stretches(self.input, LINES)):
+                yield FileChunk(number, first, first + 1, len(rows), len(rows), rows)
+                first += len(rows)
+        else:
+            yield from line_chunks(read_raw_lines(self.input), self.wrapped and self.format in ("lines", "text"))
+
+    def task(self, suffix: str) -> FileTask:
+        options = FormatOptions(self.wrapped, self.columns)
+        lines = partial(read_raw_lines, self.input)
+        reader = None if self.format == "lines" else stretch_reader(self.format, lines, options)
+        filled = {"split": "sentences", **self.options}
+        return FileTask(str(self.input), filled, self.form, reader, self.report is not None, suffix)
+
+    def survey(self) -> int:
+        """The number of lines or rows. What cannot be read is found here, before anything is translated."""
+        if self.format == "parquet":
+            from regard.formats.parquet import survey
+
+            return survey(self.input, self.columns)
+        return sum(1 for _ in decode_lines(read_raw_lines(self.input), str(self.input)))
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a file translation is run; its output does not depend on it."""
+
+    workers: int = 1
+    make_worker: MakeTranslator | None = None  # needed for more than one
+    restart: bool = False  # discard what an earlier run has left
+    share: ProcessShare = WHOLE
+    resumed: Callable[[int, int], None] | None = None  # called with the lines that were done before, and with all
+    progress: Callable[[int, int], None] | None = None  # called with the lines that are done, and with all
+    sentences: Progress | None = None  # called with the number of sentences that were just translated
+
+
+DEFAULT_RUN = RunOptions()
+
+
+def translate_file(translator: TextTranslator, job: FileJob, out: Path, run: RunOptions = DEFAULT_RUN) -> Tally:
+    """Translate a file into another."""
+    out = out.resolve()
+    lines, task = _checked(job, out, run), job.task(out.suffix if out.suffix in COMPRESSED else "")
+    settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
+    settings |= {"report": task.report, "processes": run.share.world}
+    identity = work_identity(job.input, translator.folders, settings, job.options)
+    with PartialOutput(out, run.share, identity, run.restart) as part:
+        done = part.lines
+        if part.resumed and run.resumed:
+            run.resumed(done, lines)
+        try:
+            if not part.ended:
+                for chunk, result in _results(job, ChunkTranslator(translator, task, run.sentences), part, run):
+                    part.add(chunk.number, result, chunk.lines)
+                    done += chunk.lines
+                    if run.progress:
+                        run.progress(done, lines)
+                if input_identity(job.input) != identity["input file, or one that has changed"]:
+                    raise InputError(f"{job.input} has changed while it was translated; translate it again")
+                part.end()
+        except WorkerKilledError as problem:
+            raise WorkerKilledError(
+                f"{problem}; {done:,} lines are kept, and the same call goes on after them"
+            ) from None
+        except BaseException:
+            if not part.done and run.share.world == 1:
+                part.remove()  # there is nothing to go on with
+            raise
+        return finish(part, job.report, _join(job)) if run.share.rank == 0 else part.tally
+
+
+def translated_chunks(
+    translator: TextTranslator, job: FileJob, progress: Progress | None = None
+) -> Iterator[ChunkResult]:
+    """The results of all chunks, in order, for an output that cannot be resumed, such as a pipe."""
+    check_form(job.form, job.options.get("split", "sentences"))
+    return map(ChunkTranslator(translator, job.task(""), progress), job.chunks())
+
+
+def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
+    """The number of lines, after a look at everything that can be wrong."""
+    if job.format not in ("lines", *STREAMED):
+        raise InputError(f"format must be one of lines, {', '.join(STREAMED)}, but is {job.format!r}")
+    check_form(job.form, job.options.get("split", "sentences"))
+    if not 1 <= run.workers <= MOST_WORKERS:
+        raise InputError(f"workers must be from 1 to {MOST_WORKERS}, but is {run.workers}")
+    if run.share.world > 1 and run.workers > 1:
+        raise InputError("workers are for one process; where several share a file, each is one", parameter="workers")
+    if run.share.world > 1 and run.restart:
+        raise InputError(
+            f"several processes cannot restart at once; remove {out.name}.partial first", parameter="restart"
+        )
+    if job.format == "parquet" and {job.input.suffix, out.suffix} & set(COMPRESSED):
+        raise InputError("a Parquet file is compressed inside; name it without .gz or the like")
+    if out.exists() and not out.is_file():
+        raise InputError(f"out must be a file, but {out} is none")
+    return job.survey()
+
+
+def _results(
+    job: FileJob, work: ChunkTranslator, part: PartialOutput, run: RunOptions
+) -> Iterator[tuple[FileChunk, ChunkResult]]:
+    own = (chunk for chunk in job.chunks() if chunk.number in run.share)
+    chunks = (chunk for number, chunk in enumerate(own) if number >= part.done)
+    if run.workers == 1 or run.make_worker is None:
+        yield from ((chunk, work(chunk)) for chunk in chunks)
+        return
+    threads = str(max(1, (os.cpu_count() or 1) // run.workers))
+    make_work = partial(_make_work, run.make_worker, work.task)
+    with WorkerPool(make_work, run.workers, {"OMP_NUM_THREADS": threads}) as pool:
+        yield from pool.results(chunks, run.sentences)
+
+
+def _make_work(make_translator: MakeTranslator, task: FileTask, number: int, report: Progress) -> ChunkTranslator:
+    return ChunkTranslator(make_translator(number), task, report)
+
+
+def _join(job: FileJob) -> Join:
+    if job.format != "parquet":
+        return write_all
+    from regard.formats.parquet import join_stretches
+
+    return lambda chunks, path: join_stretches(chunks, job.input, path)

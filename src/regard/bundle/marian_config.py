@@ -1,0 +1,127 @@
+"""config.json of a Marian model: its class and sizes, as a configuration of our Transformer, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from regard.bundle.json_file import one_line, read_json
+from regard.config import build
+from regard.errors import BundleError, InputError, RegardError
+from regard.models.transformer import TransformerConfig
+
+CLASS = "MarianMTModel"
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}
+# Options of early models of this type, which transformers' class does not compute either.
+ELSEWHERE = ("normalize_before", "normalize_embedding", "add_final_layer_norm", "add_bias_logits")
+
+
+@dataclass(frozen=True)
+class MarianSizes:
+    """What config.json says."""
+
+    model: TransformerConfig  # with `tie` as it is where both sides have one vocabulary
+    source: int  # entries of the vocabularies
+    target: int
+    pad: int
+    eos: int
+    scaled: bool  # embeddings are multiplied by √D, as ours are
+    shared: bool  # one matrix for source, target and output
+    tied: bool  # one matrix for target and output
+    positions: int  # tokens of the longest sentence
+
+
+def read_sizes(folder: Path) -> MarianSizes:
+    if not (folder / "config.json").is_file():
+        raise InputError(f"{folder} has no config.json; give the folder of a model as Hugging Face stores it")
+    try:
+        found = read_json(folder / "config.json")
+    except BundleError as problem:
+        raise InputError(str(problem)) from None
+    check_class(found, folder)
+    read = _Reader(found, folder / "config.json")
+    for side in ("ffn_dim", "attention_heads"):
+        if read.whole(f"encoder_{side}") != read.whole(f"decoder_{side}"):
+            raise InputError(
+                f"{read.path} has another {side} in the encoder than in the decoder, which ours cannot have"
+            )
+    for name in ELSEWHERE:
+        if found.get(name):
+            raise InputError(f"{read.path} sets {name}, which is not a part of {CLASS}")
+    activation = found.get("activation_function", "gelu")
+    if activation not in ACTIVATIONS:
+        found_one, known = one_line(repr(activation)), ", ".join(ACTIVATIONS)
+        raise InputError(f"{read.path} has the activation {found_one}; those that can be read: {known}")
+    pad, eos = read.whole("pad_token_id"), read.whole("eos_token_id")
+    if found.get("decoder_start_token_id", pad) != pad:
+        raise InputError(f"{read.path} starts decoding with another token than its pad_token_id, which Marian does not")
+    source = read.whole("vocab_size")
+    target = read.whole("decoder_vocab_size") if found.get("decoder_vocab_size") is not None else source
+    if not (0 <= pad < min(source, target) and 0 <= eos < min(source, target) and pad != eos):
+        raise InputError(f"{read.path} has pad_token_id {pad} and eos_token_id {eos}, which are not two of its entries")
+    tied = read.truth("tie_word_embeddings", True)
+    shared = tied and read.truth("share_encoder_decoder_embeddings", True)
+    if shared and source != target:
+        raise InputError(f"{read.path} shares one matrix of embeddings, but has {source:,} and {target:,} entries")
+    table = {
+        "width": read.whole("d_model"),
+        "heads": read.whole("encoder_attention_heads"),
+        "inner": read.whole("encoder_ffn_dim"),
+        "encoder_layers": read.whole("encoder_layers"),
+        "decoder_layers": read.whole("decoder_layers"),
+        "dropout": read.share("dropout"),
+        "attention_dropout": read.share("attention_dropout"),
+        "norm": "post",
+        "activation": ACTIVATIONS[activation],
+        "tie": "all" if shared else "target" if tied else "none",
+        "output_bias": True,
+    }
+    try:
+        model = build(TransformerConfig, table, "model")
+    except RegardError as problem:
+        raise InputError(f"{read.path} cannot be used: {one_line(problem)}") from None
+    scaled, positions = read.truth("scale_embedding", False), read.whole("max_position_embeddings")
+    return MarianSizes(model, source, target, pad, eos, scaled, shared, tied, positions)
+
+
+def check_class(found: Mapping[str, Any], folder: Path) -> None:
+    """Only what computes as `MarianMTModel` does is taken."""
+    classes = found.get("architectures") or []
+    kind = classes[0] if isinstance(classes, list) and classes else found.get("model_type")
+    if found.get("model_type") == "marian" and kind in (CLASS, "marian"):
+        return
+    raise InputError(
+        f"{folder} holds a model of the class {one_line(repr(kind))}; what can be imported: {CLASS} "
+        "(OPUS-MT; docs/marian.md says why not others)"
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Values of config.json by name, each of the type that it must have."""
+
+    found: Mapping[str, Any]
+    path: Path
+
+    def whole(self, name: str) -> int:
+        value: object = self.found.get(name)
+        if not isinstance(value, int) or isinstance(value, bool):
+            self._refuse(name, "a whole number", value)
+        return value
+
+    def share(self, name: str) -> float:
+        value: object = self.found.get(name, 0.0)
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            self._refuse(name, "a number", value)
+        return float(value)
+
+    def truth(self, name: str, default: bool) -> bool:
+        value: object = self.found.get(name, default)
+        if not isinstance(value, bool):
+            self._refuse(name, "true or false", value)
+        return value
+
+    def _refuse(self, name: str, kind: str, value: object) -> NoReturn:
+        raise InputError(f"{self.path}: {name} must be {kind}, but is {one_line(repr(value))}")

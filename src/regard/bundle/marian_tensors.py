@@ -1,0 +1,109 @@
+"""The tensors of a Marian model as Hugging Face stores it, and the same model's tensors as ours: names, sides, widths.
+
+    V vocabulary   D model width   F units of a feed-forward layer
+
+Marian puts the sines of a position into the first half of the D numbers and the cosines into the second; ours takes
+turns (sin, cos, sin, cos, …). Attention, norms and feed-forward layers treat all D numbers alike, so the same
+reordering of every tensor's model width, on each side where it has one, gives exactly the same model. What lies inside
+(heads, the units of feed-forward layers) stays. So neither model needs the other's positions.
+
+`PreNorm` models (LayerNorm before the sublayer, and a last one after the stack) are written with the same names by
+Hugging Face's Pegasus, which has Marian's positions; `export/huggingface.py` uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.models.transformer import TransformerConfig
+
+PAD_BIAS = -100.0  # of the output, for an entry that the other model does not have: e⁻¹⁰⁰ adds nothing to a softmax
+
+
+class TensorPair(NamedTuple):
+    """One tensor under both names, and which of its axes are the model's width."""
+
+    ours: str
+    theirs: str
+    axes: tuple[int, ...]
+
+
+# Module of a layer: ours, theirs, whether the model's width comes in, whether it goes out.
+ATTENTION = (
+    ("query", "q_proj", True, False),
+    ("key", "k_proj", True, False),
+    ("value", "v_proj", True, False),
+    ("output", "out_proj", False, True),
+)
+FEED_FORWARD = (("feed_forward.expand", "fc1", True, False), ("feed_forward.contract", "fc2", False, True))
+
+
+def width_order(width: int) -> Tensor:
+    """For each of our D places, theirs: sin₀ cos₀ sin₁ cos₁ … from sin₀ sin₁ … cos₀ cos₁ …
+
+    >>> width_order(6).tolist()
+    [0, 3, 1, 4, 2, 5]
+    """
+    return torch.arange(width).view(2, -1).T.flatten()
+
+
+def layer_pairs(config: TransformerConfig) -> Iterator[TensorPair]:
+    """Every tensor of the layers, and the last norms where there are any; embeddings and output are not among them."""
+    for side, count in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
+        looks = [("attention", "self_attn")] + ([("cross", "encoder_attn")] if side == "decoder" else [])
+        for i in range(count):
+            ours, theirs = f"{side}.{i}", f"model.{side}.layers.{i}"
+            for look, their_look in looks:
+                for part, their_part, comes_in, goes_out in ATTENTION:
+                    yield from _linear(
+                        f"{ours}.{look}.{part}", f"{theirs}.{their_look}.{their_part}", comes_in, goes_out
+                    )
+                yield from _norm(f"{ours}.around_{look}.norm", f"{theirs}.{their_look}_layer_norm")
+            for part, their_part, comes_in, goes_out in FEED_FORWARD:
+                yield from _linear(f"{ours}.{part}", f"{theirs}.{their_part}", comes_in, goes_out)
+            yield from _norm(f"{ours}.around_feed_forward.norm", f"{theirs}.final_layer_norm")
+        if config.norm == "pre":
+            yield from _norm(f"{side}_norm", f"model.{side}.layer_norm")
+
+
+def _linear(ours: str, theirs: str, comes_in: bool, goes_out: bool) -> Iterator[TensorPair]:
+    yield TensorPair(f"{ours}.weight", f"{theirs}.weight", ((0,) if goes_out else ()) + ((1,) if comes_in else ()))
+    yield TensorPair(f"{ours}.bias", f"{theirs}.bias", (0,) if goes_out else ())
+
+
+def _norm(ours: str, theirs: str) -> Iterator[TensorPair]:
+    yield TensorPair(f"{ours}.weight", f"{theirs}.weight", (0,))
+    yield TensorPair(f"{ours}.bias", f"{theirs}.bias", (0,))
+
+
+def reordered(tensor: Tensor, axes: tuple[int, ...], order: Tensor) -> Tensor:
+    for axis in axes:
+        tensor = tensor.index_select(axis, order)
+    return tensor
+
+
+def layers_from_marian(theirs: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
+    order = width_order(config.width)
+    return {pair.ours: reordered(theirs[pair.theirs], pair.axes, order) for pair in layer_pairs(config)}
+
+
+def layers_to_marian(ours: Mapping[str, Tensor], config: TransformerConfig) -> dict[str, Tensor]:
+    back = width_order(config.width).argsort()
+    return {pair.theirs: reordered(ours[pair.ours], pair.axes, back) for pair in layer_pairs(config)}
+
+
+def rows_from_marian(rows: Tensor, order: list[int | None], missing: float) -> Tensor:
+    """(V, …) in the order of our ids; an entry that they do not have is filled with `missing`."""
+    taken = rows[torch.tensor([i or 0 for i in order])]
+    taken[torch.tensor([i is None for i in order])] = missing
+    return taken
+
+
+def rows_to_marian(rows: Tensor, order: list[int | None]) -> Tensor:
+    """(V, …) in the order of their ids again, without what only we have."""
+    places = sorted((theirs, ours) for ours, theirs in enumerate(order) if theirs is not None)
+    return rows[torch.tensor([ours for _, ours in places])]

@@ -1,0 +1,242 @@
+"""Our Transformer as a folder that Hugging Face's `transformers` loads, and that translates there as it does here.
+
+    norm = "post"    MarianMTModel                      (the class of OPUS-MT)
+    norm = "pre"     PegasusForConditionalGeneration    (Marian's positions and names, LayerNorm before the sublayer)
+
+`transformers` has no Marian with LayerNorm before the sublayer; Pegasus computes exactly that, whatever it is trained
+for. Widths and names change as `bundle/marian_tensors.py` says, and nothing else: logits are the same but for rounding.
+What neither class has is refused: rotary or learned positions, gates, experts, other architectures.
+
+A vocabulary of ours becomes a tokenizer.json (`fast_tokenizer.py`); ids stay. A model that was imported gets back the
+files and the order of ids that it came with. Hugging Face divides by lengthᵅ where we divide by ((5 + length) / 6)ᵅ, so
+a beam search may rank hypotheses of unlike length differently; with a length penalty of 0 both are the same.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from regard.batch import BOS, EOS, PAD
+from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
+from regard.bundle.json_file import write_json
+from regard.bundle.marian_tensors import layers_to_marian, rows_to_marian, width_order
+from regard.errors import InputError
+from regard.export.fast_tokenizer import fast_tokenizer
+from regard.export.table import ExportOptions
+from regard.layers.positions import sinusoids
+from regard.models.transformer import TransformerConfig
+from regard.text.learnt_vocabulary import LearntVocabulary
+from regard.text.marian_text import marian_files
+from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
+from regard.text.tokenizer import Tokenizer
+from regard.text.vocabulary import Vocabulary
+from regard.version import __version__
+
+CLASSES = {"post": ("MarianMTModel", "marian"), "pre": ("PegasusForConditionalGeneration", "pegasus")}
+POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentence there
+LONGEST = 512  # tokens that are generated at most
+
+
+def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[str]:
+    """Write the model in a folder as a new folder. The lines say what was written."""
+    bundle = Bundle.load(folder)
+    check_exportable(bundle)
+    work = out.with_name(f".{out.name}.tmp")
+    work.mkdir(parents=True)
+    try:
+        kind = getattr(torch, options.weights)
+        tensors = {name: tensor.to(kind).contiguous() for name, tensor in to_huggingface(bundle).items()}
+        save_file(tensors, work / "model.safetensors", {"format": "pt"})
+        write_json(work / "config.json", config_of(bundle) | {"dtype": options.weights})
+        write_json(work / "generation_config.json", generation_of(bundle))
+        write_tokenizer(bundle, work)
+        (work / "README.md").write_text(readme_of(bundle), encoding="utf-8")
+        work.rename(out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    name = CLASSES[bundle.config.norm][0]
+    lines = [f"{name}: {sum(t.numel() for t in tensors.values()):,} numbers in {options.weights}, written to {out}"]
+    if bundle.decode.length_penalty:
+        alpha = bundle.decode.length_penalty
+        lines.append(f"the length penalty {alpha:g} is an exponent of the length there, of (5 + length) / 6 here")
+    return lines
+
+
+def check_exportable(bundle: Bundle) -> None:
+    """Raise where neither class computes what this model does."""
+    config = bundle.config
+    if bundle.architecture != "transformer":
+        _refuse(f"its architecture is {bundle.architecture}")
+    if config.positions != "sinusoidal":
+        _refuse(f"its positions are {config.positions}")
+    if config.activation == "swiglu":
+        _refuse("its feed-forward layers have gates (swiglu)")
+    if config.experts:
+        _refuse("it has a mixture of experts")
+    if config.norm == "pre" and not is_shared(bundle):
+        _refuse("its LayerNorm stands before the sublayer and its embeddings are not one matrix")
+
+
+def _refuse(why: str) -> NoReturn:
+    raise InputError(
+        f"this model cannot be written for Hugging Face: {why}; those that can: a Transformer with sinusoidal "
+        "positions, without gates and experts, with one vocabulary for both sides or with norm = post"
+    )
+
+
+def is_shared(bundle: Bundle) -> bool:
+    """One matrix for source, target and output."""
+    return bool(bundle.tokenizer.config.joint) and bundle.config.tie in ("auto", "all")
+
+
+def is_tied(bundle: Bundle) -> bool:
+    return bool(bundle.config.tie != "none")
+
+
+def ids_of(tokenizer: Tokenizer) -> dict[str, int]:
+    """PAD, EOS and the token that decoding starts with, as they are numbered in what is written."""
+    if isinstance(tokenizer.target, SentencePieceVocabulary):
+        pad, eos = tokenizer.target.pad, tokenizer.target.eos
+        return {"pad_token_id": pad, "eos_token_id": eos, "decoder_start_token_id": pad}
+    return {"pad_token_id": PAD, "eos_token_id": EOS, "decoder_start_token_id": BOS}
+
+
+def in_their_order(rows: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """(V, …) by the ids that the vocabulary is written with."""
+    if not isinstance(vocabulary, SentencePieceVocabulary):
+        return rows
+    return rows_to_marian(rows, imported_order(len(vocabulary) - 1, vocabulary.pad, vocabulary.eos))
+
+
+def to_huggingface(bundle: Bundle) -> dict[str, Tensor]:
+    """The tensors by the names of `transformers`; one that is shared once, as it writes them itself."""
+    ours = {name: tensor.detach().cpu().float() for name, tensor in bundle.model.state_dict().items()}
+    config, tokenizer = bundle.config, bundle.tokenizer
+    back = width_order(config.width).argsort()
+    source = in_their_order(ours["source_embedding.weight"], tokenizer.source)[:, back]
+    target = in_their_order(ours["target_embedding.weight"], tokenizer.target)[:, back]
+    output = in_their_order(ours["output.weight"], tokenizer.target)[:, back]
+    bias = ours.get("output.bias", torch.zeros(len(tokenizer.target)))
+    theirs = layers_to_marian(ours, config)
+    theirs["final_logits_bias"] = in_their_order(bias, tokenizer.target)[None]  # (1, V)
+    if is_shared(bundle):
+        theirs["model.shared.weight"] = target
+    else:
+        theirs["model.encoder.embed_tokens.weight"], theirs["model.decoder.embed_tokens.weight"] = source, target
+    if not is_tied(bundle):
+        theirs["lm_head.weight"] = output
+    table = sinusoids(torch.arange(POSITIONS), config.width)[:, back]  # (P, D)
+    return theirs | {f"model.{side}.embed_positions.weight": table.clone() for side in ("encoder", "decoder")}
+
+
+def config_of(bundle: Bundle) -> dict[str, Any]:
+    config: TransformerConfig = bundle.config
+    name, kind = CLASSES[config.norm]
+    drop = 0 if not isinstance(bundle.tokenizer.target, SentencePieceVocabulary) else 1  # our PAD is not theirs
+    marian = {
+        "decoder_vocab_size": bundle.tokenizer.target_size - drop,
+        "share_encoder_decoder_embeddings": is_shared(bundle),
+    }
+    return {
+        "architectures": [name],
+        "model_type": kind,
+        "vocab_size": bundle.tokenizer.source_size - drop,
+        **(marian if kind == "marian" else {}),
+        "d_model": config.width,
+        **{f"{side}_layers": getattr(config, f"{side}_layers") for side in ("encoder", "decoder")},
+        **{f"{side}_attention_heads": config.heads for side in ("encoder", "decoder")},
+        **{f"{side}_ffn_dim": config.inner for side in ("encoder", "decoder")},
+        "activation_function": config.activation,
+        "dropout": config.dropout,
+        "attention_dropout": config.attention_dropout,
+        "activation_dropout": 0.0,
+        "max_position_embeddings": POSITIONS,
+        "scale_embedding": True,
+        "tie_word_embeddings": is_tied(bundle),
+        "is_encoder_decoder": True,
+        "bos_token_id": None,
+        "forced_eos_token_id": None,
+        **ids_of(bundle.tokenizer),
+    }
+
+
+def generation_of(bundle: Bundle) -> dict[str, Any]:
+    """How it searches there: what is never said here is never said there."""
+    ids = ids_of(bundle.tokenizer)
+    return {
+        **ids,
+        "num_beams": bundle.decode.beam,
+        "length_penalty": bundle.decode.length_penalty,
+        "max_length": LONGEST,
+        "suppress_tokens": sorted({ids["pad_token_id"], ids["decoder_start_token_id"]}),
+    }
+
+
+def write_tokenizer(bundle: Bundle, folder: Path) -> None:
+    """Two vocabularies of ours are two tokenizers: the source's in the folder, the target's in `target/`."""
+    tokenizer = bundle.tokenizer
+    if isinstance(tokenizer.target, SentencePieceVocabulary):
+        for name, content in marian_files(tokenizer).items():
+            (folder / name).write_bytes(content)
+        source, target = bundle.languages
+        about = {
+            "tokenizer_class": "MarianTokenizer",
+            "separate_vocabs": not tokenizer.config.joint,
+            **({"source_lang": source} if source else {}),
+            **({"target_lang": target} if target else {}),
+            "eos_token": "</s>",
+            "unk_token": "<unk>",
+            "pad_token": "<pad>",
+            "model_max_length": LONGEST,
+        }
+        write_json(folder / "tokenizer_config.json", about)
+        return
+    sides = [(tokenizer.source, folder)] + ([] if tokenizer.config.joint else [(tokenizer.target, folder / "target")])
+    for vocabulary, place in sides:
+        place.mkdir(exist_ok=True)
+        assert isinstance(vocabulary, LearntVocabulary)
+        mark = tokenizer.mark if vocabulary is tokenizer.source else None
+        fast_tokenizer(vocabulary, tokenizer.config.tags, mark).save(str(place / "tokenizer.json"))
+        about = {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "bos_token": "<s>",
+            "eos_token": "</s>",
+            "pad_token": "<pad>",
+            "clean_up_tokenization_spaces": False,
+            "model_max_length": POSITIONS,
+            "model_input_names": ["input_ids", "attention_mask"],
+        }
+        write_json(place / "tokenizer_config.json", about)
+
+
+def readme_of(bundle: Bundle) -> str:
+    """A model card: what ours says of the model, and how it is used."""
+    about, imported = read_card(bundle.card).about, bundle.card.get("imported")
+    licence = imported.get("licence") if isinstance(imported, Mapping) else None
+    title = about.title if about and about.title else "A translator"
+    data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []
+    head = [
+        "---",
+        *([f"license: {licence}"] if licence else []),
+        "library_name: transformers",
+        "pipeline_tag: translation",
+        "---",
+    ]
+    use = """
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+tokenizer, model = AutoTokenizer.from_pretrained("FOLDER"), AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
+said = model.generate(**tokenizer(["A sentence."], return_tensors="pt"))
+print(tokenizer.batch_decode(said, skip_special_tokens=True))
+```
+"""
+    return "\n".join([*head, f"# {title}", f"Written by regard {__version__}.", *data, use])
