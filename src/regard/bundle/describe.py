@@ -7,14 +7,15 @@ from typing import Any
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import card_rows, read_card
-from regard.bundle.folder import PARTS, beside, find_bundle, part, updates
+from regard.bundle.find import find_model
+from regard.bundle.folder import PARTS, beside, part, updates
 
 TOKENS = 10  # of a short sentence, EOS counted
 
 
 def describe_json(model: Path) -> dict[str, Any]:
     """The card, and what only the folder says."""
-    folder = find_bundle(model)
+    folder = find_model(model)
     bundle, other = Bundle.load(folder), beside(folder)
     known = {"architecture": bundle.architecture, "beside": other and other.name, "tag": bundle.tag}
     return {name: value for name, value in known.items() if value} | bundle.card
@@ -22,7 +23,7 @@ def describe_json(model: Path) -> dict[str, Any]:
 
 def describe_rows(model: Path) -> dict[str, list[str]]:
     """Lines under headings."""
-    folder = find_bundle(model)
+    folder = find_model(model)
     bundle, other = Bundle.load(folder), beside(folder)
     sizes = read_card(bundle.card).recipe.get("model", {})
     files = {path for path in folder.iterdir() if path.is_file()} | {part(folder, name) for name in PARTS}

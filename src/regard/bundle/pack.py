@@ -18,6 +18,7 @@ from torch import Tensor
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import MEASURED, SCORES, read_about, without_places
+from regard.bundle.find import find_model
 from regard.bundle.folder import LEXICON, Storage, find_bundle
 from regard.bundle.folder import beside as files_of
 from regard.bundle.weights import from_storage, relative_errors, to_storage
@@ -47,7 +48,7 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
         raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
     beside, tag, rank = options.beside, options.tag, options.rank
     text = {"about": read_about(options.about)} if options.about else {}
-    folder = find_bundle(model)
+    folder = find_model(model)
     bundle = Bundle.load(folder)
     tokenizer = bundle.tokenizer if tag is None else bundle.tokenizer.marked(tag)
     if tag is not None and "about" in bundle.card and not text:

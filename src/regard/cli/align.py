@@ -92,13 +92,13 @@ def align(
       regard align --src corpus/dev.en --tgt corpus/dev.fr --out dev.links
       regard align --src corpus/dev.en --tgt corpus/dev.fr --gold corpus/dev.align
     """
-    from regard.bundle.folder import find_bundle
+    from regard.bundle.find import find_model
     from regard.text.words import space_spans, word_spans
 
     if gold is None and (save_view or as_json or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
         raise InputError("a view is chosen, measured and compared by known links; add them: --gold FILE")
     check_output(out, src)
-    folder = find_bundle(model or box.boxed())
+    folder = find_model(model or box.boxed())
     if save_view and folder.parent == box.HOME:
         raise InputError(
             f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "

@@ -1,4 +1,4 @@
-"""`regard fetch`: public data sets as train, dev and test files."""
+"""`regard fetch`: public data sets as train, dev and test files, and translators of other people."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ if TYPE_CHECKING:
 
 
 def fetch(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; without one, all are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A data set, or a model; without one, the sets are listed.")
+    ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FOLDER", help="A folder that does not exist yet.  [default: data/NAME]"),
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="A folder that does not exist yet.  [default: data/NAME; for a model, the user's cache]",
+        ),
     ] = None,
     mirror: Annotated[
         str | None,
         typer.Option("--mirror", metavar="PLACE", help="A folder or address that has the published files."),
     ] = None,
 ) -> None:
-    """Fetch a public data set as train, dev and test files.
+    """Fetch a public data set, or a translator of OPUS-MT.
 
-    An interrupted download continues when the same is typed again. The project's folder recipes/ has a recipe for each.
+    An interrupted download continues when the same is typed again. The project's folder recipes/ has a recipe for each
+    data set. A model comes from the hub of Hugging Face and is imported, as regard import does; then its name is that
+    of a model: regard translate --model opus-mt-en-fr. With REGARD_OFFLINE=1 nothing is fetched.
 
     \b
       regard fetch
       regard fetch tatoeba-en-fr --out data/tatoeba
+      regard fetch opus-mt-en-fr
     """
     from regard.data.sources import DATA_SETS, find_data_set
 
@@ -40,6 +49,10 @@ def fetch(
             typer.echo(f"{'':<29}from {data.downloads[0].url.rpartition('/')[0]}")
             typer.echo(f"{'':<29}licence: {data.licence}")
         typer.echo("\nto fetch one: regard fetch NAME")
+        typer.echo("to fetch a translator of OPUS-MT: regard fetch opus-mt-SOURCE-TARGET, such as opus-mt-en-fr")
+        return
+    if "/" in name or name.startswith("opus-mt"):
+        fetch_model(name, out, mirror)
         return
     from regard.data.prepare import fetch_data
 
@@ -49,6 +62,16 @@ def fetch(
     for made, count in counts.items():
         typer.echo(f"{out / made}: {count:,} lines")
     typer.echo(f"licence: {data.licence}\ncitation: {data.citation}")
+
+
+def fetch_model(name: str, out: Path | None, mirror: str | None) -> None:
+    """A model, imported; the last line is where it lies."""
+    from regard.bundle import find
+    from regard.bundle.hub_name import full_name
+
+    with progress() as progress_of:
+        folder = find.fetch_model(full_name(name), out, mirror, lambda line: typer.echo(line, err=True), progress_of)
+    typer.echo(str(folder))
 
 
 @contextmanager

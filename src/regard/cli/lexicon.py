@@ -48,11 +48,12 @@ def lexicon(
     from rich.console import Console
 
     from regard.bundle.bundle import Bundle
-    from regard.bundle.folder import LEXICON, find_bundle
+    from regard.bundle.find import find_model
+    from regard.bundle.folder import LEXICON
     from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
 
     config = LexiconConfig(entries=entries)
-    folder = find_bundle(model or box.boxed())
+    folder = find_model(model or box.boxed())
     bundle = Bundle.load(folder)
     if folder.parent == box.HOME:
         show_boxed(folder, bundle, bool(src or tgt))

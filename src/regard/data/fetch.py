@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -40,10 +41,17 @@ def silent(done: int, total: int | None) -> None:
     pass
 
 
+def check_online(what: str) -> None:
+    """Raise where the user has forbidden the network."""
+    if os.environ.get("REGARD_OFFLINE", "") not in ("", "0"):
+        raise InputError(f"{what} is not here, and REGARD_OFFLINE is set: unset it, or copy the files here yourself")
+
+
 def download(url: str, path: Path, checksum: str | None = None, on_bytes: OnBytes = silent) -> None:
     """The file at `url` as `path`. What PATH.part already has of it is not fetched again."""
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{url} is not an address; it must begin with https:// or http://")
+    check_online(url)
     part = path.with_name(f"{path.name}.part")
     damage = None
     for _ in range(TRIES):
@@ -126,7 +134,8 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def verify(path: Path, checksum: str | None, name: str) -> None:
-    """Raise unless a file has its checksum, "sha256:…" or "md5:…". Without one (None), an archive must be whole."""
+    """Raise unless a file has its checksum, "sha256:…", "md5:…" or "git-sha1:…". Without one (None), an archive must be
+    whole."""
     if checksum is None:
         check_archive(path, name)
         return
@@ -140,7 +149,11 @@ def verify(path: Path, checksum: str | None, name: str) -> None:
 
 
 def digest(path: Path, kind: str = "sha256") -> str:
+    """The checksum of a file; "git-sha1" is the one that git knows it by, over its length and content."""
     with path.open("rb") as file:
+        if kind == "git-sha1":
+            header = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+            return hashlib.file_digest(file, lambda: header).hexdigest()
         return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
-from regard.bundle.folder import find_bundle
+from regard.bundle.find import find_model
 from regard.bundle.search_config import DecodeConfig
 from regard.config import build
 from regard.decode.alignment_heads import (
@@ -138,7 +138,7 @@ class TextTranslator:
         several = [paths] if isinstance(paths, str | PathLike) else paths
         if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
             raise InputError(f"a model is named by a folder, or an ensemble by a list of folders, but not by {paths!r}")
-        folders = [find_bundle(Path(path)) for path in several]
+        folders = [find_model(Path(path)) for path in several]
         if not folders:
             raise InputError("a translator needs a model, but no folder is given")
         chosen, place = engine_and_device(engine, device, len(folders))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.bundle import Bundle
+from regard.bundle.find import find_model
 from regard.config import build, describe, keys_of, nearest, nearest_keys, parse
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES, check_architecture
@@ -77,7 +78,7 @@ def with_start(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -
     start, model = chosen.get("train", {}).get("start_from"), chosen.get("model", {})
     if not isinstance(start, str):
         return tables
-    bundle = Bundle.load(Path(start))
+    bundle = Bundle.load(find_model(Path(start)))
     filled = {**tables, "text": {**dataclasses.asdict(bundle.tokenizer.config), **tables.get("text", {})}}
     if model.get("architecture", bundle.architecture) == bundle.architecture and "preset" not in model:
         own = {"architecture": bundle.architecture, **dataclasses.asdict(bundle.config)}

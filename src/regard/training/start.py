@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.folder import find_bundle, weights_file
+from regard.bundle.find import find_model
+from regard.bundle.folder import weights_file
 from regard.config import differences
 from regard.errors import RecipeError
 from regard.layers.lora import adapt
@@ -40,7 +41,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
     """The model to start from, after checking that it fits the rest of the recipe."""
     if start_from is None:
         return None
-    folder = find_bundle(Path(start_from))
+    folder = find_model(Path(start_from))
     bundle = Bundle.load(folder)
     if conflicts := find_conflicts(bundle, architecture, model, text):
         more = f" and {len(conflicts) - 3} more differ" if len(conflicts) > 3 else ""
