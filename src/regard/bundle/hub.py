@@ -128,6 +128,7 @@ def _file(entry: object) -> HubFile | None:
     if not isinstance(entry, Mapping) or entry.get("rfilename") not in (*NEEDED, *WEIGHTS, *FURTHER):
         return None
     large, size = entry.get("lfs"), entry.get("size")
+    checksum: str | None
     if isinstance(large, Mapping) and re.fullmatch("[0-9a-f]{64}", str(large.get("sha256"))):
         checksum = f"sha256:{large['sha256']}"
     else:
