@@ -9,6 +9,7 @@ import pytest
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import card_rows, read_about, read_card
 from regard.errors import InputError, RecipeError
+from regard.text.tokenizer import Tokenizer
 from support import ABOUT
 
 
@@ -113,7 +114,7 @@ def test_a_calibration_that_cannot_be_used(wrong: object) -> None:
     ],
 )
 def test_languages_by_the_data_or_by_what_a_person_says(
-    card: dict[str, object], languages: tuple[str | None, str | None]
+    card: dict[str, object], languages: tuple[str | None, str | None], tokenizer: Tokenizer
 ) -> None:
-    bundle = Bundle("transformer", None, None, None, card)  # type: ignore[arg-type]
+    bundle = Bundle("transformer", None, None, tokenizer, card)  # type: ignore[arg-type]
     assert bundle.languages == languages

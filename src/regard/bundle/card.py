@@ -172,6 +172,8 @@ def read_card(card: Mapping[str, Any]) -> Card:
 
 def _typed(value: Any, kind: Any, where: str) -> Any:
     """`value` as an instance of `kind`, entries of a table that `kind` does not name left out."""
+    if kind is Any:
+        return value
     if isinstance(value, kind if isinstance(kind, type) and dataclasses.is_dataclass(kind) else ()):
         return value
     options = [option for option in get_args(kind) if option is not type(None)]
@@ -188,7 +190,7 @@ def _typed(value: Any, kind: Any, where: str) -> Any:
             require(has_default or wanted.name in value, f"{where}.{wanted.name} is missing")
         return kind(**{name: _typed(value[name], known[name], f"{where}.{name}") for name in known if name in value})
     try:
-        return value if kind is Any else accept(value, kind)
+        return accept(value, kind)
     except ValueError:
         raise RecipeError(f"{where} must be {describe(kind)}, but is {value!r}") from None
 

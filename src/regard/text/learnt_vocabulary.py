@@ -55,8 +55,13 @@ class LearntVocabulary(Vocabulary):
 
     @cached_property
     def bytes(self) -> list[bytes]:
-        words = self.pieces[: len(self.pieces) - self._tags]
-        return [_bytes_of(i, word, self.merges is not None) for i, word in enumerate(words)] + [b""] * self._tags
+        words = [piece.encode() for piece in self.pieces]
+        words[: len(SPECIALS)] = [b""] * len(SPECIALS)
+        if self.unknown is not None:
+            words[self.unknown] = f"{SPACE}{UNKNOWN}".encode()
+        else:
+            words[len(SPECIALS) : len(SPECIALS) + len(BYTES)] = [bytes([byte]) for byte in range(len(BYTES))]
+        return words[: len(words) - self._tags] + [b""] * self._tags
 
     def stored(self) -> dict[str, Any]:
         return {"pieces": self.pieces, "merges": self.merges}
@@ -183,15 +188,6 @@ def _alphabet(characters: Counter[str], most: int) -> list[str]:
         covered += count
         alphabet.append(character)
     return alphabet
-
-
-def _bytes_of(i: int, piece: str, bpe: bool) -> bytes:
-    """What an id adds to a text in pieces form."""
-    if i < len(SPECIALS):
-        return b""
-    if bpe and i < len(SPECIALS) + len(BYTES):
-        return bytes([i - len(SPECIALS)])
-    return piece.encode() if bpe or piece != UNKNOWN else f"▁{UNKNOWN}".encode()
 
 
 def _quiet_forks() -> None:
