@@ -57,7 +57,6 @@ FLAGS = {
         *("--json", "--out", "--help"),
     ],
     "corpus": ["--out", "--size", "--seed", "--help"],
-    "export": ["--as", "--out", "--weights", "--model", "--help"],
     "fetch": ["--out", "--mirror", "--help"],
     "info": ["--model", "--json", "--help"],
     "pack": ["--out", "--model", "--weights", "--lexicon", "--about", "--tag", "--beside", "--rank", "--help"],
