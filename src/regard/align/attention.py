@@ -116,11 +116,13 @@ def views_of(
 
 def hard_links(attention: WordAttention) -> set[Link]:
     """Each target word with the source word of the largest weight; none where the row is empty, zero or NaN."""
-    found = set()
-    for target, row in enumerate(attention.weights):
-        if row.size and np.isfinite(row).all() and row.max() > 0:
-            found.add((int(row.argmax()), target))
-    return found
+    weights = attention.weights
+    if not weights.size:
+        return set()
+    with np.errstate(invalid="ignore"):
+        linked = np.isfinite(weights).all(axis=1) & (weights.max(axis=1) > 0)
+    best = weights.argmax(axis=1).tolist()
+    return {(best[target], target) for target in np.flatnonzero(linked).tolist()}
 
 
 @dataclass(frozen=True)
@@ -139,14 +141,24 @@ def _merge(weights: Tensor | NDArray[Any], source: _WordShares, target: _WordSha
     with np.errstate(invalid="ignore"):  # rows with NaN stay NaN; the renderer refuses them
         to_words = attention[:, :-1] @ source.shares  # (subwords of target, V)
     off_words = attention[:, -1] if source.words else attention.sum(axis=1)  # a source may have no words at all
-    merged = np.full((len(target.words), len(source.words)), np.nan)
-    eos_mass = np.full(len(target.words), np.nan)
-    for word, share in enumerate(target.shares.T):
-        part = share > 0  # only rows of this word, so that a broken row spoils no other
-        if part.any():
-            merged[word] = np.average(to_words[part], axis=0, weights=share[part])
-            eos_mass[word] = np.average(off_words[part], weights=share[part])
-    return WordAttention(source.words, target.words, merged, eos_mass)
+    rows = np.column_stack([to_words, off_words])
+    merged = _means(rows, target.shares) if np.isfinite(rows).all() else _means_of_each(rows, target.shares)
+    return WordAttention(source.words, target.words, merged[:, :-1], merged[:, -1])
+
+
+def _means(rows: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of rows (subwords, …) the weighted mean of each word, by shares (subwords, words); NaN for a word without one."""
+    totals = shares.sum(axis=0)[:, None]
+    with np.errstate(invalid="ignore"):
+        means: NDArray[np.float64] = shares.T @ rows / np.where(totals > 0, totals, np.nan)
+    return means
+
+
+def _means_of_each(rows: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same word by word, so that a row that is not finite spoils no other word."""
+    parts = [share > 0 for share in shares.T]
+    means = [_means(rows[part], share[part, None])[0] for part, share in zip(parts, shares.T, strict=True)]
+    return np.array(means).reshape(len(parts), rows.shape[1])
 
 
 def _rows(weights: NDArray[np.float64], source: int, target: int, row: RowMeaning) -> NDArray[np.float64]:

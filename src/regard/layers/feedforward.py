@@ -36,7 +36,8 @@ class FeedForward(nn.Module):
         elif x.is_cuda and torch.is_autocast_enabled("cuda"):
             hidden = _ExpandRelu.apply(x, self.expand.weight.to(x.dtype), self.expand.bias.to(x.dtype))  # type: ignore[no-untyped-call]
         else:
-            hidden = F.relu(self.expand(x))
+            expanded = self.expand(x)
+            hidden = F.relu(expanded, inplace=not torch.is_grad_enabled())
         out: Tensor = self.contract(hidden)
         return out
 

@@ -44,15 +44,15 @@ class DecoderParts(Protocol):
 class JoinedMatrix:
     """Several linear maps of one input as one product."""
 
-    weight: Tensor  # (nD, D)
+    weight: Tensor  # (D, nD)
     bias: Tensor  # (nD,)
 
     @classmethod
     def of(cls, *maps: torch.nn.Linear) -> JoinedMatrix:
-        return cls(torch.cat([m.weight for m in maps]), torch.cat([m.bias for m in maps]))
+        return cls(torch.cat([m.weight.T for m in maps], dim=1), torch.cat([m.bias for m in maps]))
 
     def __call__(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
+        return F.linear(x, self.weight.T, self.bias)
 
 
 def query_key_value(attention: MultiHeadAttention) -> JoinedMatrix:

@@ -53,13 +53,14 @@ def subword_shares(subwords: Sequence[Span], words: Sequence[Span]) -> NDArray[n
 
     A subword that touches no word (a space, an empty span) goes to the nearest one, between two to the next.
     """
-    shares = np.zeros((len(subwords), len(words)))
-    for s, (start, end) in enumerate(subwords):
-        common = [max(0, min(end, stop) - max(start, begin)) for begin, stop in words]
-        if any(common):
-            shares[s] = np.array(common) / sum(common)
-        elif words:
-            distances = [max(begin - end, start - stop, 0) for begin, stop in words]
-            nearest = min(range(len(words)), key=lambda w: (distances[w], -w))
-            shares[s, nearest] = 1
+    if not subwords or not words:
+        return np.zeros((len(subwords), len(words)))
+    (start, end), (begin, stop) = np.array(subwords).T[:, :, None], np.array(words).T[:, None]
+    common = np.maximum(0, np.minimum(end, stop) - np.maximum(start, begin))  # (subwords, words)
+    alone = ~common.any(axis=1)
+    if alone.any():
+        distances = np.maximum(np.maximum(begin - end[alone], start[alone] - stop), 0)
+        nearest = len(words) - 1 - distances[:, ::-1].argmin(axis=1)  # the last of those that are equally near
+        common[alone, nearest] = 1
+    shares: NDArray[np.float64] = common / common.sum(axis=1, keepdims=True)
     return shares

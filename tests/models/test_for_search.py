@@ -1,0 +1,54 @@
+"""What is searched with in place of a model."""
+
+from __future__ import annotations
+
+import gc
+
+import torch
+
+from regard.batch import BOS, pad_sources
+from regard.models import for_search as module
+from regard.models.for_search import column_by_column, for_search
+from regard.models.rnn import Rnn, RnnConfig
+from regard.models.transformer import Transformer, TransformerConfig
+from variants import V, close, scattered
+
+SMALL = TransformerConfig(width=16, heads=2, inner=24, encoder_layers=1, decoder_layers=2)
+
+
+def test_a_twin_is_made_once_and_again_for_other_weights() -> None:
+    model = scattered(Transformer(SMALL, V, V, True))
+    twin = for_search(model)
+    assert twin is not model
+    assert for_search(model) is twin
+    with torch.no_grad():
+        model.output.weight[3] += 1.0
+    other = for_search(model)
+    assert other is not twin
+    assert isinstance(other, Transformer)
+    torch.testing.assert_close(other.output.weight, model.output.weight)
+
+
+def test_a_model_is_not_kept_alive_by_its_twin() -> None:
+    before = len(module._twins)
+    for _ in range(3):
+        for_search(scattered(Transformer(SMALL, V, V, True)))
+        gc.collect()
+    assert len(module._twins) == before
+
+
+def test_other_architectures_search_as_they_are() -> None:
+    model = Rnn(RnnConfig(width=12, layers=1, embedding=10), V, V, True)
+    assert for_search(model) is model
+
+
+@torch.inference_mode()
+def test_matrices_laid_otherwise_compute_the_same() -> None:
+    model = scattered(Transformer(SMALL, V, V, True))
+    twin = column_by_column(model)
+    assert twin.output.weight.stride() == (1, V)
+    assert twin.target_embedding.weight.stride() == (16, 1)
+    src, mask = pad_sources([[5, 6, 7], [8]])
+    token = torch.tensor([BOS, 4])
+    steps = [m.step(token, m.start(m.encode(src, mask), room=4)).logits for m in (model, twin)]
+    close(steps[1], steps[0])
