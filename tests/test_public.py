@@ -50,6 +50,7 @@ FLAGS = {
         *("--confidence", "--paired", "--resamples", "--seed", "--explain", "--line", "--by", "--src", "--line-tags"),
         *("--counts", "--edges", "--differences", "--out", "--json", "--digits", "--quiet", "--help"),
     ],
+    "score": ["--model", "--tag", "--help"],
     "claims": ["--only", "--out", "--quick", "--list", "--help"],
     "compare": ["--models", "--seeds", "--budget", "--tokenize", "--out", "--help"],
     "complexity": [

@@ -123,7 +123,6 @@ def translate(
         str | None,
         typer.Option(
             "--tag",
-            "--to",
             metavar="TAG",
             help="One of the model's tags, put before every source sentence; of a multilingual model, the language to "
             'translate into: fra, fr or ">>fra<<".',
