@@ -5,13 +5,17 @@ It stands above `explain` because it uses it; `decode/translator.py` has the par
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, overload
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from regard.decode.translator import TextTranslator, checked_texts
+from regard.decode.translator import TextTranslator, TranslateOptions, checked_texts
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.bulk.tally import Tally
     from regard.explain.front import Explanation
     from regard.explain.word_alignment import WordAlignment
 
@@ -27,6 +31,51 @@ class Translator(TextTranslator):
     Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
     thread, because torch's threads do not survive a fork.
     """
+
+    def translate_file(
+        self,
+        input: str | PathLike[str],
+        out: str | PathLike[str],
+        *,
+        format: str | None = None,
+        columns: Sequence[str] = (),
+        report: str | PathLike[str] | None = None,
+        workers: int = 1,
+        restart: bool = False,
+        lines_done: Callable[[int, int], None] | None = None,
+        **options: Unpack[TranslateOptions],
+    ) -> Tally:
+        """Translate a file into another, in chunks, whatever its size; options are those of `translate`.
+
+        format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines
+        columns     of a table or of records: what to translate
+        report      a .jsonl with every sentence, its confidence and the reasons to doubt it
+        workers     processes that translate side by side; each loads the model. A script that uses them needs
+                    `if __name__ == "__main__":`
+        restart     discard what a call that was stopped has left; otherwise the same call goes on where it was
+        lines_done  called with the number of lines that are done, and of all
+
+        The output appears when all is done. It returns what was counted: texts, sentences, doubtful ones.
+        """
+        from regard.bulk.rows import OutputForm
+        from regard.bulk.translate_file import FileJob, RunOptions, translate_file
+        from regard.formats.table import format_of
+
+        source = Path(input)
+        form = OutputForm(options.get("nbest", 1))
+        kind = format or format_of(source) or "lines"
+        job = FileJob(source, kind, tuple(columns), dict(options), form, None if report is None else Path(report))
+        if workers > 1 and not (self.folders and self.rule_system is None):
+            raise InputError("workers load the model from its folder, without rules; this one needs workers=1")
+        run = RunOptions(workers, partial(self._load_again, self.load_options), restart, progress=lines_done)
+        return translate_file(self, job, Path(out), run)
+
+    @classmethod
+    def _load_again(cls, options: dict[str, Any], number: int) -> Translator:
+        """The same translator in worker `number`; with several GPUs each has its own."""
+        from regard.device import nth_device
+
+        return cls.load(**options | {"device": nth_device(options["device"], number)})
 
     def explain(
         self,

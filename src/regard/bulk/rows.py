@@ -6,20 +6,26 @@
     with alignments          NUMBER ||| TEXT ||| SCORE ||| 0-0 1-2
 
 Alignments are pairs SOURCE-TARGET of words of the texts as they are given, counted from 0 (the format of Moses).
+In JSON they are the field "alignment", and token scores the fields "tokens": pairs of a token and its log-probability.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.decode.translation import SentenceTranslation, Translation, in_one_line
 from regard.errors import InputError
+from regard.text.words import word_spans
 
 if TYPE_CHECKING:
     from regard.decode.translator import TextTranslator
+
+
+TokenScores = list[tuple[str, float]]  # tokens of a candidate, EOS last, and their log-probabilities
+SentenceScores = list[TokenScores]  # of each candidate of a sentence
 
 
 class OutputForm(NamedTuple):
@@ -28,12 +34,15 @@ class OutputForm(NamedTuple):
     nbest: int = 1
     as_json: bool = False
     alignments: bool = False
+    token_scores: bool = False
 
 
 PLAIN = OutputForm()
 
 
 def check_form(form: OutputForm, split: str) -> None:
+    if form.token_scores and not form.as_json:
+        raise InputError("token scores are fields of JSON; ask for JSON too", parameter=("token_scores", "as_json"))
     if form.alignments and form.nbest > 1 and split != "lines":
         raise InputError(
             "the alignments of n-best lists are those of single sentences: each text must be translated as one; "
@@ -41,13 +50,30 @@ def check_form(form: OutputForm, split: str) -> None:
         )
 
 
+def written(
+    first: int,
+    translations: Sequence[Translation],
+    form: OutputForm,
+    translator: TextTranslator,
+    tag: str | None = None,
+) -> Iterator[str]:
+    """The output of each text. `first` texts came before; `tag` is the one that the texts were translated with."""
+    scores = token_scores(translator, translations, tag) if form.token_scores else None
+    for number, translation in enumerate(translations):
+        yield formatted(first + number, translation, form, translator, scores[number] if scores else ())
+
+
 def formatted(
-    number: int, translation: Translation, form: OutputForm = PLAIN, translator: TextTranslator | None = None
+    number: int,
+    translation: Translation,
+    form: OutputForm = PLAIN,
+    translator: TextTranslator | None = None,
+    scores: Sequence[SentenceScores] = (),
 ) -> str:
     """One text's output, with its line end. `translator` is needed for alignments alone."""
     links = alignments(translator, translation, form.nbest) if form.alignments and translator else []
     if form.as_json:
-        return json.dumps(json_row(translation, links), ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(json_row(translation, links, scores), ensure_ascii=False, allow_nan=False) + "\n"
     if form.nbest == 1:
         return f"{in_one_line(translation.text)} ||| {links[0]}\n" if links else translation.text + "\n"
     found = translation.candidates or [translation]  # an empty line has no candidates, but it has a line
@@ -57,21 +83,40 @@ def formatted(
     return "".join(f"{field}\n" for field in fields)
 
 
-def json_row(translation: Translation, links: Sequence[str] = ()) -> dict[str, Any]:
+def json_row(
+    translation: Translation, links: Sequence[str] = (), scores: Sequence[SentenceScores] = ()
+) -> dict[str, Any]:
     candidates: list[dict[str, Any]] = [
         {"text": c.text, "score": finite(c.score), "log_prob": finite(c.log_prob)} for c in translation.candidates
     ]
     for candidate, pairs in zip(candidates, links, strict=False):
         candidate["alignment"] = pairs
+    sentences = [sentence_row(sentence) for sentence in translation.sentences]
+    for sentence, lists in zip(sentences, scores, strict=False):
+        sentence["tokens"] = lists[0] if lists else None
+    if len(scores) == 1:  # the candidates of the text are those of its one sentence
+        for candidate, tokens in zip(candidates, scores[0], strict=False):
+            candidate["tokens"] = tokens
     row = {
         "source": translation.source,
         "text": translation.text,
         "score": finite(translation.score),
         "nbest": candidates,
-        "sentences": [sentence_row(sentence) for sentence in translation.sentences],
+        "sentences": sentences,
         "warnings": list(translation.warnings),
     }
-    return row | ({"alignment": links[0]} if links else {})
+    if links:
+        row |= {
+            "alignment": links[0],
+            "source_words": words(translation.source),
+            "target_words": words(translation.text),
+        }
+    return row
+
+
+def words(text: str) -> list[str]:
+    """What alignments count."""
+    return [text[start:end] for start, end in word_spans(text)]
 
 
 def alignments(translator: TextTranslator, translation: Translation, nbest: int) -> list[str]:
@@ -83,6 +128,33 @@ def alignments(translator: TextTranslator, translation: Translation, nbest: int)
     first = format_links(translation_links(translator.bundle, translation))
     others = [(translation.source, candidate.text) for candidate in translation.candidates[1:nbest]]
     return [first, *(str(one) for one in align_pairs(translator, others))]
+
+
+def token_scores(
+    translator: TextTranslator, translations: Sequence[Translation], tag: str | None = None
+) -> list[list[SentenceScores]]:
+    """For each sentence of each text the tokens of its candidates with their log-probabilities, by a forced pass of the
+    model itself. A sentence that was read in parts, or not at all, has none."""
+    from regard.decode.likelihood import forced_log_probs
+
+    tokenizer = translator.tokenizer
+    prefix = tokenizer.prefix(tag)
+    asked = [
+        (sentence, candidate) for one in translations for sentence in one.sentences if sentence.read
+        for candidate in sentence.candidates
+    ]  # fmt: skip
+    read = tokenizer.plain.encode_source([sentence.read for sentence, _ in asked])
+    sources = [[*prefix, *ids] for ids in read]
+    found = iter(forced_log_probs(translator.bundle.model, sources, [candidate.ids for _, candidate in asked]))
+
+    def tokens(sentence: SentenceTranslation, ids: Sequence[int]) -> TokenScores:
+        labels = (*tokenizer.target.labels(ids, sentence.slots.target), "</s>")
+        return [(label, round(value, 6)) for label, value in zip(labels, next(found).tolist(), strict=True)]
+
+    return [
+        [[tokens(s, candidate.ids) for candidate in s.candidates] if s.read else [] for s in one.sentences]
+        for one in translations
+    ]
 
 
 def finite(value: float) -> float | None:

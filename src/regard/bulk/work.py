@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from regard.bulk.chunks import FileChunk, paragraphs
-from regard.bulk.rows import PLAIN, OutputForm, formatted, report_row
+from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.bulk.tally import Tally
 from regard.data.compressed import member
 from regard.data.corpus import decode_lines
@@ -61,11 +61,11 @@ class ChunkTranslator:
     def _lines(self, chunk: FileChunk, tally: Tally, report: list[str]) -> bytes:
         lines = decode_lines(io.BytesIO(chunk.data), self.task.name, first=chunk.first_line)
         texts = list(paragraphs(lines) if self.task.options["split"] == "wrapped" else lines)
-        written = []
-        for number, translation in enumerate(self._translate(texts, tally), start=chunk.first):
-            written.append(formatted(number, translation, self.task.form, self.translator))
-            self._count(f"line {number + 1}", translation, tally, report)
-        return "".join(written).encode()
+        found = self._translate(texts, tally)
+        for number, translation in enumerate(found, start=chunk.first + 1):
+            self._count(f"line {number}", translation, tally, report)
+        tag = self.task.options.get("tag")
+        return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
 
     def _stretch(self, reader: StretchReader, chunk: FileChunk, tally: Tally, report: list[str]) -> bytes:
         document, tally.kept = reader.read(chunk.data, chunk.first_line)

@@ -245,6 +245,9 @@ def translate(
             help="Add the alignment of words to each line: 'TEXT ||| 0-0 1-2', source and target words from 0.",
         ),
     ] = False,
+    token_scores: Annotated[
+        bool, typer.Option("--token-scores", help="Of --json: add every token with its log-probability.")
+    ] = False,
     attention: Annotated[
         bool, typer.Option("--attention", help="Show which source word each target word attends to.")
     ] = False,
@@ -280,7 +283,7 @@ def translate(
     streamed = None if attention or text else streamed_format(input, out, name)
     flags = RunFlags(workers, restart)
     check_run(flags, streamed is not None and out is not None)
-    form = OutputForm(nbest, as_json, alignments)
+    form = OutputForm(nbest, as_json, alignments, token_scores)
     check_form(form, split)
     chunks = iter(()) if name or streamed else chunks_of(text, input, split)
     terms = glossary_of(glossary, keep)

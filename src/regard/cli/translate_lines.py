@@ -38,20 +38,21 @@ class Work:
     counter: Counter = field(default_factory=lambda: Counter())
 
     def write(self, out: TextIO, chunks: Iterator[list[str]]) -> None:
+        from regard.bulk.rows import written
+
         progress = self.counter.add if self.live else None
         for chunk in chunks:
             found = self.translator.translate(chunk, **self.options, progress=progress)
             if self.options["rules"]:
                 self.parsed = self.parsed or any(rule_system()(line) is not None for line in chunk)
-            for translation in found:
-                self.write_one(out, translation)
+            rows = written(self.done, found, self.form, self.translator, self.options["tag"])
+            for translation, row in zip(found, rows, strict=True):
+                out.write(row)
+                self.count(translation)
             out.flush()
         self.counter.end()
 
-    def write_one(self, out: TextIO, translation: Translation) -> None:
-        from regard.bulk.rows import formatted
-
-        out.write(formatted(self.done, translation, self.form, self.translator))
+    def count(self, translation: Translation) -> None:
         self.done += 1
         self.doubts.add(f"line {self.done}", translation)
         if self.attention and self.translator.alignment_heads:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
@@ -123,6 +123,7 @@ class TextTranslator:
         self.max_length = bundle.max_length if max_length is None else max_length
         self._lexicon, self._alignment_heads, self._folders = lexicon, alignment_heads, folders
         self.converted = converted
+        self.load_options: dict[str, Any] = {}  # what `load` was called with, so that another process can do the same
         self.rule_system: RuleSystem | None = None  # what the option `rules` of translate is the weight of
 
     @classmethod
@@ -145,11 +146,11 @@ class TextTranslator:
         if len(folders) == 1 and place == "cpu":
             converted = converted_for(folders[0], chosen)
             if converted is not None:
-                return cls(Bundle.read(folders[0]), folders=folders, converted=converted)
+                return cls(Bundle.read(folders[0]), folders=folders, converted=converted)._loaded(device, engine)
         bundles = [Bundle.load(folder, place) for folder in folders]
         first = bundles[0]
         if len(bundles) == 1:
-            return cls(first, folders=folders)
+            return cls(first, folders=folders)._loaded(device, engine)
         check_tokenizers(folders, bundles)
         from regard.models.ensemble import Ensemble
 
@@ -157,7 +158,12 @@ class TextTranslator:
         card = {"members": [bundle.card for bundle in bundles]}
         ensemble = Bundle("ensemble", None, Ensemble(models), first.tokenizer, card)
         max_length = min(bundle.max_length for bundle in bundles)
-        return cls(ensemble, first.decode, max_length, None, ensemble_alignment_heads(models), folders)
+        made = cls(ensemble, first.decode, max_length, None, ensemble_alignment_heads(models), folders)
+        return made._loaded(device, engine)
+
+    def _loaded(self: Self, device: str, engine: str) -> Self:
+        self.load_options = {"paths": self._folders, "device": device, "engine": engine}
+        return self
 
     def __repr__(self) -> str:
         model = self.bundle.model
@@ -209,6 +215,18 @@ class TextTranslator:
         from regard.decode.token_lexicon import known
 
         return known(self.lexicon).in_ids(self.tokenizer)
+
+    def translate_stream(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> Iterator[Translation]:
+        """As `translate`, of any number of texts, of which some are in memory at a time. Texts are read ahead.
+
+        >>> import regard
+        >>> translator = regard.load("en-fr", device="cpu")
+        >>> [one.text for one in translator.translate_stream(iter(["The cat is black.", "Thank you!"]))]
+        ['Le chat est noir.', 'Merci !']
+        """
+        waiting = iter(texts)
+        while some := list(islice(waiting, CHUNK)):
+            yield from self.translate(some, **options)
 
     @overload
     def translate(self, texts: str, **options: Unpack[TranslateOptions]) -> Translation: ...  # type: ignore[overload-overlap]
