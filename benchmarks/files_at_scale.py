@@ -6,7 +6,7 @@ Takes the first column of a file (also compressed), as many lines as asked for, 
 `regard translate --input … --out …`, greedily:
 
 1. in one run, sampling the resident memory of the process;
-2. again, with `kill -9` at random moments and a restart after each, and compares the two outputs and reports byte by byte;
+2. again, with `kill -9` at random moments and a restart after each, and compares both outputs and reports byte by byte;
 3. the first `--speed-lines` of them with one worker and with `--workers`, one thread each, after a warm-up.
 
 Prints a table for docs/files.md. Options after `--` go to `regard translate`.
@@ -142,7 +142,8 @@ def compare_speed(home: Path, args: argparse.Namespace) -> None:
         words = command(source, home / f"speed.{workers}", None, [*args.options, "--workers", str(workers)])
         seconds = [run(words).seconds for _ in range(2)]
         rates[workers] = lines / min(seconds)
-        print(f"{workers} worker{'s' * (workers > 1)}, one thread each: {min(seconds):.1f} s, {rates[workers]:,.0f} lines/s")
+        name = f"{workers} worker{'s' * (workers > 1)}, one thread each"
+        print(f"{name}: {min(seconds):.1f} s, {rates[workers]:,.0f} lines/s")
     same = (home / "speed.1").read_bytes() == (home / f"speed.{args.workers}").read_bytes()
     print(f"{rates[args.workers] / rates[1]:.2f} times as fast with {args.workers} workers; output identical: {same}")
 

@@ -5,7 +5,8 @@
 
 INPUT is Parquet (a file, a folder or a pattern) or lines of text (.txt, also compressed); the column of lines is called
 text. OUT is a folder of Parquet files that this script can list: local, on a shared file system, or any that pyarrow
-knows by its address. It gets one file for each input file, with all columns of the input and one more, COLUMN_translated.
+knows by its address. It gets one file for each input file (a folder of parts), with all columns of the input and one
+more, COLUMN_translated.
 
 An input file is done when its output has its name, which it gets last. After a stop the same command skips what is done
 and removes what is half written. Ray starts on this machine, or joins the cluster of RAY_ADDRESS; the package must be
@@ -101,7 +102,7 @@ def input_files(pattern: str) -> list[str]:
     """The files that a name or a pattern means; an address is taken as it is."""
     if urlsplit(pattern).scheme:
         return [pattern]
-    found = sorted(glob.glob(pattern))
+    found = sorted(glob.glob(pattern))  # noqa: PTH207 (a pattern may be absolute)
     folders = [path for path in found if Path(path).is_dir()]
     files = [str(file) for folder in folders for file in sorted(Path(folder).glob("*.parquet"))]
     if not found:

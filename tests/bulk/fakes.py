@@ -16,11 +16,11 @@ STRANGE = Reason("loop", "It is odd.")
 class Shouting:
     """What `bulk` needs of a `TextTranslator`."""
 
-    rule_system = None
-    bundle = None
+    rule_system = bundle = converted = None
 
     def __init__(self, folders: Sequence[Path] = (), before: Callable[[Sequence[str]], None] | None = None) -> None:
         self.folders, self.before = list(folders), before
+        self.load_options: dict[str, str] = {}
         self.seen: list[str] = []
 
     def translate(self, texts: Sequence[str], **options: Any) -> list[Translation]:

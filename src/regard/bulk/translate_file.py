@@ -100,7 +100,7 @@ def translate_file(translator: TextTranslator, job: FileJob, out: Path, run: Run
     out = out.resolve()
     lines, task = _checked(job, out, run), job.task(out.suffix if out.suffix in COMPRESSED else "")
     settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
-    settings |= {"report": task.report, "processes": run.share.world}
+    settings |= {"report": task.report, "processes": run.share.world, "engine": engine_of(translator)}
     identity = work_identity(job.input, translator.folders, settings, job.options)
     with PartialOutput(out, run.share, identity, run.restart) as part:
         done = part.lines
@@ -135,6 +135,13 @@ def translated_chunks(
     return map(ChunkTranslator(translator, job.task(""), progress), job.chunks())
 
 
+def engine_of(translator: TextTranslator) -> str:
+    """What searches, as far as it may change a translation: two engines, or two kinds of weights, can differ."""
+    if translator.converted is not None:
+        return f"CTranslate2, {translator.converted.made.weights}"
+    return f"native, {str(translator.load_options.get('device')).partition(':')[0]}"
+
+
 def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
     """The number of lines, after a look at everything that can be wrong."""
     if job.format not in ("lines", *STREAMED):
@@ -163,7 +170,8 @@ def _results(
     if run.workers == 1 or run.make_worker is None:
         yield from ((chunk, work(chunk)) for chunk in chunks)
         return
-    threads = str(max(1, (os.cpu_count() or 1) // run.workers))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, cores // run.workers))
     make_work = partial(_make_work, run.make_worker, work.task)
     with WorkerPool(make_work, run.workers, {"OMP_NUM_THREADS": threads}) as pool:
         yield from pool.results(chunks, run.sentences)

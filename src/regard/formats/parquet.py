@@ -152,7 +152,7 @@ def join_stretches(written: Iterable[bytes], like: Path, out: Path) -> None:
             with pyarrow.ipc.open_stream(data) as stream:
                 held.append(stream.read_all())
             if sum(map(len, held)) >= GROUP or sum(table.nbytes for table in held) >= GROUP_BYTES:
-                writer.write_table(pyarrow.concat_tables(held), row_group_size=GROUP)
+                writer.write_table(pyarrow.concat_tables(held))
                 held = []
         if held:
-            writer.write_table(pyarrow.concat_tables(held), row_group_size=GROUP)
+            writer.write_table(pyarrow.concat_tables(held))
