@@ -39,7 +39,7 @@ from regard.data.sources import LinesFile
 from regard.decode.constraints import Constraint, EachOnce
 from regard.decode.options import SearchOptions
 from regard.decode.required_terms import RequiredTerms
-from regard.decode.search import search
+from regard.decode.search import requests_of, search
 from regard.errors import RegardError
 from regard.metrics.bleu import bleu
 from regard.text.fidelity import occurs
@@ -169,7 +169,7 @@ def searched(translator: Translator, sources: Sequence[str], constraints: Sequen
     texts = [""] * len(sources)
     for batch in budgeted([len(i) for i in ids], 4096):
         src, mask = (t.to(translator.bundle.model.device) for t in pad_sources([ids[i] for i in batch]))
-        found = search(translator.bundle.model, src, mask, options, [constraints[i] for i in batch])
+        found = search(translator.bundle.model, requests_of(src, mask, [constraints[i] for i in batch]), options)
         for i, hypotheses in zip(batch, found, strict=True):
             texts[i] = translator.tokenizer.decode(hypotheses[0].ids)
     return texts

@@ -21,7 +21,7 @@ from regard.bundle.bundle import Bundle
 from regard.data.corpus import read_lines
 from regard.data.slot_pairs import copies_of
 from regard.decode.options import SearchOptions
-from regard.decode.search import search
+from regard.decode.search import requests_of, search
 from regard.device import pick_device
 from regard.metrics.bleu import bleu
 from regard.text.slots import SLOTS, fill, slots_in
@@ -57,7 +57,7 @@ def translated(bundle: Bundle, sources: list[str], beam: int) -> list[str]:
     found = [""] * len(sources)
     for group in budgeted([len(row) for row in ids], BATCH_TOKENS):
         src, mask = (t.to(bundle.model.device) for t in pad_sources([ids[i] for i in group]))
-        for i, (best, *_) in zip(group, search(bundle.model, src, mask, options), strict=True):
+        for i, (best, *_) in zip(group, search(bundle.model, requests_of(src, mask), options), strict=True):
             found[i] = bundle.tokenizer.decode(best.ids)
     return found
 

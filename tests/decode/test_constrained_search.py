@@ -15,12 +15,13 @@ from torch import Tensor
 from chain import Chain
 from chain import V as CHAIN_V
 from regard.batch import BOS, EOS, pad_sources
-from regard.decode.beam import Record, beam_search
+from regard.decode.bound_beam import constrained_width
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat, Terms
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.decode.penalties import length_penalty
-from regard.decode.search import search
+from regard.decode.record import Record
+from regard.decode.search import beam_search, requests_of, search
 from regard.errors import BundleError
 from regard.models.table import ARCHITECTURES
 from variants import V, scattered
@@ -73,7 +74,7 @@ def test_terms_are_always_met(seed: int, beam: int, phrases: list, sampled: bool
     model, src, mask = Chain(seed), *pad_sources([[3, 5], [4]])
     terms = Terms.of(phrases)
     options = SearchOptions(beam, 0.6, 1 if not sampled else beam, Sampling() if sampled else None)
-    for hypotheses in search(model, src, mask, options, [terms, terms]):
+    for hypotheses in search(model, requests_of(src, mask, [terms, terms]), options):
         assert hypotheses
         for h in hypotheses:
             assert ended(h)
@@ -92,7 +93,7 @@ def test_every_architecture_can_be_constrained(architecture: str, beam: int, sam
     constraints: list[Constraint] = [All((slots, terms)), slots, terms, NoRepeat(2)]
     src, mask = pad_sources([[3, 4, 5], [6], [7, 8], [9, 9]])
     options = SearchOptions(beam, 0.6, beam, Sampling(seed=2) if sampled else None)
-    found = search(model, src, mask, options, constraints)
+    found = search(model, requests_of(src, mask, constraints), options)
     for row, (hypotheses, constraint) in enumerate(zip(found, constraints, strict=True)):
         assert hypotheses
         for h in hypotheses:
@@ -109,10 +110,9 @@ def test_sentences_without_a_constraint_are_searched_as_before(beam: int, sample
     model = Chain(7)
     src, mask = pad_sources([[3, 5], [4], [5, 6, 6], [6, 3]])
     options = SearchOptions(beam, 0.6, beam, Sampling() if sampled else None)
-    alone = search(model, src, mask, options)
-    assert search(model, src, mask, options, [None] * 4) == alone
+    alone = search(model, requests_of(src, mask), options)
     terms = Terms.of([[(3, 6)]])
-    mixed = search(model, src, mask, options, [None, terms, None, terms])
+    mixed = search(model, requests_of(src, mask, [None, terms, None, terms]), options)
     assert [mixed[0], mixed[2]] == [alone[0], alone[2]]
     assert all(needs(terms, h.ids) == 0 for row in (1, 3) for h in mixed[row])
     both = beam_search(model, src, mask, beam, 0.6, constraints=[None, terms, None, terms])
@@ -136,7 +136,7 @@ def test_a_record_tells_the_whole_constrained_search(seed: int, beam: int, phras
                 kept.append(((*words, c.token), (*steps, c.log_prob)))
             elif c.fate == "finished":
                 finished.append(((*steps, c.log_prob), words))
-        assert len(kept) <= beam
+        assert len(kept) <= constrained_width(beam, terms)
         live = kept
     best = sorted(finished, key=lambda end: -sum(end[0]) / length_penalty(len(end[0]), 0.6))[:beam]
     assert [(h.log_probs, h.ids) for h in found] == best
@@ -147,10 +147,10 @@ def test_what_cannot_be_met_is_cut_off() -> None:
     model, src, mask = Chain(3), *pad_sources([[3]])
     impossible = All((EachOnce(frozenset(), frozenset({5})), Terms.of([[(5,)], [(6, 6)]])))
     for beam in (1, 3):
-        (found,) = search(model, src, mask, SearchOptions(beam, 0.6, beam), [impossible])
+        (found,) = search(model, requests_of(src, mask, [impossible]), SearchOptions(beam, 0.6, beam))
         assert found
         assert all(not ended(h) and needs(impossible, h.ids) == 1 for h in found)
-    (drawn,) = search(model, src, mask, SearchOptions(1, 0.6, 2, Sampling()), [impossible])
+    (drawn,) = search(model, requests_of(src, mask, [impossible]), SearchOptions(1, 0.6, 2, Sampling()))
     assert len(drawn) == 2
 
 
@@ -159,4 +159,4 @@ def test_a_damaged_model_is_still_refused() -> None:
     with torch.no_grad():
         model.tables.fill_(float("nan"))
     with pytest.raises(BundleError, match="NaN"):
-        search(model, src, mask, SearchOptions(2, 0.6), [Terms.of([[(5,)]])])
+        search(model, requests_of(src, mask, [Terms.of([[(5,)]])]), SearchOptions(2, 0.6))

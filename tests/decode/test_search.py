@@ -10,10 +10,10 @@ from torch import Tensor
 
 from chain import Chain, V
 from regard.batch import BOS, EOS, pad_sources
-from regard.decode.beam import Record, beam_search
-from regard.decode.greedy import greedy
-from regard.decode.hypothesis import length_limits
+from regard.decode.goal import length_limit
 from regard.decode.penalties import length_penalty
+from regard.decode.record import Record
+from regard.decode.search import beam_search, greedy, requests_of
 from regard.models.transformer import Transformer, TransformerConfig
 
 
@@ -35,7 +35,7 @@ def best_by_dynamic_programming(table: Tensor, limit: int) -> tuple[float, list[
 def test_a_wide_beam_finds_the_best(seed: int) -> None:
     model = Chain(seed)
     src, mask = pad_sources([[3], [4]])
-    limit = length_limits(mask)[0]
+    limit = length_limit(requests_of(src, mask)[0])
     found = beam_search(model, src, mask, beam=150, alpha=0.0)
     for row, word in enumerate((3, 4)):
         score, words = best_by_dynamic_programming(model.tables[word].detach(), limit)
@@ -74,7 +74,11 @@ def test_a_model_that_never_ends_stops_at_its_own_limit() -> None:
     with torch.no_grad():
         model.tables[..., EOS] = -1e9
     src, mask = pad_sources([[3], [3, 4, 4, 4]])
-    assert [len(h.ids) for h in greedy(model, src, mask)] == length_limits(mask) == [24, 30]
+    assert (
+        [len(h.ids) for h in greedy(model, src, mask)]
+        == [length_limit(one) for one in requests_of(src, mask)]
+        == [24, 30]
+    )
     assert [len(h[0].ids) for h in beam_search(model, src, mask, beam=3)] == [24, 30]
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from regard.batch import EOS, Batch, flat_batch
 from regard.course.rules.translate import translate as by_rules
 from regard.decode.alignment_heads import AlignmentHeads, alignment_heads_of, cross_layers, ensemble_alignment_heads
-from regard.decode.beam import beam_search
-from regard.decode.greedy import greedy
+from regard.decode.search import beam_search, greedy
 from regard.decode.steering import LexiconSteered, RuleSteered, blend, lexicon_proposal, rules_in_ids, uniform_attention
 from regard.decode.token_lexicon import IdTable, learn_lexicon
 from regard.errors import InputError

@@ -9,8 +9,7 @@ import torch
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import beam_search
-from regard.decode.greedy import greedy
+from regard.decode.search import beam_search, greedy
 from regard.errors import InputError
 from regard.explain.lattice import START, NodeFate, as_dict, lattice, replayed
 from regard.models.table import make_model

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.batch import PAD, Batch, flat_batch, pad_sources
-from regard.decode.greedy import greedy
+from regard.decode.search import greedy
 from regard.errors import RecipeError
 from regard.models.base import Model
 from regard.models.bytenet import PRESETS, ByteNet, ByteNetBlock, ByteNetConfig

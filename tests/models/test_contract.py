@@ -13,8 +13,7 @@ import torch
 import variants
 from regard.batch import BOS, PAD, Batch, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import beam_search
-from regard.decode.greedy import greedy
+from regard.decode.search import beam_search, greedy
 from regard.errors import InputError, RecipeError
 from regard.models.base import Model, State
 from regard.models.bytenet import ByteNet, ByteNetConfig

@@ -11,8 +11,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.batch import EOS, Batch, flat_batch, pad_sources
-from regard.decode.beam import beam_search
-from regard.decode.greedy import greedy
+from regard.decode.search import beam_search, greedy
 from regard.errors import RecipeError
 from regard.layers.recurrent import Recurrent, gru_cell, lstm_cell
 from regard.models.base import Model

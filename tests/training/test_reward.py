@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard.batch import EOS, Batch, flat_batch
-from regard.decode.greedy import greedy
-from regard.decode.sampling import sample
+from regard.decode.search import greedy, sample
 from regard.metrics.bleu import sentence_bleu
 from regard.metrics.gleu import gleu, gleu_scores
 from regard.models.transformer import Transformer, TransformerConfig

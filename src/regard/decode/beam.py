@@ -1,257 +1,322 @@
-"""Batched beam search: the b most probable partial translations of every sentence, expanded together (the notes, 3.2).
+"""Beam search: the b most probable partial translations of every sentence, expanded together (the notes, 3.2).
 
-    b beam   B live sentences   N = B × b rows   V vocabulary
+    B sentences   b beam   N = B × b rows   V vocabulary   k = 2b continuations of a sentence that are considered
 
 Scores are log-probabilities; a finished hypothesis Y is ranked by log P(Y) / lp(Y), lp(Y) = ((5 + |Y|) / 6)^α (Wu et
-al. 2016), EOS counted. A sentence is done when it has b finished hypotheses and no live one, at its present length,
-ranks above the worst of them, or when its own length limit is reached. Nothing here depends on the other sentences of
-the batch. A `Record` holds every continuation that the search considered and what became of it.
+al. 2016), EOS counted. At each step the k best continuations are taken in order until b of them go on; those that end
+before are finished, and the b best of all finished ones are kept. A sentence is done when it has b finished
+hypotheses and no live one, at its present length, ranks above the worst of them, or when its own length limit is
+reached: then its live rows are cut off, if none has ended. With b = 1 it is done when the best token is EOS: greedy
+search (the notes' algorithm 3.1).
 
-A sentence may have a constraint (`constraints.py`). Then its rows are shared over banks of hypotheses that have said
-equally much of what must be said (dynamic beam allocation, Post & Vilar 2018), tokens that are wanted are considered
-however improbable they are, and its length limit grows by what must be said.
+Everything is a tensor over sentences, and none of them sees another. A sentence that is done stays as it is until it is
+taken out. `Strategy` holds what a variant of the search may replace; each part is a pure function.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.decode.constraints import Constraint
-from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
-from regard.decode.penalties import length_penalty
-from regard.decode.permitted import Continuation, considered, permitted, shared_over_banks
-from regard.models.base import Model
+from regard.decode.goal import NO_TOKEN, Goal, due_tokens, joined_prefixes, padded_prefixes
+from regard.decode.history import Ends, History, hypotheses
+from regard.decode.hypothesis import Hypothesis
+from regard.decode.record import Watch, Watched
+from regard.layers.top_tokens import top_tokens
+from regard.models.base import Step
+from regard.models.state import Belongs, joined
 
-# kept: extended in the next step · finished: ended, and among the b best that ended · outranked: ended, but b ended
-# ones rank higher · crowded out: b better continuations were kept first
-Fate = Literal["kept", "finished", "outranked", "crowded out"]
-Ending = Literal["all ended", "length limit", "none better"]  # none better: no live row ranks above the b finished ones
-
-
-class Considered(NamedTuple):
-    """One continuation: token `token` after live row `row` (the row-th hypothesis kept in the step before)."""
-
-    row: int
-    token: int
-    log_prob: float  # of the token
-    total: float  # of everything up to it
-    score: float  # what the hypothesis would be ranked by if it were complete
-    fate: Fate
+MEMO = Belongs("sentence", 0, grows=2)
 
 
-@dataclass
-class Record:
-    """One sentence's search: the continuations considered at each step, best first, and why it stopped."""
+class Best(NamedTuple):
+    """Continuations of each row, best first."""
 
-    steps: list[list[Considered]] = field(default_factory=list)
-    ending: Ending | None = None
+    score: Tensor  # (N, k) what is added to the row's total
+    token: Tensor  # (N, k)
+    log_prob: Tensor  # (N, k) the model's own
 
 
-@dataclass
-class _Beam:
-    """One sentence's search: its live rows' histories and its finished hypotheses."""
+class Candidates(NamedTuple):
+    """Continuations of each sentence, best first."""
 
-    width: int  # live rows
-    keep: int  # finished hypotheses
-    limit: int
-    alpha: float
-    record: Record | None = None
-    ids: list[tuple[int, ...]] = field(default_factory=lambda: [()])
-    log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])
-    finished: list[Hypothesis] = field(default_factory=list)
+    total: Tensor  # (B, k) −∞: there are no more
+    row: Tensor  # (B, k) of the sentence, 0 … b−1
+    token: Tensor  # (B, k)
+    log_prob: Tensor  # (B, k)
 
-    def score(self, log_probs: tuple[float, ...]) -> float:
-        return sum(log_probs) / length_penalty(len(log_probs), self.alpha)
 
-    def finish(self, ids: tuple[int, ...], log_probs: tuple[float, ...]) -> Fate:
-        new = Hypothesis(ids, log_probs, self.score(log_probs))
-        self.finished.append(new)
-        self.finished.sort(key=lambda h: -h.score)
-        outranked = len(self.finished) > self.keep and self.finished.pop() is new
-        return "outranked" if outranked else "finished"
+class Rows(Protocol):
+    """What `Adjust` may know of a search, of beam search and of sampling."""
 
-    def advance(self, candidates: list[Continuation]) -> list[int]:
-        """Take continuations best first; return the old row behind each new one."""
-        ids, log_probs, parents = [], [], []
-        fates: list[Fate] = ["crowded out"] * len(candidates)
-        for i in self.choose(candidates):
-            row, token, log_prob = candidates[i]
-            history = (*self.log_probs[row], log_prob)
-            if token == EOS:
-                fates[i] = self.finish(self.ids[row], history)
-            else:
-                ids.append((*self.ids[row], token))
-                log_probs.append(history)
-                parents.append(row)
-                fates[i] = "kept"
-        if self.record is not None:
-            self.record.steps.append(self._considered(candidates, fates))
-        self.ids, self.log_probs = ids, log_probs
-        return parents
+    width: int  # rows of a sentence
+    step: Tensor  # (B,) tokens that are said
+    limit: Tensor  # (B,) that may be said
+    token: Tensor  # (N,) what each row said last
+    memo: dict[str, Tensor]  # (B, b, …) what a variant remembers of each row; it moves along with rows and sentences
 
-    def choose(self, candidates: list[Continuation]) -> Sequence[int]:
-        """Those that are taken: the best, until `width` of them go on."""
-        going_on = [i for i, (_, token, _) in enumerate(candidates) if token != EOS]
-        return range(going_on[self.width - 1] + 1 if len(going_on) >= self.width else len(candidates))
 
-    def _considered(self, candidates: list[Continuation], fates: list[Fate]) -> list[Considered]:
-        rows = []
-        for (row, token, log_prob), fate in zip(candidates, fates, strict=True):
-            history = (*self.log_probs[row], log_prob)
-            rows.append(Considered(row, token, log_prob, sum(history), self.score(history), fate))
-        return rows
+# What a variant may replace. They are called before the choice of a step.
+Adjust = Callable[[Tensor, Rows, Step], Tensor]  # (N, V) log-probabilities → (N, V) what is ranked and summed
+Pick = Callable[[Best, "Beams"], Candidates]  # the candidates of each sentence
+Rank = Callable[[Tensor, Tensor, Tensor, "Beams"], Tensor]  # totals (B, n), lengths (B,), rows (B, n) → scores (B, n)
+Reach = Callable[[Tensor, Tensor, "Beams"], Tensor]  # best live total (B,), length (B,) → what it can still reach (B,)
 
-    def done(self) -> bool:
-        ending = self._ending()
-        if self.record is not None:
-            self.record.ending = ending
-        return ending is not None
 
-    def _ending(self) -> Ending | None:
-        """Why the sentence is done, or None while it goes on."""
-        length = len(self.ids[0]) if self.ids else 0
-        if not self.ids or length >= self.limit:
-            for history in zip(self.ids, self.log_probs, strict=True) if not self.finished else ():
-                self.finish(*history)  # cut off at the limit, only if no hypothesis has ended
-            return "length limit" if self.ids else "all ended"
-        best_live = max(sum(p) for p in self.log_probs) / length_penalty(length, self.alpha)
-        return "none better" if len(self.finished) >= self.keep and best_live <= self.finished[-1].score else None
+def pick_best(best: Best, beams: Beams) -> Candidates:
+    """The k best of a sentence's rows together."""
+    wide = best.score.shape[1]
+    totals = (beams.total[:, :, None] + best.score.view(*beams.total.shape, wide)).flatten(1)  # (B, b·k)
+    total, index = totals.topk(min(2 * beams.width, totals.shape[1]), dim=1) if beams.width > 1 else (totals, None)
+    if index is None:  # one row, of which the best continuation
+        return Candidates(total, torch.zeros_like(best.token), best.token, best.log_prob)
+    token, log_prob = (part.view(totals.shape).gather(1, index) for part in (best.token, best.log_prob))
+    return Candidates(total, index // wide, token, log_prob)
+
+
+def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: Beams) -> Tensor:
+    """log P(Y) / lp(Y)"""
+    return total / beams.penalty(length)[:, None]
+
+
+def reach_now(total: Tensor, length: Tensor, beams: Beams) -> Tensor:
+    """A live hypothesis counts as much as if it were complete."""
+    return total / beams.penalty(length)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """What makes a variant of beam search. `alpha` is of the length penalty."""
+
+    alpha: float = 0.6
+    adjust: tuple[Adjust, ...] = ()
+    pick: Pick = pick_best
+    rank: Rank = rank_by_length
+    reach: Reach = reach_now
+    trace: bool = False  # whether steps must bring attention
 
 
 @dataclass
-class _BoundBeam(_Beam):
-    """The same for a sentence with a constraint: `rules` holds one for each live row."""
+class Beams:
+    """The search of B sentences: their live rows and finished hypotheses."""
 
-    rules: list[Constraint] = field(default_factory=list)
+    strategy: Strategy
+    width: int  # b
+    step: Tensor  # (B,) tokens that are said
+    limit: Tensor  # (B,) that may be said
+    prefix: Tensor | None  # (B, P) how each translation begins, then NO_TOKEN
+    token: Tensor  # (N,) what each row said last
+    total: Tensor  # (B, b) of each row, float64; −∞: there is no such row
+    history: History
+    ends: Ends
+    done: Tensor  # (B,)
+    nbest: int  # hypotheses that are wanted
+    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, b, …) of a variant; moves along with rows and sentences
+    watch: Watch | None = None
 
-    def advance(self, candidates: list[Continuation]) -> list[int]:
-        if not candidates:  # nothing is permitted, so the constraint cannot be met: the rows are cut off here
-            self.limit = len(self.ids[0])
-            return []
-        return super().advance(candidates)
+    @classmethod
+    def begin(cls, strategy: Strategy, width: int, nbest: int, goals: Sequence[Goal], device: torch.device) -> Beams:
+        size, limits, prefixes = len(goals), [goal.limit for goal in goals], [goal.request.prefix for goal in goals]
+        total = torch.full((size, width), -math.inf, dtype=torch.float64, device=device)
+        total[:, 0] = 0.0  # all rows are alike at first, so that one of them counts
+        none = torch.zeros(size, width, dtype=torch.long, device=device)
+        return cls(
+            strategy,
+            width,
+            step=torch.zeros(size, dtype=torch.long, device=device),
+            limit=torch.tensor(limits, device=device),
+            prefix=padded_prefixes(prefixes, device),
+            token=torch.full((size * width,), BOS, device=device),
+            total=total,
+            history=History.empty(size, max(limits, default=0) + 1, width, device),
+            ends=Ends(torch.full_like(total, -math.inf), none, none, none.float(), torch.zeros_like(none[:, 0]).bool()),
+            done=torch.zeros(size, dtype=torch.bool, device=device),
+            nbest=nbest,
+        )
 
-    def choose(self, candidates: list[Continuation]) -> Sequence[int]:
-        rules = [self.rules[row] if token == EOS else self.rules[row].after(token) for row, token, _ in candidates]
-        taken = shared_over_banks(candidates, [rule.met for rule in rules], self.width)
-        self.rules = [rules[i] for i in taken if candidates[i][1] != EOS]
-        return taken
+    # ── one step ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def joined(self, best: list[Continuation], asked: Sequence[Sequence[tuple[int, float]]]) -> list[Continuation]:
-        """The best continuations together with what the constraint of each row asks for, best first."""
-        every = {(row, token): log_prob for row, token, log_prob in best}
-        every |= {(row, token): log_prob for row, some in enumerate(asked) for token, log_prob in some}
-        totals = [sum(history) for history in self.log_probs]
-        ordered = sorted(every.items(), key=lambda item: -totals[item[0][0]] - item[1])
-        return [(row, token, log_prob) for (row, token), log_prob in ordered]
+    def advance(self, step: Step) -> Tensor | None:
+        """Read what the model says of every row; return the row (N,) that each one continues, None if they stay."""
+        best = forced(self._best(step), step, self)
+        found = self.strategy.pick(best, self)
+        real = found.total > -math.inf
+        going_on = real & (found.token != EOS)
+        ended = real & ~going_on & (going_on.cumsum(1) < self.width)
+        broken = ~(found.total[:, 0] > -math.inf)  # NaN too
+        length = self.step + 1
+        finished = self._finish(found, ended & ~self.done[:, None], length, broken)
+        if self.watch is not None:
+            kept = going_on & (going_on.cumsum(1) <= self.width)
+            score = self.strategy.rank(found.total, length, found.row, self)
+            order = found.row, found.token, found.log_prob, found.total, score
+            self.watch.step(Watched(*order, real, kept, finished, ended & ~finished), ~self.done)
+        parent = self._go_on(found, going_on)
+        self._stop(length, broken)
+        if self.width == 1:
+            return None
+        return (parent + self.width * torch.arange(len(parent), device=parent.device)[:, None]).flatten()
 
-    def _ending(self) -> Ending | None:
-        if self.ids and len(self.ids[0]) >= self.limit and not self.finished:  # cut off: those that said most
-            least = min(rule.needs for rule in self.rules)
-            kept = [i for i, rule in enumerate(self.rules) if rule.needs == least]
-            self.ids, self.log_probs = [self.ids[i] for i in kept], [self.log_probs[i] for i in kept]
-        return super()._ending()
+    def _best(self, step: Step) -> Best:
+        k = min(2 * self.width if self.width > 1 else 1, step.logits.shape[1] - EOS)
+        if not self.strategy.adjust:
+            log_prob, token = top_tokens(step.logits, k)
+            return Best(log_prob, token, log_prob)
+        log_probs = step.log_probs
+        scores = log_probs.clone()
+        scores[:, :EOS] = -math.inf
+        for adjust in self.strategy.adjust:
+            scores = adjust(scores, self, step)
+        score, token = scores.topk(k, dim=-1)
+        return Best(score, token, log_probs.gather(1, token))
+
+    def _finish(self, found: Candidates, ended: Tensor, length: Tensor, broken: Tensor) -> Tensor:
+        """Those that ended enter the table of the best finished ones; returns which of them did, (B, k)."""
+        ends, strategy = self.ends, self.strategy
+        score = strategy.rank(found.total, length, found.row, self).masked_fill(~ended, -math.inf)
+        before = self.step[:, None].expand_as(found.row)
+        finished = ended
+        if self.width == 1:
+            score, said, row, log_prob = (
+                torch.where(ended, a, b)
+                for a, b in (
+                    (score, ends.score),
+                    (before, ends.length),
+                    (found.row, ends.row),
+                    (found.log_prob, ends.log_prob),
+                )
+            )
+        else:
+            score, index = torch.cat([ends.score, score], dim=1).sort(dim=1, descending=True, stable=True)
+            score, index = score[:, : self.width], index[:, : self.width]
+            if self.watch is not None:
+                places = torch.arange(self.width, self.width + ended.shape[1], device=index.device)
+                finished = ended & (index[:, :, None] == places).any(1)
+            said, row, log_prob = (
+                torch.cat(pair, dim=1).gather(1, index)
+                for pair in ((ends.length, before), (ends.row, found.row), (ends.log_prob, found.log_prob))
+            )
+        self.ends = Ends(score, said, row, log_prob, ends.broken | (broken & ~self.done))
+        return finished
+
+    def _go_on(self, found: Candidates, going_on: Tensor) -> Tensor:
+        """The first b of those that go on are the new rows; returns the old row behind each, (B, b)."""
+        if self.width == 1:
+            parent, token, log_prob, total = found.row, found.token, found.log_prob, found.total
+        else:
+            order = (~going_on).to(torch.int8).argsort(dim=1, stable=True)[:, : self.width]
+            order = torch.nn.functional.pad(order, (0, self.width - order.shape[1]))  # a vocabulary below b
+            parent, token, log_prob, total = (
+                part.gather(1, order) for part in (found.row, found.token, found.log_prob, found.total)
+            )
+            going_on = going_on.gather(1, order)
+            going_on[:, found.total.shape[1] :] = False
+        place = torch.arange(len(parent), device=parent.device)
+        self.history.write(place, self.step, token, parent if self.width > 1 else None, log_prob)
+        total = total.masked_fill(~going_on, -math.inf)
+        self.total = torch.where(self.done[:, None], self.total, total)
+        self.token = token.flatten()
+        if self.memo and self.width > 1:
+            self.memo = {name: _rows(value, parent) for name, value in self.memo.items()}
+        return parent
+
+    def _stop(self, length: Tensor, broken: Tensor) -> None:
+        best_live = self.total.amax(1)
+        worst = self.ends.score[:, -1]
+        if self.width == 1:
+            enough = worst > -math.inf
+        else:
+            enough = (worst > -math.inf) & (self.strategy.reach(best_live, length, self) <= worst)
+        at_limit, nothing_live = length >= self.limit, best_live == -math.inf
+        self.step = torch.where(self.done, self.step, length)
+        done = self.done | enough | broken | at_limit | nothing_live
+        if self.watch is not None:
+            self.watch.end(done & ~self.done, nothing_live, at_limit)
+        self.done = done
+
+    # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
+
+    def keep(self, sentences: Tensor) -> Beams:
+        return replace(
+            self,
+            step=self.step[sentences],
+            limit=self.limit[sentences],
+            prefix=None if self.prefix is None else self.prefix[sentences],
+            token=self.token.view(-1, self.width)[sentences].flatten(),
+            total=self.total[sentences],
+            history=self.history.keep(sentences),
+            ends=self.ends.keep(sentences),
+            done=self.done[sentences],
+            memo={name: value[sentences] for name, value in self.memo.items()},
+        )
+
+    def join(self, other: Beams) -> Beams:
+        return replace(
+            self,
+            step=torch.cat([self.step, other.step]),
+            limit=torch.cat([self.limit, other.limit]),
+            prefix=joined_prefixes(self.prefix, other.prefix, len(self.step), len(other.step)),
+            token=torch.cat([self.token, other.token]),
+            total=torch.cat([self.total, other.total]),
+            history=self.history.join(other.history),
+            ends=self.ends.join(other.ends),
+            done=torch.cat([self.done, other.done]),
+            memo=joined_memos(self, other),
+        )
+
+    def results(self) -> list[list[Hypothesis]]:
+        """What was found for each sentence, best first; of one that has no finished hypothesis, its live rows."""
+        ends, row = self.ends, torch.arange(self.width, device=self.total.device).expand_as(self.total)
+        score = self.strategy.rank(self.total, self.step, row, self)
+        score, order = score.sort(dim=1, descending=True, stable=True)
+        none = (ends.score[:, :1] == -math.inf).expand_as(score)
+        cut = score, self.step[:, None].expand_as(score), order, torch.full_like(ends.log_prob, math.nan)
+        score, length, row, end = (
+            torch.where(none, a, b)[:, : self.nbest] for a, b in zip(cut, ends.parts()[:4], strict=True)
+        )
+        return hypotheses(self.history, Ends(score, length, row, end, ends.broken))
+
+    def penalty(self, length: Tensor) -> Tensor:
+        """lp of each length, (B,)"""
+        penalties: Tensor = ((length.double() + 5) / 6) ** self.strategy.alpha
+        return penalties
 
 
-@torch.inference_mode()
-def beam_search(
-    model: Model,
-    src: Tensor,
-    mask: Tensor,
-    beam: int = 4,
-    alpha: float = 0.6,
-    record: list[Record] | None = None,
-    constraints: Sequence[Constraint | None] | None = None,
-    keep: int | None = None,
-) -> list[list[Hypothesis]]:
-    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). Each sentence's
-    search is appended to `record`, if given. `constraints`: one for each sentence, None where there is none. `keep`:
-    how many finished hypotheses are looked for, by default `beam`."""
-    rules = [None] * len(src) if constraints is None else constraints
-    limits = length_limits(mask, model.max_positions, needs=[0 if c is None else c.needs + c.margin + 1 for c in rules])
-    beams = [
-        _beam(beam, keep or beam, limit, alpha, None if record is None else Record(), rule)
-        for limit, rule in zip(limits, rules, strict=True)
-    ]
-    live = list(range(len(beams)))
-    state = model.start(model.encode(src, mask))
-    token = torch.full((len(live),), BOS, device=src.device)  # (N,): one row per sentence in the first step
-    total = torch.zeros(len(live), 1, device=src.device)  # (B, b): log-probability of each live row
-    while live:
-        step = model.step(token, state)
-        log_probs = step.log_probs.view(len(live), -1, step.log_probs.shape[-1])  # (B, b, V)
-        candidates = _candidates(total, log_probs, 2 * beam, [beams[sentence] for sentence in live])
-        parents, kept = [], []
-        for place, sentence in enumerate(live):
-            rows = beams[sentence].advance(candidates[place])
-            if not beams[sentence].done():
-                kept.append(sentence)
-                rows += [rows[-1]] * (beam - len(rows))  # fill the beam with copies that score −∞
-                parents += [place * log_probs.shape[1] + r for r in rows]
-        live = kept
-        if live:
-            state = step.state.select(torch.tensor(parents, device=src.device))
-            token = torch.tensor([_last(beams[s]) for s in live], device=src.device).flatten()
-            total = torch.tensor([_totals(beams[s]) for s in live], device=src.device)
-    if record is not None:
-        record += [b.record for b in beams if b.record is not None]
-    return [b.finished for b in beams]
+def forced(best: Best, step: Step, beams: Beams) -> Best:
+    """The same where a sentence is beyond its prefix; before, the prefix's token alone, with the model's score."""
+    if beams.prefix is None:
+        return best
+    due = due_tokens(beams.prefix, beams.step).repeat_interleave(beams.width)  # (N,)
+    own = step.log_probs.gather(1, due.clamp(min=0)[:, None])  # (N, 1)
+    only = (due != NO_TOKEN)[:, None] & (torch.arange(best.token.shape[1], device=due.device) == 0)  # (N, k)
+    rest = (due != NO_TOKEN)[:, None] & ~only
+    return Best(
+        torch.where(only, own.to(best.score.dtype), best.score).masked_fill(rest, -math.inf),
+        torch.where(only, due[:, None], best.token),
+        torch.where(only, own, best.log_prob),
+    )
 
 
-def _beam(
-    width: int, keep: int, limit: int, alpha: float, record: Record | None, constraint: Constraint | None
-) -> _Beam:
-    if constraint is None:
-        return _Beam(width, keep, limit, alpha, record)
-    return _BoundBeam(width, keep, limit, alpha, record, rules=[constraint])
-
-
-def _candidates(total: Tensor, log_probs: Tensor, count: int, beams: list[_Beam]) -> list[list[Continuation]]:
-    """Per sentence, the continuations to choose from, best first: total (B, b), log_probs (B, b, V)."""
-    bound = {place: beam for place, beam in enumerate(beams) if isinstance(beam, _BoundBeam)}
-    if not bound:
-        return _best(total, log_probs, count)
-    rows = log_probs.shape[1]
-    constraints: list[Constraint | None] = [None] * (len(beams) * rows)
-    for place, beam in bound.items():
-        constraints[place * rows : place * rows + len(beam.rules)] = beam.rules
-    rooms = [beam.limit - 1 - len(beam.ids[0]) for beam in beams for _ in range(rows)]
-    allowed = permitted(log_probs.flatten(0, 1), constraints, rooms)
-    asked = considered(allowed, constraints)  # of each row
-    found = _best(total, log_probs, count, allowed.view_as(log_probs))
-    for place, beam in bound.items():
-        found[place] = beam.joined(found[place], asked[place * rows : (place + 1) * rows])
+def joined_memos(mine: Rows, theirs: Rows) -> dict[str, Tensor]:
+    """Zeros where one of them has not begun."""
+    found = {}
+    for name in {**mine.memo, **theirs.memo}:
+        like = mine.memo.get(name, theirs.memo.get(name))
+        assert like is not None
+        first, second = (
+            side.memo.get(name, like.new_zeros(len(side.step), side.width, *like.shape[2:])) for side in (mine, theirs)
+        )
+        found[name] = joined(first, second, MEMO if like.dim() > 2 else MEMO._replace(grows=None))
     return found
 
 
-def _best(total: Tensor, log_probs: Tensor, count: int, permitted: Tensor | None = None) -> list[list[Continuation]]:
-    """Per sentence, the `count` best continuations, best first; of the permitted ones, where these are given."""
-    vocabulary = log_probs.shape[-1]
-    if permitted is not None:
-        check_log_probs((total[:, :, None] + log_probs).flatten(1).amax(1).tolist())
-        log_probs = permitted
-    scores = (total[:, :, None] + log_probs).flatten(1)  # (B, b·V)
-    top, index = scores.topk(min(count, scores.shape[1]), dim=1)
-    if permitted is None:
-        check_log_probs(top[:, 0].tolist())
-    gained = log_probs.flatten(1).gather(1, index)
-    return [
-        [(i // vocabulary, i % vocabulary, g) for t, i, g in zip(*row, strict=True) if t > -math.inf]
-        for row in zip(top.tolist(), index.tolist(), gained.tolist(), strict=True)
-    ]
-
-
-def _last(beam: _Beam) -> list[int]:
-    tokens = [i[-1] for i in beam.ids]
-    return tokens + [tokens[-1]] * (beam.width - len(tokens))
-
-
-def _totals(beam: _Beam) -> list[float]:
-    totals = [sum(p) for p in beam.log_probs]
-    return totals + [-math.inf] * (beam.width - len(totals))
+def _rows(value: Tensor, parent: Tensor) -> Tensor:
+    """(B, b, …) with the rows `parent` (B, b) of each sentence."""
+    index = parent.view(*parent.shape, *[1] * (value.dim() - 2)).expand(*parent.shape, *value.shape[2:])
+    return value.gather(1, index)

@@ -1,19 +1,15 @@
-"""What a search strategy returns, how long it may go on, and what it does about scores that are not numbers."""
+"""What a search returns, and what it does about scores that are not numbers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import BundleError
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -29,17 +25,6 @@ class Hypothesis:
     @property
     def log_prob(self) -> float:
         return sum(self.log_probs) if self.total is None else self.total
-
-
-def length_limits(
-    mask: Tensor, most: int | None = None, ratio: float = 2.0, extra: int = 20, needs: Sequence[int] | None = None
-) -> list[int]:
-    """The most tokens of each translation. It depends on its own source alone, not on the rest of the batch, on what a
-    constraint needs in addition (`needs`), and on how many positions the model has (`most`): BOS takes the first."""
-    limits = [int(ratio * n) + extra for n in mask.sum(dim=1).tolist()]
-    if needs is not None:
-        limits = [limit + need for limit, need in zip(limits, needs, strict=True)]
-    return limits if most is None else [min(limit, most - 1) for limit in limits]
 
 
 def check_log_probs(best: Sequence[float]) -> None:

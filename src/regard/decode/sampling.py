@@ -15,26 +15,29 @@ sentence do not depend on the rest of the batch or on how many samples are drawn
 gets the same samples twice. Samples are not ranked: they are in the order of their draws, and `score` is the model's
 log-probability, at τ = 1 and with every token kept.
 
-A sentence may have a constraint (`constraints.py`): what it forbids is not drawn. A sample that draws the end before
-everything is said continues with what must be said, the most probable way, and ends then.
+A sentence is done when all its samples have ended or are at its length limit. `bound_samples.py` draws under a
+constraint.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.decode.constraints import Constraint, urgent
-from regard.decode.hypothesis import Hypothesis, check_log_probs, length_limits
+from regard.decode.beam import Strategy, joined_memos
+from regard.decode.goal import NO_TOKEN, Goal, due_tokens, joined_prefixes, padded_prefixes
+from regard.decode.history import Ends, History, hypotheses
+from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling
-from regard.decode.permitted import permitted
-from regard.errors import InputError
-from regard.models.base import Model
+from regard.models.base import Step
+from regard.models.state import Belongs, joined
 
 
 def most_probable(log_probs: Tensor, k: int) -> Tensor:
@@ -82,111 +85,121 @@ def draw(probs: Tensor, uniform: Tensor) -> Tensor:
     return torch.where(possible, token, probs.argmax(dim=-1, keepdim=True))[:, 0]
 
 
-@torch.inference_mode()
-def sample(
-    model: Model,
-    src: Tensor,
-    mask: Tensor,
-    count: int = 1,
-    *,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float = 1.0,
-    min_p: float = 0.0,
-    seed: int | torch.Generator = 0,
-    constraints: Sequence[Constraint] | None = None,
-) -> list[list[Hypothesis]]:
-    """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S), and for each sentence its
-    constraint, where there are any. Of a generator one draw is the seed, so the next call gets another."""
-    if count < 1:
-        raise InputError(f"the number of samples must be at least 1, but is {count}")
-    Sampling(temperature, top_k, top_p, min_p)  # checks them
-    needs = None if constraints is None else [c.needs + c.margin + 1 for c in constraints]
-    limits = [limit for limit in length_limits(mask, model.max_positions, needs=needs) for _ in range(count)]
-    bound = None if constraints is None else _Bound([c for c in constraints for _ in range(count)], limits)
-    uniforms = _uniforms(src, mask, count, _seed_number(seed), needs).to(src.device)  # (N, longest limit)
-    ids: list[list[int]] = [[] for _ in limits]
-    log_probs: list[list[float]] = [[] for _ in limits]
-    live = torch.arange(len(limits), device=src.device)  # (N,) rows not finished
-    state = model.start(model.encode(src, mask)).select(live // count)
-    token = torch.full_like(live, BOS)
-    position = 0
-    while len(live):
-        step = model.step(token, state)
-        allowed = step.log_probs if bound is None else bound.allowed(step.log_probs, live.tolist(), position)
-        token = draw(sampling_probs(allowed, temperature, top_k, top_p, min_p), uniforms[live, position])  # (N,)
-        if bound is not None:
-            token = bound.said(token, step.log_probs, live.tolist())
-        drawn_log_probs = step.log_probs.gather(-1, token[:, None])[:, 0].tolist()  # (N,)
-        check_log_probs(drawn_log_probs)
-        position += 1
-        unfinished = []
-        drawn = zip(live.tolist(), token.tolist(), drawn_log_probs, strict=True)
-        for i, (row, token_id, log_prob) in enumerate(drawn):
-            log_probs[row].append(log_prob)
-            if token_id != EOS:
-                ids[row].append(token_id)
-                if position < limits[row]:
-                    unfinished.append(i)
-        state = step.state
-        if len(unfinished) < len(live):
-            kept = torch.tensor(unfinished, device=src.device, dtype=torch.long)
-            live, token = live[kept], token[kept]
-            if unfinished:
-                state = state.select(kept)
-    rows = [Hypothesis(tuple(i), tuple(p), sum(p)) for i, p in zip(ids, log_probs, strict=True)]
-    return [rows[i : i + count] for i in range(0, len(rows), count)]
+@dataclass
+class Samples:
+    """The samples of B sentences, n of each."""
+
+    strategy: Strategy
+    options: Sampling
+    width: int  # n
+    step: Tensor  # (B,) tokens that are said
+    limit: Tensor  # (B,) that may be said
+    prefix: Tensor | None  # (B, P) how each translation begins, then NO_TOKEN
+    token: Tensor  # (N,) what each row said last
+    uniform: Tensor  # (B, L, n) in [0, 1)
+    history: History
+    ends: Ends
+    done: Tensor  # (B,)
+    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, n, …) of a variant; moves along with sentences
+
+    @classmethod
+    def begin(
+        cls, strategy: Strategy, options: Sampling, width: int, goals: Sequence[Goal], device: torch.device
+    ) -> Self:
+        size, longest = len(goals), max(goal.limit for goal in goals) + 1
+        whole = torch.zeros(size, width, dtype=torch.long, device=device)
+        row = torch.arange(width, device=device).expand_as(whole)
+        nothing = whole.double()
+        return cls(
+            strategy,
+            options,
+            width,
+            step=whole[:, 0],
+            limit=torch.tensor([goal.limit for goal in goals], device=device),
+            prefix=padded_prefixes([goal.request.prefix for goal in goals], device),
+            token=torch.full((size * width,), BOS, device=device),
+            uniform=uniform_numbers(goals, width, longest, options.seed).to(device),
+            history=History.empty(size, longest, width, device),
+            ends=Ends(nothing, whole, row, torch.full_like(whole, math.nan, dtype=torch.float32), whole[:, 0].bool()),
+            done=whole[:, 0].bool(),
+        )
+
+    def advance(self, step: Step) -> None:
+        """Draw the next token of every row."""
+        log_probs = step.log_probs  # (N, V)
+        scores = log_probs.clone()
+        scores[:, :EOS] = -math.inf  # PAD and BOS are never said
+        for adjust in self.strategy.adjust:
+            scores = adjust(scores, self, step)
+        options, place = self.options, torch.arange(len(self.step), device=log_probs.device)
+        allowed = self.allowed(scores)
+        probs = sampling_probs(allowed, options.temperature, options.top_k, options.top_p, options.min_p)
+        token = self.said(draw(probs, self.uniform[place, self.step].flatten()), log_probs)
+        if self.prefix is not None:
+            due = due_tokens(self.prefix, self.step).repeat_interleave(self.width)
+            token = torch.where(due == NO_TOKEN, token, due)
+        self._write(place, token, log_probs.gather(1, token[:, None])[:, 0])
+
+    def allowed(self, scores: Tensor) -> Tensor:
+        """What may be drawn, (N, V) → (N, V)"""
+        return scores
+
+    def said(self, token: Tensor, log_probs: Tensor) -> Tensor:
+        """What is said when these tokens (N,) are drawn"""
+        return token
+
+    def _write(self, place: Tensor, token: Tensor, log_prob: Tensor) -> None:
+        ends, shape = self.ends, (len(self.step), self.width)
+        token, log_prob = token.view(shape), log_prob.view(shape)
+        live = ends.log_prob.isnan() & ~self.done[:, None]
+        ended = live & (token == EOS)
+        length = torch.where(live & ~ended, self.step[:, None] + 1, ends.length)
+        broken = ends.broken | (live & ~(log_prob > -math.inf)).any(1)
+        score = torch.where(live, ends.score + log_prob, ends.score)
+        self.history.write(place, self.step, token, ends.row, log_prob)
+        self.ends = Ends(score, length, ends.row, torch.where(ended, log_prob, ends.log_prob), broken)
+        self.step = torch.where(self.done, self.step, self.step + 1)
+        self.done = self.done | broken | (self.step >= self.limit) | ~self.ends.log_prob.isnan().any(1)
+        self.token = token.flatten()
+
+    # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
+
+    def keep(self, sentences: Tensor) -> Self:
+        return replace(
+            self,
+            step=self.step[sentences],
+            limit=self.limit[sentences],
+            prefix=None if self.prefix is None else self.prefix[sentences],
+            token=self.token.view(-1, self.width)[sentences].flatten(),
+            uniform=self.uniform[sentences],
+            history=self.history.keep(sentences),
+            ends=self.ends.keep(sentences),
+            done=self.done[sentences],
+            memo={name: value[sentences] for name, value in self.memo.items()},
+        )
+
+    def join(self, other: Self) -> Self:
+        return replace(
+            self,
+            step=torch.cat([self.step, other.step]),
+            limit=torch.cat([self.limit, other.limit]),
+            prefix=joined_prefixes(self.prefix, other.prefix, len(self.step), len(other.step)),
+            token=torch.cat([self.token, other.token]),
+            uniform=joined(self.uniform, other.uniform, Belongs("sentence", 0, grows=1)),
+            history=self.history.join(other.history),
+            ends=self.ends.join(other.ends),
+            done=torch.cat([self.done, other.done]),
+            memo=joined_memos(self, other),
+        )
+
+    def results(self) -> list[list[Hypothesis]]:
+        return hypotheses(self.history, self.ends)
 
 
-class _Bound:
-    """The constraint of every row; None where it cannot be met."""
-
-    def __init__(self, rules: Sequence[Constraint], limits: Sequence[int]) -> None:
-        self.rules: list[Constraint | None] = list(rules)
-        self.limits = limits
-        self.hurried: set[int] = set()  # rows that wanted to end before everything was said
-
-    def allowed(self, log_probs: Tensor, rows: list[int], position: int) -> Tensor:
-        """What may be drawn: (N, V) → (N, V). EOS may be; `said` replaces it."""
-        rules = [self.rules[row] for row in rows]
-        rooms = [0 if row in self.hurried else self.limits[row] - 1 - position for row in rows]
-        masked = permitted(log_probs, rules, rooms)
-        for i, (row, rule, room) in enumerate(zip(rows, rules, rooms, strict=True)):
-            if rule is None:
-                continue
-            if room > rule.needs + rule.margin:
-                masked[i, EOS] = log_probs[i, EOS]
-            elif masked[i].max() == -math.inf:
-                masked[i], self.rules[row] = log_probs[i], None
-        return masked
-
-    def said(self, token: Tensor, log_probs: Tensor, rows: list[int]) -> Tensor:
-        """The tokens drawn (N,), where one of them is too early an end what must be said instead."""
-        tokens = token.tolist()
-        for i, row in enumerate(rows):
-            rule = self.rules[row]
-            if rule is not None and tokens[i] == EOS and rule.needs:
-                self.hurried.add(row)
-                options = [(float(log_probs[i, t]), t) for t in urgent(rule)]
-                best, instead = max(options, default=(-math.inf, EOS))
-                tokens[i] = instead if best > -math.inf else EOS
-            self.rules[row] = None if rule is None else rule.after(tokens[i])
-        return torch.tensor(tokens, device=token.device)
-
-
-def _seed_number(seed: int | torch.Generator) -> int:
-    if isinstance(seed, torch.Generator):
-        return int(torch.randint(2**63 - 1, (), generator=seed, device=seed.device))
-    if seed < 0:
-        raise InputError(f"a seed must not be negative, but is {seed}")
-    return seed
-
-
-def _uniforms(src: Tensor, mask: Tensor, count: int, seed: int, needs: Sequence[int] | None) -> Tensor:
-    """(N, longest limit) numbers in [0, 1): one random stream per sentence, one row of it per sample."""
-    limits = length_limits(mask, needs=needs)
-    numbers = np.zeros((len(limits), count, max(limits, default=0)), dtype=np.float32)
-    for i, (ids, real, limit) in enumerate(zip(src.tolist(), mask.tolist(), limits, strict=True)):
-        source = [token for token, is_token in zip(ids, real, strict=True) if is_token]
-        numbers[i, :, :limit] = np.random.default_rng([seed, *source]).random((count, limit), dtype=np.float32)
-    return torch.from_numpy(numbers).flatten(0, 1)
+def uniform_numbers(goals: Sequence[Goal], count: int, steps: int, seed: int) -> Tensor:
+    """(B, L, n) numbers in [0, 1): one random stream per sentence, one row of it per sample."""
+    numbers = np.zeros((len(goals), steps, count), dtype=np.float32)
+    for i, (_, request, limit) in enumerate(goals):
+        stream = np.random.default_rng([seed, *request.ids, EOS])
+        numbers[i, :limit] = stream.random((count, limit), dtype=np.float32).T
+    return torch.from_numpy(numbers)

@@ -1,83 +1,316 @@
-"""The search strategies, in one table: how a batch of sources becomes hypotheses.
+"""The search loop: sentences enter, all rows take a step together, those that are done leave and others take their
+places (continuous batching).
 
-A strategy knows a model by its contract alone (`models/base.py`) and what must be said by that of a constraint
-(`constraints.py`). To add one: a file with its algorithm, a line in `SEARCHES`, and what selects it in
-`SearchOptions.strategy`. Sentences with a constraint are searched apart from the others, whose search stays as it is.
+    B sentences in flight   b rows of each   N = B × b rows
+
+What a step does with the model's answer is a `Live`: beam search, of which greedy search is the case b = 1
+(`beam.py`), sampling (`sampling.py`), or one of the two under constraints (`bound_beam.py`, `bound_samples.py`). The
+loop knows a model by its contract alone (`models/base.py`).
+
+Sentences enter longest first, so that neighbours are of similar length and memory is largest at the beginning. None of
+them sees another: the result for a request is the same whatever is in flight beside it, and in whatever order.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
-from regard.decode.beam import beam_search
+from regard.batch import pad_sources
+from regard.decode.beam import Beams, Strategy
+from regard.decode.bound_beam import BoundBeams, constrained_width
+from regard.decode.bound_samples import BoundSamples
 from regard.decode.constraints import Constraint
-from regard.decode.greedy import greedy
+from regard.decode.engine import Progress, SearchRequest
+from regard.decode.goal import Goal, length_limit
 from regard.decode.hypothesis import Hypothesis
-from regard.decode.options import SearchOptions
-from regard.decode.sampling import sample
-from regard.models.base import Model
+from regard.decode.options import BATCH_TOKENS, Sampling, SearchOptions
+from regard.decode.record import Record, Watch
+from regard.decode.sampling import Samples
+from regard.errors import InputError
+from regard.models.base import Model, State, Step
+
+FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get fewer sentences
+LOOK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it
+WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
+READ_AT_ONCE = 128  # sentences that are done are turned into hypotheses in portions
 
 
-def constrained_width(beam: int, constraint: Constraint) -> int:
-    """Rows of a constrained sentence: more than `beam`, because hypotheses that have said more and less of what must
-    be said are kept side by side; a beam of 1 could not wait with a phrase. At most three times as many."""
-    return beam * min(3, 1 + -(-constraint.needs // beam))
+class Live(Protocol):
+    """The sentences in flight. A sentence that is done stays as it is until it is taken out."""
+
+    @property
+    def token(self) -> Tensor: ...  # (N,) what each row said last
+
+    @property
+    def done(self) -> Tensor: ...  # (B,)
+
+    def advance(self, step: Step) -> Tensor | None:
+        """Read a step; return the row (N,) that each row continues, None if each continues itself."""
+        ...
+
+    def keep(self, sentences: Tensor) -> Any: ...
+
+    def join(self, other: Any) -> Any: ...
+
+    def results(self) -> list[list[Hypothesis]]: ...
 
 
-Constraints = Sequence[Constraint]
-Search = Callable[[Model, Tensor, Tensor, SearchOptions, Constraints | None], list[list[Hypothesis]]]
+Begin = Callable[[Sequence[Goal]], Live]
 
 
-def _greedy(
-    model: Model, src: Tensor, mask: Tensor, options: SearchOptions, constraints: Constraints | None
-) -> list[list[Hypothesis]]:
-    if constraints is not None:
-        return _beam(model, src, mask, options, constraints)
-    return [[hypothesis] for hypothesis in greedy(model, src, mask)]
+@dataclass
+class Capacity:
+    """How many sentences are in flight: as many as fit into a number of source tokens, and no more than `sentences`."""
+
+    tokens: int = BATCH_TOKENS
+    sentences: int | None = None
+
+    def places(self, longest: int, beams: int) -> int:
+        fitting = self.tokens * FULL_BATCH // max(FULL_BATCH, beams) // (longest + 1)  # + EOS
+        return max(1, fitting if self.sentences is None else min(fitting, self.sentences))
 
 
-def _beam(
-    model: Model, src: Tensor, mask: Tensor, options: SearchOptions, constraints: Constraints | None
-) -> list[list[Hypothesis]]:
-    width = options.beam if not constraints else constrained_width(options.beam, constraints[0])
-    alpha, keep = options.length_penalty, options.beam
-    return beam_search(model, src, mask, width, alpha, constraints=constraints, keep=keep)
+@dataclass
+class Flight:
+    """The sentences in flight, with the model's state and the search's."""
+
+    goals: list[Goal]
+    deadlines: list[int]  # the step by which each of them is done
+    state: State
+    live: Live
+
+    def join(self, other: Flight) -> Flight:
+        goals, deadlines = self.goals + other.goals, self.deadlines + other.deadlines
+        return Flight(goals, deadlines, self.state.join(other.state), self.live.join(other.live))
+
+    def keep(self, places: Sequence[int]) -> Flight:
+        index = torch.tensor(places, device=self.live.done.device)
+        goals, deadlines = [self.goals[i] for i in places], [self.deadlines[i] for i in places]
+        return Flight(goals, deadlines, self.state.keep(index), self.live.keep(index))
 
 
-def _sampling(
-    model: Model, src: Tensor, mask: Tensor, options: SearchOptions, constraints: Constraints | None
-) -> list[list[Hypothesis]]:
-    assert options.sampling is not None
-    return sample(model, src, mask, options.nbest, **asdict(options.sampling), constraints=constraints)
+@dataclass(frozen=True)
+class SearchLoop:
+    """Searches with equally many rows for every sentence."""
+
+    model: Model
+    begin: Begin
+    beams: int
+    report: Callable[[Sequence[Goal], list[list[Hypothesis]]], None]  # called as sentences are done
+    capacity: Capacity
+    trace: bool = False
+
+    @torch.inference_mode()
+    def run(self, goals: Sequence[Goal]) -> None:
+        waiting = deque(sorted(goals, key=lambda goal: (-len(goal.request.ids), goal.place)))
+        steps, waste, every = 0, 0.0, LOOK_EVERY if self.model.device.type == "cuda" else 1
+        flight, finished = self._refilled(None, waiting, steps), Finished(self.report)
+        while flight is not None:
+            step = self.model.step(flight.live.token, flight.state)
+            rows = flight.live.advance(step)
+            flight.state = step.state if rows is None else step.state.select(rows)
+            steps += 1
+            due = steps >= min(flight.deadlines)
+            if steps % every and not due:
+                continue
+            done = flight.live.done.tolist()
+            waste += every * sum(done) / len(done)
+            if due or waste >= WASTE or all(done):
+                flight, waste = self._refilled(self._parted(flight, done, finished), waiting, steps), 0.0
+        finished.read()
+
+    def _refilled(self, flight: Flight | None, waiting: deque[Goal], steps: int) -> Flight | None:
+        """Waiting sentences enter where there are places."""
+        if not waiting:
+            return flight
+        here = [] if flight is None else flight.goals
+        longest = max(len(goal.request.ids) for goal in (*here, waiting[0]))
+        free = self.capacity.places(longest, self.beams) - len(here)
+        if flight is not None and free <= 0:
+            return flight
+        new = [waiting.popleft() for _ in range(min(free, len(waiting)))]
+        src, mask = (tensor.to(self.model.device) for tensor in pad_sources([goal.request.ids for goal in new]))
+        room = max(goal.limit for goal in new)
+        state = self.model.start(self.model.encode(src, mask), self.trace, beams=self.beams, room=room)
+        entering = Flight(new, [steps + goal.limit for goal in new], state, self.begin(new))
+        return entering if flight is None else flight.join(entering)
+
+    def _parted(self, flight: Flight, done: list[bool], finished: Finished) -> Flight | None:
+        """Sentences that are done leave; None if nobody stays."""
+        leaving = [place for place, is_done in enumerate(done) if is_done]
+        staying = [place for place, is_done in enumerate(done) if not is_done]
+        live = flight.live if not staying else flight.live.keep(torch.tensor(leaving, device=flight.live.done.device))
+        finished.add([flight.goals[place] for place in leaving], live)
+        return flight.keep(staying) if staying else None
 
 
-SEARCHES: dict[str, Search] = {"greedy": _greedy, "beam": _beam, "sampling": _sampling}
+@dataclass
+class Finished:
+    """Sentences that are done, turned into hypotheses in portions: following them back costs as much for one as for
+    many."""
+
+    report: Callable[[Sequence[Goal], list[list[Hypothesis]]], None]
+    goals: list[Goal] = field(default_factory=list)
+    live: Live | None = None
+
+    def add(self, goals: list[Goal], live: Live) -> None:
+        self.goals, self.live = self.goals + goals, live if self.live is None else self.live.join(live)
+        if len(self.goals) >= READ_AT_ONCE:
+            self.read()
+
+    def read(self) -> None:
+        if self.live is not None:
+            self.report(self.goals, self.live.results())
+        self.goals, self.live = [], None
+
+
+def strategy_of(options: SearchOptions) -> Strategy:
+    """What the options change of a plain beam search."""
+    return Strategy(alpha=options.length_penalty)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How sentences are searched: which `Live`, with how many rows."""
+
+    options: SearchOptions
+    samples: Sampling | None = None
+    count: int = 1  # of samples
+
+    def rows(self, constraint: Constraint | None) -> int:
+        if self.samples is not None:
+            return self.count
+        beam = self.options.beam
+        return beam if constraint is None else constrained_width(beam, constraint)
+
+    def begin(self, bound: bool, device: torch.device) -> Begin:
+        strategy, options = strategy_of(self.options), self.options
+        if self.samples is not None:
+            kind = BoundSamples if bound else Samples
+            return partial(kind.begin, strategy, self.samples, self.count, device=device)
+        if bound:
+            return partial(BoundBeams.begin, options.length_penalty, options.beam, options.nbest, device=device)
+        return partial(Beams.begin, strategy, options.beam, options.nbest, device=device)
+
+    def search(
+        self, model: Model, requests: Sequence[SearchRequest], progress: Progress | None, capacity: Capacity
+    ) -> list[list[Hypothesis]]:
+        found: list[list[Hypothesis]] = [[] for _ in requests]
+
+        def report(goals: Sequence[Goal], results: list[list[Hypothesis]]) -> None:
+            for goal, some in zip(goals, results, strict=True):
+                found[goal.place] = some
+            if progress is not None:
+                progress(len(goals))
+
+        groups: dict[tuple[bool, int], list[Goal]] = defaultdict(list)
+        for place, request in enumerate(requests):
+            alike = request.constraint is not None, self.rows(request.constraint)
+            groups[alike].append(Goal(place, request, length_limit(request, model.max_positions)))
+        trace = strategy_of(self.options).trace
+        for (bound, rows), goals in groups.items():
+            SearchLoop(model, self.begin(bound, model.device), rows, report, capacity, trace).run(goals)
+        return found
 
 
 def search(
     model: Model,
+    requests: Sequence[SearchRequest],
+    options: SearchOptions,
+    progress: Progress | None = None,
+    capacity: Capacity | None = None,
+) -> list[list[Hypothesis]]:
+    """The n-best list of each request, in their order. Sentences with a constraint are searched apart from the others,
+    those with equally many rows together."""
+    plan = Plan(options, options.sampling, options.nbest)
+    return plan.search(model, requests, progress, capacity or Capacity())
+
+
+# ── for callers that hold a batch ───────────────────────────────────────────────────────────────────────────────────
+
+
+def beam_search(
+    model: Model,
     src: Tensor,
     mask: Tensor,
-    options: SearchOptions,
+    beam: int = 4,
+    alpha: float = 0.6,
+    record: list[Record] | None = None,
     constraints: Sequence[Constraint | None] | None = None,
 ) -> list[list[Hypothesis]]:
-    """The n-best list of every source: src (B, S) ids with EOS, mask (B, S), and for each source its constraint or
-    None. A hypothesis that ended has met its constraint; one that could not is cut off at the length limit."""
-    strategy = SEARCHES[options.strategy]
-    if constraints is None or not any(constraints):
-        return [some[: options.nbest] for some in strategy(model, src, mask, options, None)]
-    groups: dict[int, list[int]] = defaultdict(list)  # sentences of equal width; 0: without a constraint
-    for sentence, constraint in enumerate(constraints):
-        groups[0 if constraint is None else constrained_width(options.beam, constraint)].append(sentence)
-    found: list[list[Hypothesis]] = [[] for _ in constraints]
-    for width, sentences in groups.items():
-        rules = [c for i in sentences if (c := constraints[i]) is not None] if width else None
-        longest = int(mask[sentences].sum(1).max())
-        made = strategy(model, src[sentences, :longest], mask[sentences, :longest], options, rules)
-        for sentence, some in zip(sentences, made, strict=True):
-            found[sentence] = some[: options.nbest]
+    """The n-best list of every source sentence, best first: src (B, S) ids with EOS, mask (B, S). A beam of 1 is greedy
+    search. Each sentence's search is appended to `record`, if given: then all of them are in flight at once."""
+    requests = requests_of(src, mask, constraints)
+    options = SearchOptions(beam, alpha, nbest=beam)
+    if record is None:
+        return search(model, requests, options)
+    records = [Record() for _ in requests]
+    found: list[list[Hypothesis]] = []
+    for request, one in zip(requests, records, strict=True):
+        found.append(_recorded(model, request, options, one))
+    record += records
     return found
+
+
+def _recorded(model: Model, request: SearchRequest, options: SearchOptions, record: Record) -> list[Hypothesis]:
+    """One sentence's search, with its record."""
+    plan = Plan(options)
+    begin, rows = plan.begin(request.constraint is not None, model.device), plan.rows(request.constraint)
+
+    def watched(goals: Sequence[Goal]) -> Live:
+        live = begin(goals)
+        if isinstance(live, BoundBeams):
+            live.beams[0].record = record
+        elif isinstance(live, Beams):
+            live.watch = Watch([record])
+        return live
+
+    found: list[list[Hypothesis]] = []
+    goal = Goal(0, request, length_limit(request, model.max_positions))
+    SearchLoop(model, watched, rows, lambda _, results: found.extend(results), Capacity()).run([goal])
+    return found[0]
+
+
+def greedy(model: Model, src: Tensor, mask: Tensor) -> list[Hypothesis]:
+    """One hypothesis per source sentence: src (B, S) ids with EOS, mask (B, S)."""
+    return [best for (best,) in beam_search(model, src, mask, beam=1)]
+
+
+def sample(
+    model: Model,
+    src: Tensor,
+    mask: Tensor,
+    count: int = 1,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float = 1.0,
+    min_p: float = 0.0,
+    seed: int | torch.Generator = 0,
+    constraints: Sequence[Constraint] | None = None,
+) -> list[list[Hypothesis]]:
+    """`count` samples of every source sentence: src (B, S) ids with EOS, mask (B, S), and for each sentence its
+    constraint, where there are any. Of a generator one draw is the seed, so the next call gets another."""
+    if count < 1:
+        raise InputError(f"the number of samples must be at least 1, but is {count}")
+    if isinstance(seed, torch.Generator):
+        seed = int(torch.randint(2**63 - 1, (), generator=seed, device=seed.device))
+    plan = Plan(SearchOptions(1, 0.0), Sampling(temperature, top_k, top_p, min_p, seed), count)
+    return plan.search(model, requests_of(src, mask, constraints), None, Capacity())
+
+
+def requests_of(
+    src: Tensor, mask: Tensor, constraints: Sequence[Constraint | None] | None = None
+) -> list[SearchRequest]:
+    """The sentences of a batch."""
+    lengths = mask.sum(1).tolist()
+    ids = [tuple(row[: length - 1]) for row, length in zip(src.tolist(), lengths, strict=True)]  # without EOS
+    rules = [None] * len(ids) if constraints is None else constraints
+    return [SearchRequest(one, rule) for one, rule in zip(ids, rules, strict=True)]

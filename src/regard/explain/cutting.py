@@ -26,8 +26,8 @@ from torch.utils.hooks import RemovableHandle
 
 from regard.batch import pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.greedy import greedy
 from regard.decode.likelihood import Ids, forced_log_probs
+from regard.decode.search import greedy
 from regard.errors import InputError
 from regard.explain.trace import Kind
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart

@@ -1,6 +1,6 @@
 """The beam search of one sentence as a lattice: every continuation it weighed, what became of it, and why.
 
-The search itself keeps the record (`decode/beam.py`, argument `record`); nothing is searched again here. A node is one
+The search itself keeps the record (`decode/record.py`); nothing is searched again here. A node is one
 token said after another node. Its fate is what the search did with it, and at the end what became of those that were
 still going or had ended:
 
@@ -14,7 +14,7 @@ still going or had ended:
 
 The n-best list is the search's own, so two entries may be the same text in other tokens; `replayed` makes it again from
 the nodes alone, and a test holds the two equal. The search is the one whose result `translate` gives: where something
-must be said, it is constrained and its rows are more than the beam (`decode/search.py`), and where the guard took a
+must be said, it is constrained and its rows are more than the beam (`decode/bound_beam.py`), and where the guard took a
 second search, it is that one.
 """
 
@@ -26,9 +26,10 @@ from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.beam import Considered, Record, beam_search
+from regard.decode.bound_beam import constrained_width
 from regard.decode.hypothesis import Hypothesis
-from regard.decode.search import constrained_width
+from regard.decode.record import Considered, Record
+from regard.decode.search import beam_search
 from regard.decode.translator import TextTranslator
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.request import request
@@ -108,9 +109,7 @@ def lattice(
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
     src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([asked.unit.ids]))
     records: list[Record] = []
-    (found,) = beam_search(
-        asked.bundle.model, src, mask, rows, taken.length_penalty, records, [constraint], keep=taken.beam
-    )
+    (found,) = beam_search(asked.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
     labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), asked.slots.target)))
     nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
     given = {candidate.ids: candidate.text for candidate in asked.result.candidates}

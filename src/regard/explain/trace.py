@@ -30,9 +30,8 @@ from regard.align.attention import View, WordAttention, beyond_tag, views_of, wo
 from regard.batch import EOS, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.beam import beam_search
-from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
+from regard.decode.search import beam_search
 from regard.errors import BundleError, InputError
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
@@ -202,10 +201,7 @@ def searched_maps(
     """A hypothesis of the search and the maps that the search itself had on its way to it."""
     traced = _TracedModel(model)
     src, mask = (t.to(model.device) for t in pad_sources([source]))
-    if config.beam == 1:
-        found = greedy(traced, src, mask)
-    else:
-        (found,) = beam_search(traced, src, mask, config.beam, config.length_penalty)
+    (found,) = beam_search(traced, src, mask, config.beam, config.length_penalty)
     if not 0 <= nbest < len(found):
         raise InputError(
             f"nbest must be from 0 to {len(found) - 1}, the hypotheses that the search found, but is {nbest}; "

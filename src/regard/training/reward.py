@@ -45,9 +45,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.batch import Batch, flat_batch
-from regard.decode.greedy import greedy
 from regard.decode.hypothesis import Hypothesis
-from regard.decode.sampling import sample
+from regard.decode.search import greedy, sample
 from regard.metrics.bleu import MAX_ORDER, Bleu
 from regard.metrics.gleu import gleu_scores, ragged
 from regard.metrics.ngrams import matching
