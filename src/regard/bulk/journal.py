@@ -21,23 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from regard.bulk.share import ProcessShare
 from regard.bulk.tally import Tally
 from regard.bulk.work import ChunkResult
 from regard.errors import InputError
 from regard.files import sync_folder, take_lock
-
-
-class ProcessShare(NamedTuple):
-    """One of `world` processes that divide a file between them: it does every chunk with number % world == rank."""
-
-    rank: int = 0
-    world: int = 1
-
-    def __contains__(self, number: object) -> bool:
-        return isinstance(number, int) and number % self.world == self.rank
-
-
-WHOLE = ProcessShare()
 
 
 class ChunkEntry(NamedTuple):

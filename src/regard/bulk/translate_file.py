@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from regard.bulk.chunks import LINES, FileChunk, line_chunks
 from regard.bulk.finish import Join, finish, write_all
 from regard.bulk.identity import input_identity, work_identity
-from regard.bulk.journal import WHOLE, PartialOutput, ProcessShare
+from regard.bulk.journal import PartialOutput
 from regard.bulk.rows import PLAIN, OutputForm, check_form
+from regard.bulk.share import WHOLE, ProcessShare
 from regard.bulk.tally import Tally
 from regard.bulk.work import ChunkResult, ChunkTranslator, FileTask, Progress
 from regard.data.compressed import COMPRESSED

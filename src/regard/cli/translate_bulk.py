@@ -15,7 +15,7 @@ from regard.cli.progress import FileProgress
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.journal import ProcessShare
+    from regard.bulk.share import ProcessShare
     from regard.bulk.tally import Tally
     from regard.bulk.translate_file import FileJob, MakeTranslator
     from regard.translator import Translator
@@ -32,9 +32,11 @@ class RunFlags(NamedTuple):
 
 def streamed_format(input: Path | None, out: Path | None, format: str | None) -> str | None:
     """The format to read in chunks; None for a pipe, and for documents that are read as a whole."""
+    if input is None or input == STDIN or not input.is_file():
+        return None
     from regard.formats.stretches import STREAMED
 
-    if input is None or input == STDIN or not input.is_file() or format not in (None, *STREAMED):
+    if format not in (None, *STREAMED):
         return None
     if out is not None and out.exists() and not out.is_file():
         return None  # a pipe or a device: nothing may take its place
@@ -102,7 +104,7 @@ def translate_bulk(
 
 def share_of_this_process() -> ProcessShare:
     """Under torchrun, which of the processes this is."""
-    from regard.bulk.journal import ProcessShare
+    from regard.bulk.share import ProcessShare
 
     world, rank = (os.environ.get(name, "") for name in ("WORLD_SIZE", "RANK"))
     return ProcessShare(int(rank), int(world)) if world.isdecimal() and rank.isdecimal() else ProcessShare()

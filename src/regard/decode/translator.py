@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
+from regard.bundle.calibration import Calibration
 from regard.bundle.card import read_card
 from regard.bundle.find import find_model
 from regard.bundle.search_config import DecodeConfig
+from regard.bundle.stored import read_stored
 from regard.config import build
 from regard.decode.alignment_heads import (
     AlignmentHeads,
@@ -166,11 +168,14 @@ class TextTranslator:
         return self
 
     def __repr__(self) -> str:
-        model = self.bundle.model
         names = "+".join(f.parent.name if f.name in ("best", "last") else f.name for f in self._folders)
         name = f"{names}, " if names else ""
-        size = f"{model.parameter_count():,} parameters"
-        return f"{type(self).__name__}({name}{self.bundle.architecture}, {size}, {model.device})"
+        if self.bundle.loaded:
+            size, device = self.bundle.model.parameter_count(), str(self.bundle.model.device)
+        else:  # CTranslate2 runs it, on the CPU
+            size = sum(stored.numbers.size for stored in read_stored(self._folders[0]).values())
+            device = "cpu"
+        return f"{type(self).__name__}({name}{self.bundle.architecture}, {size:,} parameters, {device})"
 
     @property
     def folders(self) -> list[Path]:
@@ -205,6 +210,10 @@ class TextTranslator:
         source, target = self.bundle.languages
         slots = len(self.tokenizer.slot_ids) if self.bundle.slots else 0
         return Reader(source, target, slots, self.bundle.known_words)
+
+    @cached_property
+    def _calibration(self) -> Calibration:
+        return read_card(self.bundle.card).calibration
 
     @cached_property
     def required_terms(self) -> RequiredTerms:
@@ -330,7 +339,7 @@ class TextTranslator:
             text,
             self.alignment_view,
             self.required_terms,
-            read_card(self.bundle.card).calibration if text.guard else None,
+            self._calibration if text.guard else None,
             self.languages(tag),
             tag or self.bundle.tag,
         )
@@ -363,7 +372,7 @@ class TextTranslator:
 
     def languages(self, tag: str | None = None) -> tuple[str | None, str | None]:
         """ISO codes of source and target, None where they are not known; a tag may say the target."""
-        source, target = self.bundle.languages
+        source, target = self.reader.source, self.reader.target
         return source, (tag_language(self.tokenizer.find_tag(tag)) if tag else None) or target
 
     @overload
