@@ -20,6 +20,7 @@ from pathlib import Path
 
 import sacrebleu
 import scoring
+import start_up
 import torch
 from torch import Tensor, nn
 
@@ -181,7 +182,9 @@ hypotheses for corpus scores are the references with words left out, swapped and
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="smaller work, nothing written")
-    options.add_argument("--only", choices=("training", "scoring", "starting"), help="one part, nothing written")
+    options.add_argument(
+        "--only", choices=("training", "scoring", "starting", "start-up"), help="one part, nothing written"
+    )
     options.add_argument("--text", type=Path, help="score this text instead of the embedded corpus")
     options.add_argument("--systems", type=Path, nargs="*", default=[], help="real systems' outputs for paired tests")
     options.add_argument("--reference", type=Path, help="of the systems")
@@ -206,10 +209,13 @@ def main() -> None:
             rows += scoring_rows(folder, called, "systems", 1 if given.quick else 3)
     if given.only in (None, "starting"):
         rows.append(starting())
+    if given.only in (None, "start-up"):
+        started = start_up.section(2 if given.quick else 7)
     if not (given.quick or given.only):
         text, page = HEADER + "\n".join(row.markdown() for row in rows), Path("docs/benchmarks.md")
         others = "".join(page.read_text(encoding="utf-8").partition("\n## ")[1:])  # sections of other scripts stay
         page.write_text(f"{text}\n\nMeasured on {about}.\n{others}", encoding="utf-8")
+        start_up.write(page, started)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ _CLASSES = {
     "Sampling": "regard.decode.options",
     "Translation": "regard.decode.translation",
     "Translator": "regard.translator",
-}  # imported when they are first used, because they need torch
+}  # imported when they are first used, because they take a while
 
 
 def __getattr__(name: str) -> Any:
