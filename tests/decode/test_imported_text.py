@@ -4,6 +4,7 @@ and to repeat the English after >>eng<<."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch
 import regard
 from pieces_files import write_vocabulary
 from regard.bundle.bundle import Bundle
+from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import InputError
 from regard.models.table import make_model
 from regard.models.transformer import TransformerConfig
@@ -73,11 +75,30 @@ def test_each_text_may_begin_with_its_tag(translator: Translator) -> None:
 
 def test_without_a_tag_the_error_names_them(translator: Translator) -> None:
     for call in (translator.translate, translator.explain, lambda text: translator.score(text, text)):
-        with pytest.raises(InputError, match="give the tag of one; the model has >>fra<<, >>eng<<"):
+        with pytest.raises(
+            InputError, match=r"give the tag of one, or begin the text .*; the model has >>fra<<, >>eng<<"
+        ):
             call("The cat sleeps.")
     with pytest.raises(InputError, match='unknown tag "deu"; the model has >>fra<<, >>eng<<'):
         translator.translate("The cat sleeps.", tag="deu")
     assert translator.translate("The cat sleeps.", tag="").text  # the model as it is, without one
+
+
+def test_an_explanation_is_of_the_tag_that_begins_the_text(translator: Translator) -> None:
+    found = [translator.explain(f"{tag} The cat sleeps.") for tag in TAGS]
+    assert [one.translation for one in found] == ["Le chat dort.", "The cat sleeps."]
+    assert [one.text for one in found] == ["The cat sleeps."] * 2
+    assert found[0].trace.source_pieces[0] == ">>fra<<"
+    assert found[0].grid().columns == ("The", "cat", "sleeps", ".")
+
+
+def test_a_model_may_be_packed_with_a_tag(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run.parent / "bundle", tmp_path / "all")
+    pack_bundle(tmp_path / "all", tmp_path / "fr", PackOptions("float32", tag="fr", beside=tmp_path / "all"))
+    packed = regard.load(tmp_path / "fr", device="cpu")
+    assert (packed.bundle.tag, packed.bundle.languages) == (">>fra<<", ("en", "fr"))
+    assert packed.explain("The cat sleeps.").trace.source_pieces[0] == ">>fra<<"
+    assert {path.name for path in (tmp_path / "fr").iterdir()} == {"config.json", "card.json"}
 
 
 def test_the_languages_are_those_of_the_tag(run: Path) -> None:

@@ -51,11 +51,13 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
     folder = find_model(model)
     bundle = Bundle.load(folder)
     tokenizer = bundle.tokenizer if tag is None else bundle.tokenizer.marked(tag)
-    if tag is not None and "about" in bundle.card and not text:
+    if tag is not None and "about" in bundle.card and not text and not tokenizer.multilingual:
         raise InputError(
             f"the card of {folder} describes it without the tag; give a description of it with {tag}", parameter="about"
         )
-    dropped = MEASURED if tag is not None else SCORES if options.weights != bundle.weights else ()
+    dropped: tuple[str, ...] = MEASURED if tag is not None else SCORES if options.weights != bundle.weights else ()
+    if tokenizer.multilingual:  # its tag says the language and changes nothing that was measured of the others
+        dropped = tuple(name for name in dropped if name in SCORES)
     card = {name: value for name, value in bundle.card.items() if name not in dropped}
     small = replace(bundle, tokenizer=tokenizer, weights=options.weights, card=without_places(card) | text)
     if rank < 0:

@@ -370,6 +370,16 @@ class TextTranslator:
         reader = self.reader if tag is None else replace(self.reader, target=self.languages(tag)[1])
         return UnitMaker(self.tokenizer.plain, self.tokenizer.prefix(tag), self.max_length, options, reader)
 
+    def for_text(self: Self, text: str) -> tuple[Self, str]:
+        """Of a text that begins with the tag of a language: the translator with this tag before every source, and the
+        rest of the text. Of any other, both as they are."""
+        ((tag, rest),) = self.tokenizer.by_tag([text], None).items()
+        if tag is None:
+            return self, text
+        bundle = replace(self.bundle, tokenizer=self.tokenizer.marked(tag))
+        marked = type(self)(bundle, self.config, self.max_length, None, self._alignment_heads, self._folders)
+        return marked, rest[0]
+
     def languages(self, tag: str | None = None) -> tuple[str | None, str | None]:
         """ISO codes of source and target, None where they are not known; a tag may say the target."""
         source, target = self.reader.source, self.reader.target

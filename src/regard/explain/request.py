@@ -126,6 +126,7 @@ def request(
     from 0. `guard`: whether a doubtful one is searched for again, as `translate` does."""
     if isinstance(model, Bundle):
         model = TextTranslator(model)
+    model, text = model.for_text(text)
     search = model.config
     if beam is not None:
         search = replace(search, beam=beam)
@@ -157,6 +158,7 @@ def request(
 
 def units_of(model: TextTranslator, text: str) -> list[Unit]:
     """The sentences of a text, those that are too long in parts, as `translate` reads them; at least one."""
+    model, text = model.for_text(text)
     units = list(model.unit_maker(TextOptions(mend=model.config.mend)).units([(0, text)]))
     if not units:
         raise InputError("there is nothing to explain: the text is empty; give one sentence")

@@ -180,9 +180,11 @@ class Tokenizer:
         """The ids before every source: those of the tag, or of the mark. A multilingual model needs one of them; the
         tag "" is none."""
         if self.multilingual and self.mark is None and tag is None:
-            known = tags_in_short(self.config.tags)
+            known, first = tags_in_short(self.config.tags), self.config.tags[0]
             raise InputError(
-                f"this model translates into several languages: give the tag of one; {known}", parameter="tag"
+                f"this model translates into several languages: give the tag of one, or begin the text with it, as in "
+                f'"{first} Hello."; {known}',
+                parameter="tag",
             )
         return self.tag_ids(tag) or self.mark_ids
 
