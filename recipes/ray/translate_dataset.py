@@ -57,6 +57,9 @@ def translate_dataset(
 ) -> int:
     """Translate each input file into OUT/NAME.parquet, but for those that are there; how many were translated. Options
     are those of `Translator.translate`."""
+    cores = ray.cluster_resources().get("CPU", 0)
+    if not gpus and actors >= cores:
+        raise SystemExit(f"{actors} actors take all {cores:.0f} cores; leave one or more for reading and writing")
     place, folder = file_system(out)
     place.create_dir(folder)
     there = {Path(info.path).name for info in place.get_file_info(pyarrow.fs.FileSelector(folder))}
@@ -122,6 +125,7 @@ def main() -> None:
     parser.add_argument("--beam", type=int, default=None)
     args = parser.parse_args()
     files = input_files(args.input)
+    ray.init()
     done = translate_dataset(
         files,
         args.out,

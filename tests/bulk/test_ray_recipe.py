@@ -27,8 +27,10 @@ def test_two_workers(run_folder: Path, translator: Translator, tmp_path: Path) -
     inputs, out = recipe.input_files(str(tmp_path / "*.parquet")), tmp_path / "out"
     (out / "two.parquet.unfinished").mkdir(parents=True)  # left by a run that was stopped
     (out / "two.parquet.unfinished" / "half").write_text("")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
     try:
+        with pytest.raises(SystemExit, match="3 actors take all 3 cores"):
+            recipe.translate_dataset(inputs, str(out), actors=3)
         options = {"model": str(run_folder), "actors": 2, "batch_size": 5, "beam": 1}
         assert recipe.translate_dataset(inputs[:1], str(out), **options) == 1
         before = {path: path.stat().st_mtime_ns for path in (out / "one.parquet").iterdir()}
