@@ -22,7 +22,8 @@ import sys
 import tempfile
 import threading
 import time
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,7 +36,7 @@ class Sampled(NamedTuple):
     code: int
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--lines", type=int, default=200_000)
@@ -45,25 +46,24 @@ def main() -> None:
     parser.add_argument("--suffix", default="", help="of the output: .gz, .zst …")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("options", nargs="*", help="further options of regard translate, after --")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         source = home / "source.en"
-        count = write_source(args.data, source, args.lines)
-        print(f"{count:,} lines of {args.data.name}")
+        write_source(args.data, source, args.lines)
+        print(f"{args.lines:,} lines of {args.data.name}", flush=True)
         if not compare(home, source, args):
             sys.exit(1)
         if args.speed_lines:
             compare_speed(home, args)
 
 
-def write_source(data: Path, source: Path, lines: int) -> int:
+def write_source(data: Path, source: Path, lines: int) -> None:
+    """Write so many lines; a shorter file is gone through again."""
+    again = chain.from_iterable(read_lines(data) for _ in count())
     with source.open("w", encoding="utf-8") as file:
-        count = 0
-        for line in islice(read_lines(data), lines):
+        for line in islice(again, lines):
             file.write(line.partition("\t")[0] + "\n")
-            count += 1
-    return count
 
 
 def command(source: Path, out: Path, report: Path | None, options: list[str]) -> list[str]:
@@ -75,7 +75,10 @@ def compare(home: Path, source: Path, args: argparse.Namespace) -> bool:
     whole, out = home / f"whole{args.suffix}", home / f"out{args.suffix}"
     once = run(command(source, whole, home / "whole.jsonl", args.options))
     assert once.code == 0, once
-    print(f"one run: {once.seconds:,.0f} s, {args.lines / once.seconds:,.0f} lines/s; {memory_line(once.memory)}")
+    print(
+        f"one run: {once.seconds:,.0f} s, {args.lines / once.seconds:,.0f} lines/s; {memory_line(once.memory)}",
+        flush=True,
+    )
     rng = random.Random(args.seed)
     words, kills, restarts = command(source, out, home / "out.jsonl", args.options), 0, list[str]()
     while True:
@@ -90,7 +93,7 @@ def compare(home: Path, source: Path, args: argparse.Namespace) -> bool:
     same = out.read_bytes() == whole.read_bytes()
     same_report = (home / "out.jsonl").read_bytes() == (home / "whole.jsonl").read_bytes()
     left = [path.name for path in home.iterdir() if path.name.endswith((".partial", ".tmp"))]
-    print(f"killed {kills} times, after {', '.join(restarts[:-1])}; the last run took {restarts[-1]}")
+    print(f"killed {kills} times, after {', '.join(restarts[:-1])}; the last run took {restarts[-1]}", flush=True)
     print(f"output identical: {same}; report identical: {same_report}; {out.stat().st_size:,} bytes; left over: {left}")
     return same and same_report and not left
 
@@ -135,13 +138,13 @@ def memory_line(memory: list[tuple[float, float]]) -> str:
 
 def compare_speed(home: Path, args: argparse.Namespace) -> None:
     source = home / "speed.en"
-    lines = write_source(home / "source.en", source, args.speed_lines)
+    write_source(home / "source.en", source, args.speed_lines)
     os.environ["OMP_NUM_THREADS"] = "1"
     rates = {}
     for workers in (1, args.workers):
         words = command(source, home / f"speed.{workers}", None, [*args.options, "--workers", str(workers)])
         seconds = [run(words).seconds for _ in range(2)]
-        rates[workers] = lines / min(seconds)
+        rates[workers] = args.speed_lines / min(seconds)
         name = f"{workers} worker{'s' * (workers > 1)}, one thread each"
         print(f"{name}: {min(seconds):.1f} s, {rates[workers]:,.0f} lines/s")
     same = (home / "speed.1").read_bytes() == (home / f"speed.{args.workers}").read_bytes()

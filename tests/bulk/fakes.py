@@ -18,15 +18,20 @@ class Shouting:
 
     rule_system = bundle = converted = None
 
-    def __init__(self, folders: Sequence[Path] = (), before: Callable[[Sequence[str]], None] | None = None) -> None:
-        self.folders, self.before = list(folders), before
+    def __init__(
+        self,
+        folders: Sequence[Path] = (),
+        before: Callable[[Sequence[str]], None] | None = None,
+        keep: bool = True,
+    ) -> None:
+        self.folders, self.before, self.keep = list(folders), before, keep
         self.load_options: dict[str, str] = {}
         self.seen: list[str] = []
 
     def translate(self, texts: Sequence[str], **options: Any) -> list[Translation]:
         if self.before:
             self.before(texts)
-        self.seen += texts
+        self.seen += texts if self.keep else ()
         return [shouted(text) for text in texts]
 
 

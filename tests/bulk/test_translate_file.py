@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,18 @@ def test_compressed_in_and_out(tmp_path: Path, suffix: str) -> None:
     translate(source, out)
     with COMPRESSED[suffix](out, "rb") as file:
         assert file.read().decode() == TEXT.upper()
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chunks, "LINES", 200)
+    peaks = []
+    for lines in (1_000, 1_000, 5_000):
+        (tmp_path / "a.en").write_text("an odd line of some words\n" * lines)
+        tracemalloc.start()
+        translate(tmp_path / "a.en", tmp_path / "out", Shouting(keep=False), report=tmp_path / "r.jsonl")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < 1.2 * peaks[1]
 
 
 # ── several processes ────────────────────────────────────────────────────────────────────────────────────────────────
