@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from pieces_files import grammar_lines, write_vocabulary
@@ -32,8 +33,7 @@ SIZES = {
 
 def make_marian(folder: Path, joint: bool = True, tags: Sequence[str] = (), seed: int = 0, **changes: Any) -> Any:
     """A `MarianMTModel` with random weights, saved with its vocabularies; its output bias is random too."""
-    from transformers import MarianConfig, MarianMTModel
-
+    transformers = pytest.importorskip("transformers")
     write_vocabulary(folder, size=200, tags=tags, joint=joint)
     if not joint:  # <pad> has one id in both
         level_vocabularies(folder)
@@ -41,7 +41,7 @@ def make_marian(folder: Path, joint: bool = True, tags: Sequence[str] = (), seed
     ids = {"pad_token_id": size - 1, "decoder_start_token_id": size - 1, "eos_token_id": 0, "forced_eos_token_id": 0}
     torch.manual_seed(seed)
     shape = {"vocab_size": size, "share_encoder_decoder_embeddings": joint, **ids, **SIZES, **changes}
-    model = MarianMTModel(MarianConfig(**shape)).eval()
+    model = transformers.MarianMTModel(transformers.MarianConfig(**shape)).eval()
     with torch.no_grad():
         model.final_logits_bias.normal_()
     model.generation_config.num_beams = 4
@@ -70,14 +70,13 @@ def short_lines(count: int = 24) -> list[tuple[str, str]]:
 
 def train_marian(folder: Path, steps: int = 60, **changes: Any) -> Any:
     """The same, trained by torch alone on some short sentences, so that its searches say and end something."""
-    from transformers import MarianTokenizer
-
+    transformers = pytest.importorskip("transformers")
     model = make_marian(folder, d_model=32, init_std=0.1, **changes).train()
     files = {"source_spm": "source.spm", "target_spm": "target.spm", "vocab": "vocab.json"}
     further = {} if changes.get("joint", True) else {"target_vocab_file": str(folder / "target_vocab.json")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tokenizer = MarianTokenizer(
+        tokenizer = transformers.MarianTokenizer(
             **{name: str(folder / file) for name, file in files.items()}, separate_vocabs=bool(further), **further
         )
         pairs = short_lines()

@@ -14,7 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from pieces_files import write_vocabulary
+from pieces_files import grammar_lines, write_vocabulary
 from regard.bundle.bundle import Bundle
 from regard.bundle.marian import import_marian, read_marian
 from regard.bundle.marian_tensors import PAD_BIAS
@@ -105,6 +105,38 @@ def test_the_card_says_where_it_comes_from(folder: Path, tmp_path: Path, call: C
     assert "cc-by-4.0" in told
     assert call("translate", "--model", tmp_path / "mine", "The cat sleeps.").code == 0
     assert call("import", folder, "--out", tmp_path / "mine").code == 2  # it is there already
+
+
+def test_everything_works_on_it(folder: Path, tmp_path: Path, call: Call) -> None:
+    """As on a model that was trained here; what it says means nothing, because its weights are random."""
+    (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n", encoding="utf-8")
+    mine, pairs = tmp_path / "mine", grammar_lines()[:8]
+    for side, name in enumerate(("a.en", "a.fr")):
+        (tmp_path / name).write_text("".join(f"{pair[side]}\n" for pair in pairs), encoding="utf-8")
+    (tmp_path / "tagged.en").write_text("".join(f"{TAG} {source}\n" for source, _ in pairs), encoding="utf-8")
+    (tmp_path / "gold").write_text("0-0 1-1\n" * len(pairs), encoding="utf-8")
+    files = ("--src", tmp_path / "a.en", "--tgt", tmp_path / "a.fr")
+    tagged = ("--src", tmp_path / "tagged.en", *files[2:])
+    for words in (
+        ("import", folder, "--out", mine, "--tag", TAG),
+        ("translate", "--model", mine, "--nbest", 2, pairs[0][0]),
+        ("score", "--model", mine, *files),
+        ("explain", "attention", "--model", mine, pairs[0][0], "--out", tmp_path / "map.svg"),
+        ("align", "--model", mine, *files, "--gold", tmp_path / "gold", "--save-view"),
+        ("pack", mine, "--out", tmp_path / "small"),
+        ("export", mine, "--as", "ctranslate2"),
+        ("train", "--start-from", mine, *tagged, "--dev-size", 2, "--steps", 2, "--out", tmp_path / "run"),
+        ("export", tmp_path / "run", "--as", "huggingface", "--out", tmp_path / "back"),
+        ("import", tmp_path / "back", "--out", tmp_path / "again"),
+    ):
+        answer = call(*words)
+        assert answer.code == 0, (words[0], answer.err)
+    assert Bundle.load(mine).card["attention_view"]["on"] == "gold"
+    tuned, again = Bundle.load(tmp_path / "run"), Bundle.load(tmp_path / "again")
+    assert tuned.card["started_from"]["imported"]["licence"] == again.card["imported"]["licence"] == "apache-2.0"
+    before, after = (dict(b.model.state_dict()) for b in (Bundle.load(mine), tuned))
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    assert all(torch.equal(tensor, after[name]) for name, tensor in again.model.state_dict().items() if "1" in name)
 
 
 def delete(*names: str) -> Callable[[Path], None]:

@@ -18,7 +18,9 @@ from regard.decode.attended import AlignmentView
 from regard.decode.engine import SearchRequest
 from regard.decode.native import NativeEngine
 from regard.decode.options import SearchOptions
+from regard.export.table import export_model
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
+from regard.translator import Translator
 
 KINDS: dict[str, dict[str, Any]] = {
     "as OPUS-MT": {},
@@ -109,3 +111,14 @@ def test_search_says_what_theirs_says(trained: Both, beam: int) -> None:
         assert [*trained.their_ids("target", list(best[0].ids)), 0] == said[1:]
         lengths.add(len(said))
     assert len(lengths) > 3, "they are sentences"
+
+
+def test_the_export_to_ctranslate2_translates_as_it_does(trained: Both, tmp_path: Path) -> None:
+    trained.ours.save(tmp_path / "mine")
+    export_model(tmp_path / "mine", "ctranslate2", weights="float32")
+    said = []
+    for engine in ("native", "ctranslate2"):
+        translator = Translator.load(tmp_path / "mine", "cpu", engine=engine)
+        said.append([found.text for found in translator.translate([source for source, _ in PAIRS])])
+    assert said[0] == said[1]
+    assert len(set(said[0])) > 3, "they are sentences"

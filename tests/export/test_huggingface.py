@@ -41,11 +41,10 @@ def saved(folder: Path, config: TransformerConfig, text: TextConfig) -> Path:
 
 
 def loaded(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-    model, info = AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+    transformers = pytest.importorskip("transformers")
+    model, info = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
     assert not any(info.values()), info  # nothing is missing, left over or of another shape
-    return model.eval(), AutoTokenizer.from_pretrained(folder)
+    return model.eval(), transformers.AutoTokenizer.from_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +106,12 @@ def test_the_box_says_the_same(exported_box: tuple[Any, Any], beam: int) -> None
 
 
 def test_a_mark_stands_before_every_source(tmp_path: Path) -> None:
-    from transformers import AutoTokenizer
-
+    transformers = pytest.importorskip("transformers")
     tokenizer = Tokenizer.train(lambda: iter(LINES), TextConfig(vocab_size=300, tags=("<en>", "<fr>"))).marked("<fr>")
     model = make_model("transformer", SMALL, tokenizer)
     Bundle("transformer", SMALL, model.eval(), tokenizer).save(tmp_path / "model")
     export_model(tmp_path / "model", "huggingface", tmp_path / "out", "bfloat16")
-    ids = AutoTokenizer.from_pretrained(tmp_path / "out")("The cat.")["input_ids"]
+    ids = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")("The cat.")["input_ids"]
     assert ids == [*tokenizer.encode_source(["The cat."])[0], 2]
 
 

@@ -58,8 +58,7 @@ class Both:
 
 @pytest.fixture(scope="module", params=KINDS)
 def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
-    from transformers import MarianTokenizer
-
+    transformers = pytest.importorskip("transformers")
     kind = "bpe" if request.param == "bpe" else "unigram"
     tags = (">>fra<<", ">>deu<<") if request.param == "tagged" else ()
     folder: Path = tmp_path_factory.mktemp(request.param)
@@ -69,7 +68,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     further = own if request.param == "apart" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs = MarianTokenizer(*(str(folder / name) for name in names), **further)
+        theirs = transformers.MarianTokenizer(*(str(folder / name) for name in names), **further)
     return Both(read_marian_tokenizer(folder), theirs)
 
 

@@ -217,10 +217,17 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
         write_json(place / "tokenizer_config.json", about)
 
 
+def licence_of(card: Mapping[str, Any]) -> str | None:
+    """That of the model it was imported from, or that it was trained from."""
+    imported, start = card.get("imported"), card.get("started_from")
+    if isinstance(imported, Mapping) and isinstance(imported.get("licence"), str):
+        return str(imported["licence"])
+    return licence_of(start) if isinstance(start, Mapping) else None
+
+
 def readme_of(bundle: Bundle) -> str:
     """A model card: what ours says of the model, and how it is used."""
-    about, imported = read_card(bundle.card).about, bundle.card.get("imported")
-    licence = imported.get("licence") if isinstance(imported, Mapping) else None
+    about, licence = read_card(bundle.card).about, licence_of(bundle.card)
     title = about.title if about and about.title else "A translator"
     data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []
     head = [

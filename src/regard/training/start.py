@@ -28,6 +28,8 @@ from regard.text.tokenizer import TextConfig, Tokenizer
 # Keys of [model] and [text] that may change after training has begun.
 FREE = ("model.dropout", "model.attention_dropout", "model.layer_drop", "text.bpe_dropout")
 
+KEPT = ("step", "training_flops", "imported", "started_from")  # of the card of the model that a run starts from
+
 
 @dataclass(frozen=True)
 class Start:
@@ -52,7 +54,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
     origin: dict[str, Any] = {
         "folder": start_from,
         "weights": fingerprint(weights_file(folder)),
-        **{name: bundle.card[name] for name in ("step", "training_flops", "started_from") if name in bundle.card},
+        **{name: bundle.card[name] for name in KEPT if name in bundle.card},
         **({"slots": True} if bundle.slots else {}),
     }
     return Start(with_text(bundle.tokenizer, text), folder, origin, bundle.known_words)
