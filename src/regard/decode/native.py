@@ -13,10 +13,11 @@ from regard.decode.attended import attended
 from regard.decode.engine import Ids, Progress, SearchRequest, Weights
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.likelihood import forced_log_probs
-from regard.decode.options import BATCH_TOKENS, SearchOptions
+from regard.decode.options import BATCH_TOKENS, Precision, SearchOptions
 from regard.decode.search import Capacity, search
 from regard.decode.word_links import AlignmentView
 from regard.models.base import Model
+from regard.models.for_search import for_search
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class NativeEngine:
     plain: Model  # without what is mixed in
     batch_tokens: int = BATCH_TOKENS
     batch_sentences: int | None = None  # in flight at most
+    precision: Precision = "auto"  # of searching on a GPU
 
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
-        return search(self.model, requests, options, progress, Capacity(self.batch_tokens, self.batch_sentences))
+        model = for_search(self.model, self.precision)
+        return search(model, requests, options, progress, Capacity(self.batch_tokens, self.batch_sentences))
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
         if not self.view:

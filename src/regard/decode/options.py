@@ -14,6 +14,7 @@ from regard.bundle.search_config import MOST_BEAMS, STEEPEST
 from regard.errors import InputError
 
 Utility = Literal["chrf", "bleu"]
+Precision = Literal["auto", "float32", "bfloat16"]  # of searching on a GPU: "auto" is bfloat16 where it computes in it
 STRONGEST = 100.0  # penalty; larger ones only lose digits
 BATCH_TOKENS = 4096  # source tokens of a batch
 
@@ -168,3 +169,9 @@ def check_weight(name: str, weight: float) -> None:
     """Of a lexicon or of rules that are mixed in (`steering.py`)."""
     if not isinstance(weight, int | float) or not 0 <= weight < 1:
         raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")
+
+
+def checked_precision(precision: Precision) -> Precision:
+    if precision not in get_args(Precision):
+        raise InputError(f'precision must be "auto", "float32" or "bfloat16", but is {precision!r}')
+    return precision

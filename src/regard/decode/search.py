@@ -67,13 +67,16 @@ Begin = Callable[[Sequence[Goal]], Live]
 
 @dataclass
 class Capacity:
-    """How many sentences are in flight: as many as fit into a number of source tokens, and no more than `sentences`."""
+    """How many sentences are in flight: as many as fit into a number of source tokens, or into the memory of a model
+    that has a fixed one (`most`), and no more than `sentences`."""
 
     tokens: int = BATCH_TOKENS
     sentences: int | None = None
 
-    def places(self, longest: int, beams: int) -> int:
+    def places(self, longest: int, beams: int, most: int | None = None) -> int:
         fitting = self.tokens * FULL_BATCH // max(FULL_BATCH, beams) // (longest + 1)  # + EOS
+        if most is not None:
+            fitting = most if self.tokens == BATCH_TOKENS else min(fitting, most)
         return max(1, fitting if self.sentences is None else min(fitting, self.sentences))
 
 
@@ -132,7 +135,8 @@ class SearchLoop:
             return flight
         here = [] if flight is None else flight.goals
         longest = max(len(goal.request.ids) for goal in (*here, waiting[0]))
-        free = self.capacity.places(longest, self.beams) - len(here)
+        room = max(goal.limit for goal in (*here, waiting[0]))
+        free = self.capacity.places(longest, self.beams, self.model.most_sentences(self.beams, room)) - len(here)
         if flight is not None and free <= 0:
             return flight
         new = [waiting.popleft() for _ in range(min(free, len(waiting)))]

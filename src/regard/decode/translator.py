@@ -34,7 +34,15 @@ from regard.decode.converted import EngineName, checked_engine, converted_for
 from regard.decode.engine import Engine
 from regard.decode.forced_pair import ForcedPair, forced_pair
 from regard.decode.hypothesis import check_log_probs
-from regard.decode.options import BATCH_TOKENS, Mbr, Sampling, SearchOptions, check_weight
+from regard.decode.options import (
+    BATCH_TOKENS,
+    Mbr,
+    Precision,
+    Sampling,
+    SearchOptions,
+    check_weight,
+    checked_precision,
+)
 from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
 from regard.decode.prepare import Reader, Split, TextOptions
 from regard.decode.required_terms import RequiredTerms
@@ -89,6 +97,7 @@ class TranslateOptions(TypedDict, total=False):
     sampling: Sampling | None
     mbr: Mbr | None
     batch_tokens: int
+    precision: Precision
     progress: Callable[[int], None] | None
 
 
@@ -98,10 +107,11 @@ class MeasuringOptions(TypedDict):
     split: Split
     protect: bool
     guard: bool
+    precision: Precision
 
 
 # For measuring a model on lines that are sentences, as test sets are.
-AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False}
+AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
 
 
 class TextTranslator:
@@ -271,6 +281,7 @@ class TextTranslator:
         sampling: Sampling | None = None,
         mbr: Mbr | None = None,
         batch_tokens: int = BATCH_TOKENS,
+        precision: Precision = "auto",
         progress: Callable[[int], None] | None = None,
     ) -> Translation | list[Translation]:
         """The translation of a string, or the list of translations of several, in their order.
@@ -300,6 +311,7 @@ class TextTranslator:
         sampling        draw `nbest` translations at random instead of searching for the best
         mbr             of several samples the one that is most like all of them (`regard.Mbr`)
         batch_tokens    the most source tokens of a batch
+        precision       of searching on a GPU: "float32", "bfloat16", or the GPU's best, "auto"
         progress        called after each batch with the number of sentences that were finished in it
 
         Paragraphs, line breaks, list marks and spaces between sentences are as in the text. Several threads may
@@ -316,7 +328,7 @@ class TextTranslator:
         if batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, but is {batch_tokens}; try 4096")
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)
-        engine = self.engine(self._steered(steer, rules), batch_tokens)
+        engine = self.engine(self._steered(steer, rules), batch_tokens, checked_precision(precision))
         found: list[list[tuple[Unit, UnitResult]]] = [[] for _ in lines]
         for own, group in self.tokenizer.by_tag(lines, tag).items():
             filling = self._fill_unknown(unknown, own)
@@ -344,20 +356,23 @@ class TextTranslator:
             tag or self.bundle.tag,
         )
 
-    def engine(self, steered: Model | None = None, batch_tokens: int = BATCH_TOKENS) -> Engine:
+    def engine(
+        self, steered: Model | None = None, batch_tokens: int = BATCH_TOKENS, precision: Precision = "auto"
+    ) -> Engine:
         """What searches: with the bundle's model, or with that model with a lexicon and rules mixed in."""
         if steered is None and self.converted is not None:
             from regard.decode.ctranslate2_engine import CTranslate2Engine
 
-            native = partial(self._native_engine, None, batch_tokens)
+            native = partial(self._native_engine, None, batch_tokens, precision)
             return CTranslate2Engine(self.converted, self.alignment_view, native, batch_tokens)
-        return self._native_engine(steered, batch_tokens)
+        return self._native_engine(steered, batch_tokens, precision)
 
-    def _native_engine(self, steered: Model | None, batch_tokens: int) -> Engine:
+    def _native_engine(self, steered: Model | None, batch_tokens: int, precision: Precision) -> Engine:
         from regard.decode.native import NativeEngine
 
         plain = self.bundle.model
-        return NativeEngine(plain if steered is None else steered, self.alignment_view, plain, batch_tokens)
+        model = plain if steered is None else steered
+        return NativeEngine(model, self.alignment_view, plain, batch_tokens, precision=precision)
 
     def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
         """The model's own search, but for what is given."""

@@ -97,6 +97,13 @@ class MultiHeadAttention(nn.Module):
             query, key = rotate(query, rotation), rotate(key, rotation)
         return query, KeyValue(key, value)
 
+    def split(self, joined: Tensor, rotation: Rotation | None = None) -> tuple[Tensor, KeyValue]:
+        """Query, keys and values from their products side by side (B, T, 3D), as `project_all` gives them."""
+        query, key, value = (p.unflatten(-1, (self.heads, -1)).transpose(1, 2) for p in joined.chunk(3, dim=-1))
+        if rotation is not None:
+            query, key = rotate(query, rotation), rotate(key, rotation)
+        return query, KeyValue(key, value)
+
     def forward(
         self,
         query: Tensor,  # (B, H, T, K), what `project_query` gives

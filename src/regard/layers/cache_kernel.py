@@ -135,6 +135,6 @@ def attend_source_kernel(
     _attend_source[(len(slot), heads)](
         query, *source, out, slot, source_length, live, source[0].shape[1], 1 / math.sqrt(size),
         beams=beams, heads=heads, size=size, padded=max(16, triton.next_power_of_2(size)),
-        queries=max(16, triton.next_power_of_2(beams)), block=32, exact=query.dtype == torch.float32, num_warps=2,
+        queries=max(16, triton.next_power_of_2(beams)), block=32, exact=query.dtype == torch.float32, num_warps=1,
     )  # fmt: skip
     return out

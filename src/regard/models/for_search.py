@@ -22,8 +22,7 @@ from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_recorded import ROWS, RecordedTransformer
 
-Precision = Literal["auto", "float32", "bfloat16"]
-"""Of searching on a GPU: "auto" is bfloat16 where the GPU computes in it. On a CPU it is float32."""
+Precision = Literal["auto", "float32", "bfloat16"]  # of a GPU; a CPU computes in float32
 M = TypeVar("M", bound=nn.Module)
 
 

@@ -8,20 +8,18 @@ changing which slot each one has, and beams change places by changing their ance
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from regard.layers.cache_attention import Slots, attend_past, attend_source
-from regard.layers.feedforward import FeedForward, expand_relu
 from regard.layers.positions import Rotation, rotate
+from regard.models.recorded_layers import Sublayer, feed_forward, recorded, through, wide_product
 from regard.models.state import rows_of
 from regard.models.transformer import DecoderLayer, Transformer
 from regard.models.transformer_cache import query_key_value
-
-WARM_UP = 2  # steps before the recording, in which kernels are compiled
 
 
 def at_least(size: int, least: int) -> int:
@@ -66,18 +64,12 @@ class Arena:
             ancestor=whole_numbers(taken, room),
         )
         self.live_sentences = 0
-        self.graph: torch.cuda.CUDAGraph | None = None
-        if device.type == "cuda":
-            self._record()
+        self.run = recorded(self._forward, device)
 
     def step(self, token: Tensor) -> Tensor:
         """The logits (live rows, V) after one more token of each live row; they stay until the next step."""
         self.token[: len(token)].copy_(token)
-        if self.graph is not None:
-            self.graph.replay()
-        else:
-            self.logits = self._forward()
-        return self.logits[: len(token)]
+        return self.run()[: len(token)]
 
     # ── who is where ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -127,72 +119,42 @@ class Arena:
 
     # ── the step ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    @torch.inference_mode()
-    def _record(self) -> None:
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(WARM_UP):
-                self._forward()
-        torch.cuda.current_stream().wait_stream(stream)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
-            self.logits = self._forward()  # (N, V)
-
     def _forward(self) -> Tensor:
         beams, sentences = self.shape.beams, self.shape.sentences
         most = self.shape.room if self.model.max_positions is None else min(self.shape.room, self.model.max_positions)
         known = self.slots.length.clamp(max=most - 1)  # a place without a sentence goes on counting
         self.position[: sentences * beams].view(sentences, beams).copy_(known[:, None])
         x, turn = self.model.embed_target(self.token[:, None], self.position[:, None])
-        for index, layer in enumerate(self.model.decoder_layers()):
-            x = self._layer(index, layer, x, turn)
-        states = self.model.decoder_norm(x)[:, 0]
+        states = self._through_layers(x[:, 0], turn)
         self.slots.length.add_(1)
         return wide_product(states, self.model.output)
 
-    def _layer(self, index: int, layer: DecoderLayer, x: Tensor, turn: Rotation | None) -> Tensor:
+    def _through_layers(self, x: Tensor, turn: Rotation | None) -> Tensor:
+        """x (N, D) → the decoder's output (N, D)"""
+        sublayers: list[Sublayer] = []
+        for i, layer in enumerate(self.model.decoder_layers()):
+            sublayers.append((layer.around_attention.norm, partial(self._attend_past, i, layer, turn)))
+            sublayers.append((layer.around_cross.norm, partial(self._attend_source, i, layer)))
+            sublayers.append((layer.around_feed_forward.norm, partial(feed_forward, layer.feed_forward)))
+        return through(x, sublayers, self.model.decoder_norm if self.model.config.norm == "pre" else None)
+
+    def _attend_past(self, index: int, layer: DecoderLayer, turn: Rotation | None, x: Tensor) -> Tensor:
         heads = layer.attention.heads
+        query, key, value = self.projections[index](x).chunk(3, dim=-1)  # each (N, D)
+        if turn is not None:
+            query, key = (_rotated(some, heads, turn) for some in (query, key))
+        past = (self.past[index, 0], self.past[index, 1])
+        mean = attend_past(query, key, value, past, self.slots, heads, note=index == 0)
+        out: Tensor = layer.attention.output(mean)
+        return out
 
-        def self_attend(y: Tensor) -> Tensor:
-            query, key, value = self.projections[index](y[:, 0]).chunk(3, dim=-1)  # each (N, D)
-            if turn is not None:
-                query, key = (_rotated(some, heads, turn) for some in (query, key))
-            past = (self.past[index, 0], self.past[index, 1])
-            mean = attend_past(query, key, value, past, self.slots, heads, note=index == 0)
-            out: Tensor = layer.attention.output(mean)
-            return out[:, None]
-
-        def cross_attend(y: Tensor) -> Tensor:
-            source = (self.source[index, 0], self.source[index, 1])
-            mean = attend_source(layer.cross.query(y[:, 0]), source, self.slots, heads)
-            out: Tensor = layer.cross.output(mean)
-            return out[:, None]
-
-        x = layer.around_attention(x, self_attend)
-        x = layer.around_cross(x, cross_attend)
-        done: Tensor = layer.around_feed_forward(x, lambda y: _feed_forward(layer, y))
-        return done
-
-
-def _feed_forward(layer: DecoderLayer, x: Tensor) -> Tensor:
-    inner = layer.feed_forward
-    if x.is_cuda and isinstance(inner, FeedForward) and inner.activation == "relu":
-        hidden: Tensor = expand_relu(x[:, 0], inner.expand.weight, inner.expand.bias)
-        out: Tensor = inner.contract(hidden)
-        return out[:, None]
-    other: Tensor = inner(x)
-    return other
+    def _attend_source(self, index: int, layer: DecoderLayer, x: Tensor) -> Tensor:
+        source = (self.source[index, 0], self.source[index, 1])
+        mean = attend_source(layer.cross.query(x), source, self.slots, layer.cross.heads)
+        out: Tensor = layer.cross.output(mean)
+        return out
 
 
 def _rotated(x: Tensor, heads: int, turn: Rotation) -> Tensor:
     """(N, D) by head"""
     return rotate(x.unflatten(1, (heads, -1))[:, :, None], turn)[:, :, 0].flatten(1)  # (N, H, 1, K)
-
-
-def wide_product(states: Tensor, output: torch.nn.Linear) -> Tensor:
-    """Logits in float32 of states and weights in a narrow type: rounded once, at the end."""
-    if states.dtype == torch.float32:
-        return F.linear(states, output.weight, output.bias)
-    logits = torch.mm(states, output.weight.T, out_dtype=torch.float32)
-    return logits if output.bias is None else logits + output.bias

@@ -291,7 +291,7 @@ class Transformer(RowModel):
         write: Callable[..., Tensor] = compiled(DecoderLayer.in_rows) if whole else DecoderLayer.in_rows
         x = self._embed(batch.src, self.source_embedding, "source", shared.src_position)  # (B, S, D)
         turn = self._turn(shared.src_position)
-        for reader in self._encoder_layers():
+        for reader in self.encoder_layers():
             x = read(reader, x, shared.src_sentence, turn)
         memory = self.encoder_norm(x)
         x = self._embed(batch.tgt_in, self.target_embedding, "target", shared.tgt_position)  # (B, T, D)
@@ -331,6 +331,10 @@ class Transformer(RowModel):
         logits = self.output(self.decoder_norm(x).flatten(0, 1))  # (N, V)
         return Step(logits, state, torch.stack(cross, dim=1) if cross else None)  # (N, L, H, S)
 
+    def embed_source(self, tokens: Tensor, position: Tensor) -> tuple[Tensor, Rotation | None]:
+        """The encoder's input, likewise."""
+        return self._embed(tokens, self.source_embedding, "source", position), self._turn(position)
+
     def embed_target(self, tokens: Tensor, position: Tensor) -> tuple[Tensor, Rotation | None]:
         """The decoder's input (B, T, D) of tokens (B, T) at positions (T,) or (B, T), and how far it turns heads."""
         return self._embed(tokens, self.target_embedding, "target", position), self._turn(position)
@@ -344,7 +348,7 @@ class Transformer(RowModel):
     def attention_parts(self) -> AttentionParts:
         parts: AttentionParts = {}
         rotary = self.config.positions == "rotary"
-        for i, encoder in enumerate(self._encoder_layers()):
+        for i, encoder in enumerate(self.encoder_layers()):
             parts["encoder", i] = MultiHeadPart(encoder.attention, encoder.around_attention, rotary=rotary)
         for i, decoder in enumerate(self.decoder_layers()):
             parts["decoder", i] = MultiHeadPart(decoder.attention, decoder.around_attention, None, True, rotary)
@@ -360,7 +364,7 @@ class Transformer(RowModel):
             return projections + 2 * 2 * queries * keys * width  # QKᵀ and the mean of the values, all heads together
 
         total = 2.0 * target * width * self.target_size  # the output projection
-        for encoder in self._encoder_layers():
+        for encoder in self.encoder_layers():
             total += attention(source, source) + encoder.feed_forward.flops(source)
         for decoder in self.decoder_layers():
             total += attention(target, target) + attention(target, source) + decoder.feed_forward.flops(target)
@@ -370,8 +374,8 @@ class Transformer(RowModel):
 
     def _encode(self, src: Tensor, mask: Tensor, record: list[Tensor] | None = None) -> Memory:
         position = torch.arange(src.shape[1], device=src.device)
-        x = self._embed(src, self.source_embedding, "source", position)
-        turn, seen = self._turn(position), padding_mask(mask)
+        x, turn = self.embed_source(src, position)
+        seen = padding_mask(mask)
         for layer in self.encoder:
             x = layer(x, seen, turn, record)
         return Memory(self.encoder_norm(x), mask)
@@ -417,7 +421,7 @@ class Transformer(RowModel):
             return None
         return positions.rotation(position, self.config.width // self.config.heads)
 
-    def _encoder_layers(self) -> list[EncoderLayer]:
+    def encoder_layers(self) -> list[EncoderLayer]:
         return cast(list[EncoderLayer], list(self.encoder))
 
     def decoder_layers(self) -> list[DecoderLayer]:

@@ -22,12 +22,13 @@ from torch import Tensor
 
 from regard.models.base import Around, Memory, State, Step
 from regard.models.recorded_arena import Arena, Shape, at_least
+from regard.models.recorded_encoder import RecordedEncoder
 from regard.models.transformer import Transformer
 from regard.models.transformer_cache import JoinedMatrix
 
 ROWS = 2560  # of a step: 512 sentences with a beam of 5
 ENCODED = 16384  # tokens that the encoder reads at a time
-SHARE = 4  # one part in so many of a GPU's memory is for one cache
+SHARE = 4  # one part in so many of a GPU's memory is for one cache, if half of what is free has it
 KEPT = 2  # arenas that are kept for the next search
 
 
@@ -41,6 +42,11 @@ class RecordedTransformer(Around):
         self.search_rows = rows
         layers = self.model.decoder_layers()
         self.source_matrix = JoinedMatrix.of(*(m for layer in layers for m in (layer.cross.key, layer.cross.value)))
+        self._encoders: dict[int, RecordedEncoder] = {}  # by length
+        self._memory: int | None = None  # bytes of one cache
+        if self.device.type == "cuda":
+            free, total = torch.cuda.mem_get_info(self.device)
+            self._memory = min(total // SHARE, free // 2)
         self._free: list[Arena] = []  # the most recently used one last
         self._lock = threading.Lock()
 
@@ -48,12 +54,13 @@ class RecordedTransformer(Around):
         sentences, longest = src.shape
         length = at_least(longest, 16)
         some = max(1, ENCODED // length)  # sentences of a pass
-        tokens = F.pad(src, (0, length - longest, 0, -sentences % some))
-        real = F.pad(mask, (0, length - longest, 0, -sentences % some))
-        real[sentences:, 0] = True  # no row is without a token
-        passes = zip(tokens.split(some), real.split(some), strict=True)
-        states = torch.cat([self.model.encode(*one).states for one in passes])
-        return Memory(states[:sentences, :longest], mask)
+        states = self.source_matrix.weight.new_empty(sentences, longest, self.model.config.width)
+        with self._lock:  # an encoder has one memory
+            if length not in self._encoders:
+                self._encoders[length] = RecordedEncoder(self.model, some, length)
+            for into, tokens, real in zip(states.split(some), src.split(some), mask.split(some), strict=True):
+                into.copy_(self._encoders[length](tokens, real))
+        return Memory(states, mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> State:
         if room is None or trace:
@@ -75,9 +82,8 @@ class RecordedTransformer(Around):
         config = self.model.config
         cell = 2 * config.decoder_layers * config.width * self.model.output.weight.element_size()
         rows = self.search_rows
-        if self.device.type == "cuda":
-            memory = torch.cuda.get_device_properties(self.device).total_memory // SHARE
-            rows = min(rows, memory // cell // at_least(room, 64))
+        if self._memory is not None:
+            rows = min(rows, self._memory // cell // at_least(room, 64))
         return max(1, rows // beams)
 
     # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
