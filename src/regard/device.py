@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-# Device files of GPUs on Linux: of NVIDIA (cards, and those on one chip with the CPU), of AMD, and of Windows around it.
+# Device files of GPUs on Linux: of NVIDIA (cards, and those on a chip with the CPU), of AMD, and of Windows around it.
 GPU_FILES = ("nvidia*", "nvhost*", "nvmap", "kfd", "dxg")
 
 # What torch says on a CPU: x86-64 and macOS, then Windows and ARM. There is no exception type for it.

@@ -313,6 +313,8 @@ def translate(
 
 
 def glossary_of(glossary: Path | None, keep: Path | None) -> Glossary | None:
+    if glossary is None and keep is None:
+        return None
     from regard.data.term_files import read_glossary, read_keep
 
     terms = None if glossary is None else read_glossary(glossary)

@@ -100,14 +100,14 @@ def check_attention(attention: bool, as_json: bool, tag: str | None) -> None:
 def chunks_of(text: list[str] | None, input: Path | None, split: str) -> Iterator[list[str]]:
     """The texts in chunks; the first is read at once. From a pipe or a terminal, what has come so far is a chunk. A
     text is a line, or with `split` "wrapped" a paragraph."""
-    from regard.bulk.chunks import LINES, paragraphs
-
     if text and input:
         raise InputError("both texts and --input were given; give one or the other")
-    wrapped = split == "wrapped"
     if text:
-        chunks = iter([text])
-    elif input in (None, STDIN) and not wrapped:
+        return iter([text])
+    from regard.bulk.chunks import LINES, paragraphs
+
+    wrapped = split == "wrapped"
+    if input in (None, STDIN) and not wrapped:
         chunks = as_they_come(read_lines(STDIN), LINES)
     else:
         lines = read_lines(input or STDIN)
