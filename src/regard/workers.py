@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing.connection import Connection, wait
@@ -18,6 +19,7 @@ from regard.errors import RegardError
 
 T = TypeVar("T")
 R = TypeVar("R")
+REPORT_EVERY = 0.2  # seconds
 Report = Callable[[int], None]  # what a worker calls with the amount of work it has just done
 
 
@@ -204,6 +206,20 @@ class WorkerPool(Generic[T, R]):
         self.close()
 
 
+class SparseReports:
+    """Sends what a worker reports, added up, a few times a second."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.amount, self.sent = connection, 0, time.monotonic()
+
+    def __call__(self, amount: int) -> None:
+        self.amount += amount
+        now = time.monotonic()
+        if now - self.sent > REPORT_EVERY:
+            self.connection.send(("report", self.amount))
+            self.amount, self.sent = 0, now
+
+
 def _serve_items(connection: Connection, make_work: Callable[[int, Report], Callable[[Any], Any]], number: int) -> None:
     """A worker: receive items until there are no more, send back what each gives or raises."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it too; the parent ends it
@@ -213,7 +229,7 @@ def _serve_items(connection: Connection, make_work: Callable[[int, Report], Call
         while True:
             item = connection.recv()
             try:
-                work = work or make_work(number, lambda amount: connection.send(("report", amount)))
+                work = work or make_work(number, SparseReports(connection))
                 answer = "done", work(item)
             except Exception as problem:
                 problem.add_note("".join(traceback.format_exception(problem)))

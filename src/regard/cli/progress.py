@@ -8,6 +8,7 @@ import time
 from regard.cli.process import warn
 
 SOON = 1.0  # seconds before a bar appears
+DRAWN = 0.2  # seconds between two pictures of it
 FIRST, OFTEN, LATER = 60.0, 60.0, 600.0  # seconds before the first line in a log, between two, and after ten minutes
 
 
@@ -40,7 +41,8 @@ class FileProgress:
         if not self.shown:
             return
         if self.terminal:
-            if now - self.begun > SOON:
+            if now - self.begun > SOON and now - self.said > DRAWN:
+                self.said = now
                 self._draw()
         elif (
             self.total and now - self.begun > FIRST and now - self.said > (OFTEN if now - self.begun < LATER else LATER)
@@ -81,4 +83,5 @@ class FileProgress:
 
     def end(self) -> None:
         if self._bar is not None:
+            self._draw()
             self._bar.stop()
