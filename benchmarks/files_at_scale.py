@@ -45,8 +45,9 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--speed-lines", type=int, default=20_000, help="0: no comparison of workers")
     parser.add_argument("--suffix", default="", help="of the output: .gz, .zst …")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("options", nargs="*", help="further options of regard translate, after --")
-    args = parser.parse_args(words)
+    given = list(sys.argv[1:] if words is None else words)
+    at = given.index("--") if "--" in given else len(given)
+    args = parser.parse_args(given[:at], argparse.Namespace(options=given[at + 1 :]))
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         source = home / "source.en"
