@@ -91,8 +91,12 @@ def test_a_kill_at_any_moment_loses_and_doubles_nothing(source: Path, tmp_path: 
         if not killed_at(call, source, out, rows):
             break
         assert not out.exists() or out.read_bytes() == whole.read_bytes()
+        journal = partial_folder(out) / "journal"
+        rows_done = [json.loads(row) for row in (journal.read_text() if journal.exists() else "").splitlines()[1:]]
+        lines = sum(row[1] for row in rows_done if row != "end")
         again = Shouting()
         assert translate(source, out, again, report=rows) == expected
+        assert len(again.seen) == 7 - lines  # what was done is not done again
         assert out.read_bytes() == whole.read_bytes()
         assert rows.read_bytes() == report.read_bytes()
         assert not partial_folder(out).exists()

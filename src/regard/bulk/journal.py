@@ -116,8 +116,8 @@ class PartialOutput:
             for name in ("output", "report"):
                 self.path(name).unlink(missing_ok=True)
             journal = Journal(self.identity)
-        if self.ended and not self.path("output").exists():  # killed between the rename and the end
-            self.done, self.offsets = len(journal.entries), (0, 0)
+        if self.ended and self._is_whole(journal):
+            self.done = len(journal.entries)
         else:
             self._cut_off(journal)
         for entry in journal.entries:
@@ -148,6 +148,12 @@ class PartialOutput:
                 "or restart, which discards it",
                 parameter="restart",
             )
+
+    def _is_whole(self, journal: Journal) -> bool:
+        """Whether the files are as long as the journal says, or have their place already."""
+        ends = journal.entries[-1] if journal.entries else ChunkEntry(0, 0, 0, 0, {})
+        sizes = {path: path.stat().st_size for name in ("output", "report") if (path := self.path(name)).exists()}
+        return all(sizes.get(self.path(name), end) >= end for name, end in (("output", ends[2]), ("report", ends[3])))
 
     def _cut_off(self, journal: Journal) -> None:
         """Bring the files to where the journal says they are."""

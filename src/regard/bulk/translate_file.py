@@ -158,6 +158,8 @@ def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
         )
     if job.format == "parquet" and {job.input.suffix, out.suffix} & set(COMPRESSED):
         raise InputError("a Parquet file is compressed inside; name it without .gz or the like")
+    if not out.parent.is_dir():
+        raise InputError(f"out must be a file in a folder that exists, but there is no folder {out.parent}")
     if out.exists() and not out.is_file():
         raise InputError(f"out must be a file, but {out} is none")
     return job.survey()
