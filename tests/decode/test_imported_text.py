@@ -101,8 +101,7 @@ def test_a_model_may_be_packed_with_a_tag(run: Path, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "fr").iterdir()} == {"config.json", "card.json"}
 
 
-def test_the_languages_are_those_of_the_tag(run: Path) -> None:
-    translator = regard.load(run.parent / "bundle", device="cpu")
+def test_the_languages_are_those_of_the_tag(translator: Translator) -> None:
     assert translator.languages("fra") == ("en", "fr")
     assert translator.languages() == ("en", None)
     bundle = replace(translator.bundle, tokenizer=translator.tokenizer.marked("fr"))

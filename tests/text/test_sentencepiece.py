@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +49,24 @@ def test_specials_come_first_and_unknown_pieces_are_unk(imported: Tokenizer) -> 
 def test_a_special_in_a_text_is_text(imported: Tokenizer) -> None:
     (ids,) = imported.encode_source(["a </s> <pad> b"])
     assert not {0, 1, 2} & {*ids}
+
+
+def test_a_special_that_is_one_unknown_stretch_is_unknown() -> None:
+    """A model of Chinese knows no Latin letters, and gives "</s>" back in one piece."""
+    out = io.BytesIO()
+    lines = ["我看见一只猫", "猫在家里", "我在家里看见猫"] * 30
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=out, vocab_size=20, hard_vocab_limit=False, minloglevel=2
+    )
+    pieces = ["</s>", "<unk>", ">>fra<<", "<s>", *pieces_of(out.getvalue()), "<pad>"]
+    ids = {piece: i for i, piece in enumerate(pieces)}
+    vocabulary = SentencePieceVocabulary.imported(out.getvalue(), ids)
+    assert len(set(vocabulary.pieces)) == len(vocabulary.pieces)
+    assert vocabulary.imported_ids == ids
+    for text in ("</s>", "<s>", "<pad>", "猫</s>", "猫>>fra<<"):
+        assert vocabulary.unknown in vocabulary.encode([text])[0]
+        assert not {0, 1, 2, vocabulary.ids[">>fra<<"]} & {*vocabulary.encode([text])[0]}
+        assert [token.text for token in vocabulary.tokens(text)][-1] == "<unk>"
 
 
 def test_what_only_the_other_language_knows_is_known(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
-PAD, _, EOS = SPECIALS
+PAD, BOS, EOS = SPECIALS
+THEIR_BOS = "<s> "  # the name here of an imported <s>, which no text becomes: each piece has a name of its own
 
 
 def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
@@ -50,11 +51,13 @@ class SentencePieceVocabulary(Vocabulary):
         self.model, self.pad, self.eos = model, pad, eos
         self.unknown = self.ids[UNKNOWN]
         self.tags = tuple(piece for piece in self.pieces if LANGUAGE_TAG.fullmatch(piece))
+        nothing = {*SPECIALS, THEIR_BOS, *self.tags}
+        self._of_text = {piece: i for piece, i in self.ids.items() if piece not in nothing}
 
     @classmethod
     def imported(cls, model: bytes, ids: dict[str, int]) -> SentencePieceVocabulary:
         """From a SentencePiece model and a vocab.json."""
-        names = {i: piece for piece, i in ids.items()}
+        names = {i: THEIR_BOS if piece == BOS else piece for piece, i in ids.items()}
         order = imported_order(len(ids), ids[PAD], ids[EOS])
         return cls(model, [*SPECIALS, *(names[i] for i in order[len(SPECIALS) :] if i is not None)], ids[PAD], ids[EOS])
 
@@ -74,7 +77,7 @@ class SentencePieceVocabulary(Vocabulary):
     def imported_ids(self) -> dict[str, int]:
         """The content of vocab.json."""
         order = imported_order(len(self.pieces) - 1, self.pad, self.eos)
-        names = [PAD, PAD, *self.pieces[2:]]
+        names = [PAD, PAD, *(BOS if piece == THEIR_BOS else piece for piece in self.pieces[2:])]
         of_id = {i: name for i, name in zip(order, names, strict=True) if i is not None}
         return {of_id[i]: i for i in range(len(of_id))}
 
@@ -94,7 +97,7 @@ class SentencePieceVocabulary(Vocabulary):
         """Our id for each id of SentencePiece; <unk> where there is none."""
         cutter = self._cutter
         names = cutter.id_to_piece(list(range(cutter.get_piece_size())))
-        return [self.ids.get(name, self._unknown) for name in names]
+        return [self._of_text.get(name, self._unknown) for name in names]
 
     @property
     def _unknown(self) -> int:
@@ -111,8 +114,7 @@ class SentencePieceVocabulary(Vocabulary):
 
     @cached_property
     def bytes(self) -> list[bytes]:
-        nothing = {*SPECIALS, *self.tags}
-        return [b"" if piece in nothing else self._spelling(piece) for piece in self.pieces]
+        return [self._spelling(piece) if piece in self._of_text else b"" for piece in self.pieces]
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """A tag at the beginning of a text is one id."""
@@ -134,7 +136,7 @@ class SentencePieceVocabulary(Vocabulary):
         raise InputError(f"bpe_dropout is {dropout}, but SentencePiece has no merges to drop; set 0")
 
     def _ids(self, cutter: SentencePieceProcessor, text: str) -> list[int]:
-        return [self.ids.get(piece, self._unknown) for piece in cutter.encode(text, out_type=str)]
+        return [self._of_text.get(piece, self._unknown) for piece in cutter.encode(text, out_type=str)]
 
     def _without_tag(self, text: str) -> tuple[str, str]:
         """The tag at the beginning, if the vocabulary has it, and the rest."""
@@ -162,7 +164,7 @@ class SentencePieceVocabulary(Vocabulary):
             start = offsets[first]
             dummy = normal[last] == SPACE and offsets[last + 1] == offsets[last]  # it comes from no character
             end = offsets[last] if dummy else offsets[bisect_right(offsets, offsets[last])]
-            name = piece if piece in self.ids else UNKNOWN
+            name = piece if piece in self._of_text else UNKNOWN
             tokens.append(Piece(name, shift + start, shift + end))
             at += width
         return tokens

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from rich.console import Console
@@ -29,6 +31,7 @@ from regard.training.average import Average
 from regard.training.batch_loss import BatchLoss
 from regard.training.checkpoint import Checkpoint, Progress
 from regard.training.distributed import ALONE, World, make_objective, my_device, seed_apart
+from regard.training.evaluate import HeldOut
 from regard.training.folder import RunFolder
 from regard.training.guided import check_guided
 from regard.training.material import Material, learn_text, read_material
@@ -123,8 +126,8 @@ def assemble(
         "parameters": model.parameter_count(),
         "slots": material.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
     }
-    if world.first and material.dev is not None:
-        languages = [language_of(side) for side in (material.dev.sources, material.dev.references)]
+    if world.first:
+        languages = card_languages(material.dev, progress.started_from)
         bundle.card |= {"languages": languages} if any(languages) else {}
     if progress.started_from is not None:
         bundle.card["started_from"] = progress.started_from
@@ -134,6 +137,14 @@ def assemble(
     average = Average(model, config)
     toml = recipe.to_toml()
     return Job(config, recipe.decode, toml, folder, bundle, material, update, average, progress, world)
+
+
+def card_languages(dev: HeldOut | None, start: Mapping[str, Any] | None) -> list[str | None]:
+    """ISO codes of source and target: what the held-out pairs are in, else those of the model that training starts
+    from."""
+    before = (start or {}).get("languages") or (None, None)
+    found = [language_of(side) for side in (dev.sources, dev.references)] if dev is not None else [None, None]
+    return [code or known for code, known in zip(found, before, strict=True)]
 
 
 def new_bundle(architecture: str, config: ModelConfig, tokenizer: Tokenizer, device: torch.device) -> Bundle:

@@ -56,6 +56,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
         "weights": fingerprint(weights_file(folder)),
         **{name: bundle.card[name] for name in KEPT if name in bundle.card},
         **({"slots": True} if bundle.slots else {}),
+        **({"languages": list(bundle.languages)} if any(bundle.languages) else {}),
     }
     return Start(with_text(bundle.tokenizer, text), folder, origin, bundle.known_words)
 
