@@ -28,7 +28,7 @@ SLOW = (  # training, long measurements, or the network
     "regard demo",
     "regard explain importance",
     "regard explain lab",
-    "regard fetch tatoeba",
+    "regard fetch",
     "regard import opus-mt",
     "regard lexicon --model runs/mine --src corpus/train.en",
     "regard resume",

@@ -31,7 +31,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 SECONDS = 30.0  # to wait for the list of files
 LARGEST_LIST = 10_000_000  # bytes of it
 
-WITHOUT = "without one, copy the model's folder here and use regard import"
+BY_HAND = "copy the model's folder here and use regard import"
 
 ProgressOf = Callable[[str], OnBytes]
 
@@ -106,9 +106,9 @@ def _ask(name: str, endpoint: str) -> dict[str, Any]:
         raise InputError(f"{url} cannot be fetched: {problem.code} {problem.reason}; try again later") from None
     except urllib.error.URLError as problem:
         why = getattr(problem.reason, "strerror", None) or problem.reason
-        raise InputError(f"{endpoint} cannot be reached ({why}); is there a network? {WITHOUT}") from None
+        raise InputError(f"{endpoint} cannot be reached ({why}); is there a network? If not, {BY_HAND}") from None
     except (OSError, http.client.HTTPException) as problem:
-        raise InputError(f"{endpoint} broke the connection ({problem}); try again, or {WITHOUT}") from None
+        raise InputError(f"{endpoint} broke the connection ({problem}); try again, or {BY_HAND}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{url} does not answer as the hub does; HF_ENDPOINT must name a server that does") from None
     if not isinstance(found, dict):

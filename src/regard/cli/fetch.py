@@ -34,10 +34,9 @@ def fetch(
 
     An interrupted download continues when the same is typed again. The project's folder recipes/ has a recipe for each
     data set. A model comes from the hub of Hugging Face and is imported, as regard import does; then its name is that
-    of a model: regard translate --model opus-mt-en-fr. With REGARD_OFFLINE=1 nothing is fetched.
+    of a model, as in translate --model opus-mt-en-fr. With REGARD_OFFLINE=1 nothing is fetched.
 
     \b
-      regard fetch
       regard fetch tatoeba-en-fr --out data/tatoeba
       regard fetch opus-mt-en-fr
     """
