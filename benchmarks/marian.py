@@ -32,20 +32,17 @@ from regard.data.corpus import read_lines
 from regard.metrics.bleu import bleu
 
 SENTENCE = "A young girl is riding a bicycle on the beach."
-PIECES = 4000  # of each language
-SHAPE = {
-    "d_model": 256,
-    "encoder_layers": 3,
-    "decoder_layers": 3,
-    "encoder_attention_heads": 4,
-    "decoder_attention_heads": 4,
-    "encoder_ffn_dim": 1024,
-    "decoder_ffn_dim": 1024,
-    "activation_function": "swish",
-    "scale_embedding": True,
-    "max_position_embeddings": 512,
-    "dropout": 0.1,
-}
+
+
+def shape(width: int, layers: int) -> dict[str, Any]:
+    """The keys of a MarianConfig, as OPUS-MT's have them."""
+    sides = {
+        f"{side}_{name}": value
+        for side in ("encoder", "decoder")
+        for name, value in (("layers", layers), ("attention_heads", 4), ("ffn_dim", 4 * width))
+    }
+    further = {"activation_function": "swish", "scale_embedding": True, "max_position_embeddings": 512, "dropout": 0.1}
+    return {"d_model": width, "init_std": width**-0.5, **sides, **further}
 
 
 def main() -> None:
@@ -53,11 +50,17 @@ def main() -> None:
     parser.add_argument("step", choices=("make", "train", "measure"))
     parser.add_argument("--work", type=Path, required=True, help="a folder for everything that is made")
     parser.add_argument("--pairs", type=Path, help="make: English and French, a tab between")
+    parser.add_argument("--width", type=int, default=256, help="make: d_model")
+    parser.add_argument("--layers", type=int, default=3, help="make: of encoder and decoder each")
+    parser.add_argument("--pieces", type=int, default=4000, help="make: of each language's vocabulary")
     parser.add_argument("--multi30k", type=Path, help="measure: the folder of the captions")
     parser.add_argument("--gold", type=Path, help="measure: the folder of hand-aligned sentences")
+    parser.add_argument("--lines", type=int, help="measure: so many of the test set  [default: all]")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--steps", type=int, default=4000, help="updates of train")
-    parser.add_argument("--tune-steps", type=int, default=400, help="updates of fine-tuning")
+    parser.add_argument("--steps", type=int, default=4000, help="train: updates")
+    parser.add_argument("--minutes", type=float, default=60, help="train: after which it ends, if steps do not end it")
+    parser.add_argument("--rate", type=float, default=1e-3, help="learning rate of train; a third of it fine-tunes")
+    parser.add_argument("--tune-steps", type=int, default=400, help="measure: updates of fine-tuning")
     parser.add_argument("--batch-tokens", type=int, default=4096)
     given = parser.parse_args()
     {"make": make, "train": train, "measure": measure}[given.step](given)
@@ -93,17 +96,17 @@ def make(given: argparse.Namespace) -> None:
     for side, name in enumerate(("en", "fr")):
         text = "".join(f"{pair[side]}\n" for pair in pairs)
         (work / f"train.{name}").write_text(text, encoding="utf-8")
-    size = write_vocabularies(folder, pairs)
+    size = write_vocabularies(folder, pairs, given.pieces)
     torch.manual_seed(1)
     ids = {"pad_token_id": size - 1, "decoder_start_token_id": size - 1, "eos_token_id": 0, "forced_eos_token_id": 0}
-    model = MarianMTModel(MarianConfig(vocab_size=size, init_std=SHAPE["d_model"] ** -0.5, **ids, **SHAPE))
+    model = MarianMTModel(MarianConfig(vocab_size=size, **ids, **shape(given.width, given.layers)))
     model.generation_config.num_beams = 4
     model.generation_config.bad_words_ids = [[size - 1]]
     model.save_pretrained(folder)
     regard("import", folder, "--out", work / "start")
 
 
-def write_vocabularies(folder: Path, pairs: Sequence[Sequence[str]]) -> int:
+def write_vocabularies(folder: Path, pairs: Sequence[Sequence[str]], size: int) -> int:
     """source.spm, target.spm and vocab.json, as OPUS-MT has them; returns the entries."""
     import sentencepiece
 
@@ -111,7 +114,7 @@ def write_vocabularies(folder: Path, pairs: Sequence[Sequence[str]]) -> int:
     for side, name in enumerate(("source.spm", "target.spm")):
         out = io.BytesIO()
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter([pair[side] for pair in pairs]), model_writer=out, vocab_size=PIECES, minloglevel=2
+            sentence_iterator=iter([pair[side] for pair in pairs]), model_writer=out, vocab_size=size, minloglevel=2
         )
         (folder / name).write_bytes(out.getvalue())
         learnt = sentencepiece.SentencePieceProcessor(model_proto=out.getvalue())
@@ -129,8 +132,9 @@ def train(given: argparse.Namespace) -> None:
     work: Path = given.work
     regard(
         *("train", "--start-from", work / "start", "--src", work / "train.en", "--tgt", work / "train.fr"),
-        *("--dev-size", 1000, "--steps", given.steps, "--batch-tokens", given.batch_tokens, "--device", given.device),
-        *("--learning-rate", 1e-3, "--warmup", 500, "--eval-every", max(given.steps // 4, 1), "--out", work / "base"),
+        *("--dev-size", 1000, "--steps", given.steps, "--minutes", given.minutes, "--device", given.device),
+        *("--batch-tokens", given.batch_tokens, "--learning-rate", given.rate, "--warmup", 200),
+        *("--eval-every", max(given.steps // 4, 1), "--out", work / "base"),
     )
     regard("export", work / "base", "--as", "huggingface", "--out", work / "opus")
 
@@ -141,7 +145,7 @@ def train(given: argparse.Namespace) -> None:
 def measure(given: argparse.Namespace) -> None:
     work: Path = given.work
     data = copied(given.multi30k, work / "multi30k", ("train", "val", "test_2016_flickr"), ("en", "fr"))
-    test, references = (list(read_lines(data / f"test_2016_flickr.{side}")) for side in ("en", "fr"))
+    test, references = (list(read_lines(data / f"test_2016_flickr.{side}"))[: given.lines] for side in ("en", "fr"))
     regard("import", work / "opus", "--out", work / "mine")
     theirs = by_transformers(work / "opus", test)
     ours = by_regard(work / "mine", test, beam=1)
@@ -159,7 +163,16 @@ def measure(given: argparse.Namespace) -> None:
     regard(
         *("train", "--start-from", work / "mine", "--src", data / "train.en", "--tgt", data / "train.fr"),
         *("--dev-src", data / "val.en", "--dev-tgt", data / "val.fr", "--steps", given.tune_steps),
-        *("--batch-tokens", given.batch_tokens, "--learning-rate", 3e-4, "--warmup", 50, "--device", given.device),
+        *(
+            "--batch-tokens",
+            given.batch_tokens,
+            "--learning-rate",
+            given.rate / 3,
+            "--warmup",
+            50,
+            "--device",
+            given.device,
+        ),
         *("--eval-every", max(given.tune_steps // 2, 1), "--out", work / "tuned"),
     )
     tuned = by_regard(work / "tuned", test)

@@ -91,7 +91,7 @@ def test_an_older_pickle_is_read_as_data(folder: Path) -> None:
 def test_the_card_says_where_it_comes_from(folder: Path, tmp_path: Path, call: Call) -> None:
     (folder / "README.md").write_text("---\nlicense: cc-by-4.0\nlanguage:\n- en\n---\n# A model\n", encoding="utf-8")
     (folder / "generation_config.json").write_text('{"num_beams": 6, "length_penalty": 0.5}', encoding="utf-8")
-    answer = call("import", folder, "--out", tmp_path / "mine", "--weights", "int8", "--tag", TAG)
+    answer = call("import", folder, "--out", tmp_path / "mine", "--weights", "int8", "--tag", "fr")
     assert answer.code == 0, answer.err
     assert "search: beam 6, length penalty 0.5" in answer.out
     assert f"2 tags ({TAG}, >>deu<<), {TAG} before every source" in answer.out

@@ -37,6 +37,7 @@ from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.table import make_model
 from regard.models.transformer import TransformerConfig
+from regard.text.language_tags import tag_language
 from regard.text.marian_text import read_marian_tokenizer
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
@@ -54,6 +55,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
     bundle = read_marian(folder)
     if tag is not None:
         bundle.tokenizer = bundle.tokenizer.marked(tag)
+        bundle.card["languages"] = [bundle.card["languages"][0], tag_language(bundle.tokenizer.mark or "")]
     bundle.weights = weights
     work = out.with_name(f".{out.name}.tmp")
     try:
@@ -62,7 +64,7 @@ def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: st
     finally:
         shutil.rmtree(work, ignore_errors=True)
     decode, tags = bundle.decode, bundle.tokenizer.config.tags
-    chosen = f", {tag} before every source" if tag else ", which a source must name" if tags else ""
+    chosen = f", {bundle.tag} before every source" if tag else ", which a source must name" if tags else ""
     return [
         f"{CLASS}: {bundle.model.parameter_count():,} parameters, written to {out} as {weights}",
         f"vocabulary: {bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",

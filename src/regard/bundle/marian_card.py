@@ -19,13 +19,14 @@ from regard.bundle.json_file import one_line, read_json
 from regard.bundle.search_config import MOST_BEAMS, STEEPEST
 from regard.errors import BundleError, InputError
 from regard.models.transformer import TransformerConfig
-from regard.text.language import language_code, language_name
+from regard.text.language import language_name
+from regard.text.language_tags import two_letters
 from regard.version import __version__
 
 LONGEST_README = 100_000  # bytes that are looked at
 LONGEST = 200  # characters of a licence or a name
 HEAD = re.compile(r"---\n(.*?)\n---\s", re.DOTALL)  # what a model card begins with
-PAIR = re.compile(r"opus-mt(?:-tc)?(?:-\w+)??-([a-z]{2,3})-([a-z]{2,3})$")
+PAIR = re.compile(r"opus-mt-(?:[\w-]+-)?([a-z]{2,3})-([a-zA-Z_]+)$")  # opus-mt-en-fr, opus-mt-tc-big-en-fr
 
 
 def card_of(folder: Path, config: TransformerConfig, positions: int) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def card_of(folder: Path, config: TransformerConfig, positions: int) -> dict[str
     licence = text_of(head.get("license"))
     about = {
         "title": f"{name}, imported",
-        **({"languages": [language_name(code) for code in languages]} if languages else {}),
+        **({"languages": [language_name(code) for code in languages if code]} if all(languages) else {}),
         "data": [{"name": "OPUS", "licence": licence, "url": "https://opus.nlpl.eu"}] if licence else [],
         "limits": ["Its length penalty is the exponent of another formula (docs/marian.md)."],
     }
@@ -48,7 +49,7 @@ def card_of(folder: Path, config: TransformerConfig, positions: int) -> dict[str
             "weights": fingerprint(folder),
             **({"licence": licence} if licence else {}),
         },
-        **({"languages": list(languages)} if languages else {}),
+        "languages": languages,
         "about": about,
         "recipe": {
             "data": {"max_length": positions},
@@ -67,19 +68,16 @@ def decode_of(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     return {"beam": beam, "length_penalty": penalty}
 
 
-def find_languages(tokenizer: Mapping[str, Any], name: str) -> tuple[str, str] | None:
-    """ISO codes of source and target, of what the tokenizer says or the model is called; None where either is a group.
+def find_languages(tokenizer: Mapping[str, Any], name: str) -> list[str | None]:
+    """ISO codes of source and target, of what the tokenizer says or the model is called; None for a group of them.
 
-    >>> find_languages({}, "Helsinki-NLP/opus-mt-en-fr"), find_languages({}, "opus-mt-en-ROMANCE")
-    (('en', 'fr'), None)
+    >>> find_languages({}, "Helsinki-NLP/opus-mt-tc-big-en-fr"), find_languages({"source_lang": "eng"}, "mine")
+    (['en', 'fr'], ['en', None])
     """
     pair = PAIR.search(name)
+    called = pair.groups() if pair else ("", "")
     said = [text_of(tokenizer.get(side)) for side in ("source_lang", "target_lang")]
-    for given in (said, list(pair.groups()) if pair else []):
-        codes = [language_code(code) for code in given]
-        if len(codes) == 2 and codes[0] and codes[1]:
-            return codes[0], codes[1]
-    return None
+    return [two_letters(one) or two_letters(other) for one, other in zip(said, called, strict=True)]
 
 
 def read_head(path: Path) -> Mapping[str, Any]:
