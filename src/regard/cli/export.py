@@ -39,7 +39,7 @@ def export(
     """Write a model in the format of another program.
 
     ctranslate2: a folder for CTranslate2, which translates on CPUs several times faster than torch (docs/engines.md).
-    regard translate uses it by itself if it lies in the model's folder and was made from the same weights. The model in
+    It is used without being asked for if it lies in the model's folder and was made from the same weights. The model in
     the box is converted when it is first used and needs no export. Transformers can be exported, except those with
     rotary positions or experts. Weights: int8 (the default), int8_float32, int8_float16, int8_bfloat16, int16,
     float16, bfloat16 or float32; what stands after int8_ is what biases are stored in.
@@ -49,9 +49,7 @@ def export(
 
     \b
       regard export runs/mine
-      regard export runs/mine --weights float32 --out mine-ctranslate2
       regard export --as huggingface --out en-fr-huggingface
-      regard export runs/mine --as huggingface
     """
     from regard.export.table import export_model
 

@@ -84,7 +84,7 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="FOLDER",
-        help="A model, or a run (its best model), or the name of a model in the box.  "
+        help="A model, or a run (its best model), or the name of a model in the box or of OPUS-MT.  "
         f"[default: {box.DEFAULT}, in the box]",
     ),
 ]

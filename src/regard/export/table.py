@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.bundle.folder import find_bundle
+from regard.bundle.find import find_model
 from regard.config import nearest
 from regard.errors import InputError
 
@@ -46,7 +46,7 @@ def export_model(model: Path, kind: str, out: Path | None = None, weights: str |
     form = EXPORTS[kind]
     if weights is not None and weights not in form.weights:
         raise InputError(f'weights must be one of {", ".join(form.weights)} for {kind}, but are "{weights}"')
-    folder = find_bundle(model)
+    folder = find_model(model)
     place = out or folder / kind
     if place.exists() and not form.replaces:
         raise InputError(f"{place} is there already; name a folder that does not exist yet", parameter="out")
