@@ -106,7 +106,7 @@ def tatoeba_parts(place: Path | None) -> dict[str, list[Pair]]:
 
 def judge(folder: Path, pairs: dict[str, list[Pair]], write: bool, device: str) -> bool:
     """Measure one model and compare with its card. With `write`, the card is what was measured."""
-    translator = Translator.load(folder, device)
+    translator = Translator.load(folder, device, "native")
     card = translator.bundle.card
     languages = card.get("about", {}).get("languages", LANGUAGES)
     if sorted(languages) != LANGUAGES:

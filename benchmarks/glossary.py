@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
     try:
-        translator = Translator.load(given.model, given.device)
+        translator = Translator.load(given.model, given.device, "native")
         tests = term_tests(given.tatoeba, given.sentences)
     except RegardError as problem:
         print(f"benchmarks/glossary.py: {problem}", file=sys.stderr)

@@ -229,7 +229,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     folder = find_bundle(given.model or box.boxed())
-    translator = Translator.load(folder, "cpu")
+    translator = Translator.load(folder, "cpu", "native")
     fitted_on, tests = (
         [measured(translator, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]
         for sets in (given.fit, given.test)

@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--beam", type=int, default=None)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    translator = regard.load(args.model) if args.model else regard.load()
+    translator = regard.load(args.model, engine="native")
     pairs = list(zip(lines(args.source), lines(args.reference), strict=True))
     rng = random.Random(args.seed)
     drawn = [rng.sample(pairs, rng.randint(2, 12)) for _ in range(args.paragraphs)]

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--model", default=None)
     parser.add_argument("--hostile", action="store_true")
     args = parser.parse_args()
-    translator = regard.load(args.model) if args.model else regard.load()
+    translator = regard.load(args.model, engine="native")
     if args.hostile:
         for name, text in HOSTILE.items():
             print(f"{name}: {survived(translator, text)}", flush=True)

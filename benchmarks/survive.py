@@ -50,7 +50,7 @@ def main() -> None:
     elif given.known:
         known = KnownWords.load(given.known)
     else:
-        known = getattr(regard.load(given.model).bundle, "known_words", None)
+        known = getattr(regard.load(given.model, engine="native").bundle, "known_words", None)
     if given.pairs:
         figures = false_alarms(list(zip(*map(lines, given.pairs), strict=True)), known, given.language)
     else:
@@ -69,7 +69,7 @@ def lines(path: Path) -> list[str]:
 
 def survival(made: Sequence[Case], model: str | None, beam: int | None) -> dict[str, object]:
     """Translate, and count by kind what became of the spans."""
-    translator = regard.load(model)
+    translator = regard.load(model, engine="native")
     began = time.monotonic()
     found = translator.translate([case.text for case in made], beam=beam)
     seconds = time.monotonic() - began

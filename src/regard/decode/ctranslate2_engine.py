@@ -34,7 +34,7 @@ LARGEST_BATCH = 1024  # source tokens, times FULL_BATCH rows of a sentence: larg
 FULL_BATCH = 5
 WIDEST = 64  # beams
 NEVER_SAID = frozenset((PAD, BOS))
-PATIENCE = 1.5  # a search goes on until so many times `beam` hypotheses have ended; with 1, one in sixty differs
+EXTRA = 1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
 NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
 
 
@@ -153,8 +153,8 @@ class CTranslate2Engine:
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
                 beam_size=options.beam,
-                patience=PATIENCE if several else 1.0,
-                num_hypotheses=round(options.beam * PATIENCE) if several else 1,
+                patience=(options.beam + EXTRA) / options.beam if several else 1.0,
+                num_hypotheses=options.beam + EXTRA if several else 1,
                 length_penalty=NO_PENALTY,
                 suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
                 max_input_length=0,
