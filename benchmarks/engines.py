@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import argparse
 import lzma
-import os
 import platform
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +44,7 @@ from regard.export.table import export_model
 from regard.metrics.bleu import bleu
 from regard.translator import Translator
 
+TITLE = "## Engines"
 BATCH = 64
 DIRECT = "CTranslate2 {}, called directly"
 OURS = "CTranslate2 {}, through regard"
@@ -53,7 +53,7 @@ BARS = (  # what, against what, at least
     (OURS.format("float32"), DIRECT.format("float32"), 0.95),
     (OURS.format("int8"), DIRECT.format("int8"), 0.95),
 )
-Ids = tuple[int, ...]
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -79,24 +79,24 @@ class Systems:
 # ── equality and quality ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def equality(systems: Systems, lines: Sequence[str]) -> None:
+def equality(systems: Systems, lines: Sequence[str], say: Say) -> None:
     alpha = systems.native.config.length_penalty
     requests = [SearchRequest(tuple(ids)) for ids in systems.native.tokenizer.encode_source(lines)]
-    print("\n| search | lines | equal to native, CTranslate2 float32 |\n|---|---|---|", flush=True)
+    say("\n| search | lines | equal to native, CTranslate2 float32 |\n|---|---|---|")
     for beam in (1, 4):
         options = SearchOptions(beam, alpha)
         ours, theirs = (t.engine().search(requests, options) for t in (systems.converted["float32"], systems.native))
         same = sum(a[0].ids == b[0].ids for a, b in zip(ours, theirs, strict=True))
         name = "greedy" if beam == 1 else f"beam {beam}, length penalty {alpha:g}"
-        print(f"| {name} | {len(lines):,} | {same / len(lines):.1%} |", flush=True)
+        say(f"| {name} | {len(lines):,} | {same / len(lines):.1%} |")
 
 
-def quality(systems: Systems, sources: Sequence[str], references: Sequence[str]) -> None:
-    print("\n| engine | lines | BLEU, beam 5 |\n|---|---|---|", flush=True)
+def quality(systems: Systems, sources: Sequence[str], references: Sequence[str], say: Say) -> None:
+    say("\n| engine | lines | BLEU, beam 5 |\n|---|---|---|")
     rows = {"native": systems.native} | {OURS.format(name): one for name, one in systems.converted.items()}
     for name, translator in rows.items():
         answers = [one.text for one in translator.translate(sources, beam=5, **AS_LINES)]
-        print(f"| {name} | {len(sources):,} | {bleu(answers, references).score:.2f} |", flush=True)
+        say(f"| {name} | {len(sources):,} | {bleu(answers, references).score:.2f} |")
 
 
 # ── speed ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -105,7 +105,7 @@ Work = Callable[[Sequence[str]], int]  # from lines to the number of tokens that
 
 
 def text_to_text(translator: Translator, beam: int, checks: bool = False) -> Work:
-    options: dict[str, Any] = {} if checks else dict(AS_LINES)
+    options: dict[str, Any] = {} if checks else {**AS_LINES, "mend": False}
 
     def work(lines: Sequence[str]) -> int:
         found = translator.translate(lines, beam=beam, **options)
@@ -174,7 +174,7 @@ def generate(native: Translator, folder: Path, work_folder: Path, beam: int) -> 
     return work
 
 
-def speed(systems: Systems, lines: Sequence[str], given: argparse.Namespace, work_folder: Path) -> None:
+def speed(systems: Systems, lines: Sequence[str], given: Given, work_folder: Path, say: Say) -> None:
     for beam in (1, 5):
         rows: dict[str, Work] = {"native": text_to_text(systems.native, beam)}
         rows["native, ids"] = ids_to_ids(systems.native, beam)
@@ -186,17 +186,17 @@ def speed(systems: Systems, lines: Sequence[str], given: argparse.Namespace, wor
         if given.huggingface:
             rows["Hugging Face generate"] = generate(systems.native, find_bundle(given.model), work_folder, beam)
         alone = lines[: given.alone]
-        print(f"\n**Beam {beam}**, {len(lines):,} lines; one at a time: {len(alone)} lines.\n", flush=True)
-        print("| system | sentences/s | tokens/s | one at a time, ms |\n|---|---|---|---|", flush=True)
+        say(f"\n**Beam {beam}**, {len(lines):,} lines; one at a time: {len(alone)} lines.\n")
+        say("| system | sentences/s | tokens/s | one at a time, ms |\n|---|---|---|---|")
         together, single = timed(rows, lines, given.rounds), timed(one_by_one(rows), alone, given.rounds)
         for name in rows:
             seconds, said = statistics.median(together[name][0]), together[name][1]
             each = 1000 * statistics.median(single[name][0]) / len(alone)
-            print(f"| {name} | {len(lines) / seconds:,.0f} | {said / seconds:,.0f} | {each:.1f} |", flush=True)
+            say(f"| {name} | {len(lines) / seconds:,.0f} | {said / seconds:,.0f} | {each:.1f} |")
         for name, other, least in BARS:
             ratio = statistics.median(b / a for a, b in zip(together[name][0], together[other][0], strict=True))
             verdict = "reached" if ratio >= least else "missed"
-            print(f"\n{name} / {other}: {ratio:.2f} (bar {least}: {verdict})", flush=True)
+            say(f"\n{name} / {other}: {ratio:.2f} (bar {least}: {verdict})")
 
 
 def one_by_one(rows: dict[str, Work]) -> dict[str, Work]:
@@ -220,11 +220,55 @@ def read(path: Path, most: int) -> list[str]:
     return data.decode().splitlines()[:most]
 
 
+@dataclass(frozen=True)
+class Given:
+    """What is measured."""
+
+    src: Path
+    quality: tuple[Path, Path] | None = None
+    model: Path = field(default_factory=box.boxed)
+    lines: int = 1000
+    quality_lines: int = 2000
+    alone: int = 100  # lines that are translated one at a time
+    rounds: int = 3
+    only: str | None = None
+    huggingface: bool = False
+
+
+def measure(given: Given, say: Say) -> None:
+    threads = usable_cores()
+    torch.set_num_threads(threads)
+    say(
+        f"{find_bundle(given.model).name}; {platform.machine()}, {threads} threads; "
+        f"CTranslate2 {ctranslate2.__version__}, torch {torch.__version__.partition('+')[0]}"
+    )
+    lines = read(given.src, given.lines)
+    with tempfile.TemporaryDirectory() as name:
+        systems = Systems.of(given.model, Path(name))
+        if given.only in (None, "equality"):
+            equality(systems, lines, say)
+        if given.quality and given.only in (None, "quality"):
+            sources, references = (read(path, given.quality_lines) for path in given.quality)
+            quality(systems, sources, references, say)
+        if given.only in (None, "speed"):
+            speed(systems, lines, given, Path(name), say)
+
+
+def section(given: Given) -> str:
+    """The section of docs/benchmarks.md; every line is printed when it is known."""
+    written: list[str] = [TITLE, ""]
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+        written.append(line)
+
+    measure(given, say)
+    return "\n".join(written) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--src", type=Path, required=True, help="lines to translate, such as Multi30k's test set (.xz too)"
-    )
+    parser.add_argument("--src", type=Path, required=True, help="lines to translate, such as Multi30k's test set (.xz)")
     parser.add_argument("--quality", type=Path, nargs=2, metavar=("SRC", "REF"), help="a test set with its reference")
     parser.add_argument("--model", type=Path, default=box.boxed(), help="a model folder; default: the model in the box")
     parser.add_argument("--lines", type=int, default=1000, help="of --src")
@@ -233,22 +277,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=("equality", "quality", "speed"))
     parser.add_argument("--huggingface", action="store_true", help="time transformers' generate too")
-    given = parser.parse_args()
-    threads = usable_cores()
-    torch.set_num_threads(threads)
-    print(
-        f"{find_bundle(given.model).name}; {platform.machine()}, {threads} threads, {os.cpu_count()} cores; "
-        f"CTranslate2 {ctranslate2.__version__}, torch {torch.__version__.partition('+')[0]}"
-    )
-    lines = read(given.src, given.lines)
-    with tempfile.TemporaryDirectory() as name:
-        systems = Systems.of(given.model, Path(name))
-        if given.only in (None, "equality"):
-            equality(systems, lines)
-        if given.quality and given.only in (None, "quality"):
-            quality(systems, *(read(path, given.quality_lines) for path in given.quality))
-        if given.only in (None, "speed"):
-            speed(systems, lines, given, Path(name))
+    measure(Given(**vars(parser.parse_args())), lambda line: print(line, flush=True))
 
 
 if __name__ == "__main__":

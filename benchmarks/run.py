@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import engines
 import sacrebleu
 import scoring
 import start_up
@@ -183,11 +184,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--quick", action="store_true", help="smaller work, nothing written")
     options.add_argument(
-        "--only", choices=("training", "scoring", "starting", "start-up"), help="one part, nothing written"
+        "--only", choices=("training", "scoring", "starting", "start-up", "engines"), help="one part, nothing written"
     )
     options.add_argument("--text", type=Path, help="score this text instead of the embedded corpus")
     options.add_argument("--systems", type=Path, nargs="*", default=[], help="real systems' outputs for paired tests")
     options.add_argument("--reference", type=Path, help="of the systems")
+    options.add_argument("--lines", type=Path, help="a file to translate with each engine; without it, none is timed")
+    options.add_argument("--quality", type=Path, nargs=2, help="a test set and its reference, for each engine's BLEU")
+    options.add_argument("--huggingface", action="store_true", help="time transformers' generate beside the engines")
     given = options.parse_args()
     about = f"{platform.machine()}, {torch.get_num_threads()} threads, Python {platform.python_version()}"
     about += f", torch {torch.__version__.partition('+')[0]}"
@@ -211,11 +215,17 @@ def main() -> None:
         rows.append(starting())
     if given.only in (None, "start-up"):
         started = start_up.section(2 if given.quick else 7)
+    compared = None
+    if given.only in (None, "engines") and given.lines:
+        size = {"lines": 100, "quality_lines": 100, "alone": 10, "rounds": 1} if given.quick else {}
+        compared = engines.section(engines.Given(given.lines, given.quality, huggingface=given.huggingface, **size))
     if not (given.quick or given.only):
         text, page = HEADER + "\n".join(row.markdown() for row in rows), Path("docs/benchmarks.md")
         others = "".join(page.read_text(encoding="utf-8").partition("\n## ")[1:])  # sections of other scripts stay
         page.write_text(f"{text}\n\nMeasured on {about}.\n{others}", encoding="utf-8")
         start_up.write(page, started)
+        if compared is not None:
+            start_up.write(page, compared)
 
 
 if __name__ == "__main__":

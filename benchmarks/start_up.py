@@ -115,7 +115,8 @@ def section(runs: int) -> str:
 def write(page: Path, text: str) -> None:
     """Put the section in the place of the one of the same title, or at the end of the page."""
     before = page.read_text(encoding="utf-8")
-    old = re.search(rf"^## {TITLE}\n.*?(?=^## |\Z)", before, re.MULTILINE | re.DOTALL)
+    title = re.escape(text.partition("\n")[0])
+    old = re.search(rf"^{title}\n.*?(?=^## |\Z)", before, re.MULTILINE | re.DOTALL)
     after = before[: old.start()] + text + before[old.end() :] if old else f"{before.rstrip()}\n\n{text}"
     page.write_text(after, encoding="utf-8")
 

@@ -179,7 +179,7 @@ class CTranslate2Engine:
         limit = limit_of(request.ids)
         within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
         if within:
-            scores = [one.log_prob / _penalty(len(one.tokens), options) for one in within]
+            scores = [one.log_prob / length_penalty(len(one.tokens), options.length_penalty) for one in within]
             order = sorted(range(len(within)), key=lambda place: -scores[place])
             ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
             if options.beam > 1 and ranked[0].attention is not None:
@@ -201,7 +201,7 @@ class CTranslate2Engine:
         """One that did not end: its first tokens, without EOS."""
         ids = self.model.target_ids([token for token in one.tokens[:limit] if token != EOS])
         log_probs = tuple(self.log_probs([source], [ids])[0].tolist())[: len(ids)]
-        return Hypothesis(ids, log_probs, sum(log_probs) / _penalty(len(ids), options))
+        return Hypothesis(ids, log_probs, sum(log_probs) / length_penalty(len(ids), options.length_penalty))
 
 
 def supports(options: SearchOptions) -> bool:
@@ -220,11 +220,6 @@ def supports(options: SearchOptions) -> bool:
 def limit_of(source: Ids) -> int:
     """The most tokens of a translation, as the native engine has it."""
     return 2 * (len(source) + 1) + 20
-
-
-def _penalty(length: int, options: SearchOptions) -> float:
-    """What a sum of log-probabilities is divided by, EOS counted."""
-    return 1.0 if options.beam == 1 else length_penalty(length, options.length_penalty)
 
 
 def keeps(ids: Ids, constraint: Constraint) -> bool:
