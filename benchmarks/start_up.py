@@ -104,10 +104,11 @@ HEADER = "| what | CPU | clock | memory |\n|---|---|---|---|\n"
 def section(runs: int) -> str:
     """The section of docs/benchmarks.md."""
     print(HEADER, end="", flush=True)
-    rows = "\n".join(measure(runs))
+    rows, load = "\n".join(measure(runs)), os.getloadavg()[0]
     about = (
         f"Printed by `python benchmarks/start_up.py`: the least of {runs} runs, on one thread. The model in the box\n"
-        "translates, in 8 bits by CTranslate2 unless the row says otherwise, with all checks of its output.\n"
+        "translates, in 8 bits by CTranslate2 unless the row says otherwise, with all checks of its output. On a busy\n"
+        f"machine the CPU's time is what counts; this one has {os.cpu_count()} cores and had a load of {load:.0f}.\n"
     )
     return f"## {TITLE}\n\n{about}\n{HEADER}{rows}\n"
 
