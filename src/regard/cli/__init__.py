@@ -77,6 +77,7 @@ def _run(words: list[str]) -> None:
         translate(texts)
         sys.stdout.flush()
         return
+    gc.enable()
     command = _command(words)
     if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads what is printed
         command(prog_name="regard")
