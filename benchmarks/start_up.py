@@ -118,8 +118,8 @@ def write(page: Path, text: str) -> None:
     before = page.read_text(encoding="utf-8")
     title = re.escape(text.partition("\n")[0])
     old = re.search(rf"^{title}\n.*?(?=^## |\Z)", before, re.MULTILINE | re.DOTALL)
-    after = before[: old.start()] + text + before[old.end() :] if old else f"{before.rstrip()}\n\n{text}"
-    page.write_text(after, encoding="utf-8")
+    first, rest = (before[: old.start()], before[old.end() :]) if old else (before, "")
+    page.write_text("\n\n".join(filter(None, (first.rstrip(), text.rstrip(), rest.rstrip()))) + "\n", encoding="utf-8")
 
 
 def main() -> None:
