@@ -5,11 +5,11 @@
 Takes the first column of a file (also compressed), as many lines as asked for, and translates them by
 `regard translate --input … --out …`, greedily:
 
-1. in one run, sampling the resident memory of the process;
-2. again, with `kill -9` at random moments and a restart after each, and compares both outputs and reports byte by byte;
-3. the first `--speed-lines` of them with one worker and with `--workers`, one thread each, after a warm-up.
+1. in one run, sampling the resident memory of the process, and beside it in another that gets `kill -9` at random
+   moments and is started again after each; then both outputs and reports are compared byte by byte;
+2. the first `--speed-lines` of them with one worker and with `--workers`, one thread each, the better of two runs.
 
-Prints a table for docs/files.md. Options after `--` go to `regard translate`.
+Prints the figures of docs/files.md. Options after `--` go to `regard translate`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--lines", type=int, default=200_000)
     parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--kill-after", type=float, nargs=2, default=(10, 60), metavar="S", help="seconds, from and to")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--speed-lines", type=int, default=20_000, help="0: no comparison of workers")
     parser.add_argument("--suffix", default="", help="of the output: .gz, .zst …")
@@ -73,28 +75,28 @@ def command(source: Path, out: Path, report: Path | None, options: list[str]) ->
 
 
 def compare(home: Path, source: Path, args: argparse.Namespace) -> bool:
+    """One run, and beside it one that is killed and started again and again."""
     whole, out = home / f"whole{args.suffix}", home / f"out{args.suffix}"
-    once = run(command(source, whole, home / "whole.jsonl", args.options))
+    with ThreadPoolExecutor(1) as beside:
+        running = beside.submit(run, command(source, whole, home / "whole.jsonl", args.options))
+        rng = random.Random(args.seed)
+        words, kills = command(source, out, home / "out.jsonl", args.options), list[str]()
+        while True:
+            limit = rng.uniform(*args.kill_after) if len(kills) < args.kills else None
+            done = run(words, limit)
+            if done.code == 0:
+                break
+            assert done.code == -9, done
+            assert not out.exists()
+            kills.append(f"{done.seconds:.0f}")
+        once = running.result()
     assert once.code == 0, once
-    print(
-        f"one run: {once.seconds:,.0f} s, {args.lines / once.seconds:,.0f} lines/s; {memory_line(once.memory)}",
-        flush=True,
-    )
-    rng = random.Random(args.seed)
-    words, kills, restarts = command(source, out, home / "out.jsonl", args.options), 0, list[str]()
-    while True:
-        limit = rng.uniform(0.3, 1.2) * once.seconds / (args.kills + 1) if kills < args.kills else None
-        done = run(words, limit)
-        restarts.append(f"{done.seconds:.0f} s")
-        if done.code == 0:
-            break
-        assert done.code == -9, done
-        assert not out.exists()
-        kills += 1
+    print(f"one run: {once.seconds:,.0f} s, {args.lines / once.seconds:,.0f} lines/s; {memory_line(once.memory)}")
+    moments = ", ".join(kills)
+    print(f"another, beside it, killed {len(kills)} times, after {moments} s; its last part: {done.seconds:,.0f} s")
     same = out.read_bytes() == whole.read_bytes()
     same_report = (home / "out.jsonl").read_bytes() == (home / "whole.jsonl").read_bytes()
     left = [path.name for path in home.iterdir() if path.name.endswith((".partial", ".tmp"))]
-    print(f"killed {kills} times, after {', '.join(restarts[:-1])}; the last run took {restarts[-1]}", flush=True)
     print(f"output identical: {same}; report identical: {same_report}; {out.stat().st_size:,} bytes; left over: {left}")
     return same and same_report and not left
 
