@@ -198,6 +198,29 @@ def test_a_second_process_is_refused(source: Path, tmp_path: Path) -> None:
     translate(source, out, run=RunOptions(restart=True))
 
 
+def test_a_folder_of_someone_else_is_left_alone(source: Path, tmp_path: Path) -> None:
+    folder = partial_folder(tmp_path / "out")
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("x")
+    for restart in (False, True):
+        with pytest.raises(InputError, match=r"holds thesis\.tex, which is not of a translation; rename it"):
+            translate(source, tmp_path / "out", run=RunOptions(restart=restart))
+    assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("journal", ["[]\n", "3\n", '{"model": 1}\n[1]\n', "{}\n" * 3, "no JSON\n"])
+def test_a_strange_journal(source: Path, tmp_path: Path, journal: str) -> None:
+    folder = partial_folder(tmp_path / "out")
+    folder.mkdir()
+    (folder / "journal").write_text(journal)
+    if journal.startswith("no"):  # not even a first line: there is nothing to lose
+        translate(source, tmp_path / "out")
+        return
+    with pytest.raises(InputError, match="with another"):
+        translate(source, tmp_path / "out")
+    translate(source, tmp_path / "out", run=RunOptions(restart=True))
+
+
 def test_an_input_that_changes_meanwhile_is_not_finished(source: Path, tmp_path: Path) -> None:
     def change(texts: Any) -> None:
         source.write_text(TEXT + "more\n")

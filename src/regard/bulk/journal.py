@@ -13,9 +13,10 @@ moment: after a kill, what `output` holds beyond it is cut off and done again. T
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,9 @@ from regard.bulk.tally import Tally
 from regard.bulk.work import ChunkResult
 from regard.errors import InputError
 from regard.files import sync_folder, take_lock
+
+# Names of files in the folder; a folder that holds others is not touched.
+OURS = re.compile(r"(?:\d+-of-\d+\.)?(?:output|report|journal|lock)|joined\.(?:output|report)")
 
 
 class ChunkEntry(NamedTuple):
@@ -67,11 +71,13 @@ def read_journal(path: Path) -> Journal | None:
         if row is None:  # the process was killed while it wrote this line
             break
         if found is None:
-            found = Journal(row)
+            found = Journal(row if isinstance(row, dict) else {})
         elif row == "end":
             found.ended = True
-        else:
+        elif isinstance(row, list) and len(row) == len(ChunkEntry._fields):
             found.entries.append(ChunkEntry(*row))
+        else:  # not written by this version
+            break
         found.size += len(line)
     return found
 
@@ -86,6 +92,9 @@ class PartialOutput:
         while True:
             self.folder.mkdir(exist_ok=True)
             try:
+                strange = [path.name for path in self.folder.iterdir() if not OURS.fullmatch(path.name)]
+                if strange:
+                    raise InputError(f"{self.folder} holds {strange[0]}, which is not of a translation; rename it")
                 self._lock = take_lock(self.path("lock"), self._in_use)
                 break
             except FileNotFoundError:  # another process has finished and removed the folder
@@ -209,7 +218,10 @@ class PartialOutput:
         """Remove the folder; the output has its place."""
         if os.name != "posix":  # where an open file cannot be removed
             self.close()
-        shutil.rmtree(self.folder, ignore_errors=True)  # before the lock is released: nobody else has begun here
+        with contextlib.suppress(OSError):  # the output has its place, whatever happens here
+            for path in self.folder.iterdir():  # before the lock is released: nobody else has begun here
+                path.unlink()
+            self.folder.rmdir()
         self.close()
 
     def __enter__(self) -> PartialOutput:
