@@ -209,10 +209,11 @@ def said(name: str, texts: list[str], references: list[str], like: list[str] | N
 
 def by_regard(model: Path, texts: list[str], beam: int | None = None, engine: str = "native") -> list[str]:
     """Line by line, as they stand, so that transformers is given the same."""
+    from regard.decode.translator import AS_LINES
     from regard.translator import Translator
 
     translator = Translator.load(model, "cpu", engine=engine)
-    return [found.text for found in translator.translate(texts, beam=beam, split="lines", guard=False, mend=False)]
+    return [found.text for found in translator.translate(texts, beam=beam, mend=False, **AS_LINES)]
 
 
 def by_transformers(folder: Path, texts: list[str]) -> list[str]:
