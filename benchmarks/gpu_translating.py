@@ -67,9 +67,10 @@ def ours(model: Transformer, beam: int, batch: int, batches: int) -> tuple[float
     plan = Plan(SearchOptions(beam, 0.6))
     found: list[list[Hypothesis]] = []
 
+    requests = [SearchRequest(ids) for ids in random_sources(batch * batches, model.source_size)]
+
     def run(count: int) -> None:
-        requests = [SearchRequest(ids) for ids in random_sources(count, model.source_size)]
-        goals = [Goal(i, request, TARGET) for i, request in enumerate(requests)]
+        goals = [Goal(i, request, TARGET) for i, request in enumerate(requests[:count])]
         begin = plan.begin(False, model.device)
         capacity = Capacity(sentences=batch)
         SearchLoop(search_model, begin, beam, lambda _, some: found.extend(some), capacity).run(goals)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
@@ -149,13 +150,18 @@ def flat_batch(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]
 
 def pad_sources(sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
     """Source ids (B, S) with EOS, and their mask: the arguments of `encode` when there is no target yet."""
-    return _pad(*_flatten([(*s, EOS) for s in sources]))
+    flat, offsets = (part.numpy() for part in _flatten([(*s, EOS) for s in sources]))
+    lengths = np.diff(offsets)
+    mask = np.arange(lengths.max()) < lengths[:, None]  # (B, S)
+    rows = np.full(mask.shape, PAD)
+    rows[mask] = flat
+    return torch.from_numpy(rows), torch.from_numpy(mask)
 
 
 def _flatten(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    lengths = np.fromiter((len(r) for r in rows), dtype=np.int64, count=len(rows))
+    lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    flat = np.fromiter((i for r in rows for i in r), dtype=np.int64, count=int(offsets[-1]))
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=int(offsets[-1]))
     return torch.from_numpy(flat), torch.from_numpy(offsets)
 
 

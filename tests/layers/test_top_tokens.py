@@ -37,9 +37,10 @@ def test_what_is_not_a_number_stays_visible() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("size", [*SIZES, 8_000, 32_000, 100_001])
-@pytest.mark.parametrize("k", [1, 2, 10, 16, 30])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("size", [5, 515, 8_000, 32_000, 100_001])
+@pytest.mark.parametrize(
+    ("k", "dtype"), [(1, torch.bfloat16), (1, torch.float32), (2, torch.float32), (10, torch.float32)]
+)
 def test_the_kernel_is_equal(size: int, k: int, dtype: torch.dtype) -> None:
     k = min(k, size - FIRST)
     logits = (3 * torch.randn(67, size)).to("cuda", dtype)

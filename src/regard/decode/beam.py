@@ -130,7 +130,7 @@ class Beams:
             strategy,
             width,
             step=torch.zeros(size, dtype=torch.long, device=device),
-            limit=torch.tensor(limits, device=device),
+            limit=torch.tensor(limits).to(device, non_blocking=True),
             prefix=padded_prefixes(prefixes, device),
             token=torch.full((size * width,), BOS, device=device),
             total=total,

@@ -8,7 +8,6 @@ change places: a hypothesis is followed back from its end, once, when its senten
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -83,12 +82,15 @@ def hypotheses(history: History, ends: Ends) -> list[list[Hypothesis]]:
     steps = length + ~np.isnan(end)
     np.put_along_axis(log_probs, length[..., None], end[..., None], axis=2)
 
-    def of_sentence(m: int) -> Iterator[Hypothesis]:
-        for k in np.flatnonzero(there[m]):
-            words, gains = ids[m, k, : length[m, k]], log_probs[m, k, : steps[m, k]]
-            yield Hypothesis(tuple(words.tolist()), tuple(gains.tolist()), float(score[m, k]))
-
-    return [list(of_sentence(m)) for m in range(len(score))]
+    lists = (part.tolist() for part in (ids, log_probs, length, steps, score, there))  # of plain numbers, in bulk
+    return [
+        [
+            Hypothesis(tuple(words[:said]), tuple(gains[:counted]), rank)
+            for words, gains, said, counted, rank, real in zip(*parts, strict=True)
+            if real
+        ]
+        for parts in zip(*lists, strict=True)
+    ]
 
 
 def _followed_back(

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -32,12 +33,14 @@ from regard.decode.goal import Goal, length_limit
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import BATCH_TOKENS, Sampling, SearchOptions
 from regard.decode.record import Record, Watch
+from regard.decode.recorded_beam import as_recorded
 from regard.decode.sampling import Samples
 from regard.errors import InputError
 from regard.models.base import Model, State, Step
 
 FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get fewer sentences
-LOOK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it
+LOOK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it; at least
+LOOK_SHARE = 3  # and at least one part in so many of the longest source, since long sentences take long to end
 WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
 READ_AT_ONCE = 128  # sentences that are done are turned into hypotheses in portions
 
@@ -94,7 +97,7 @@ class Flight:
         return Flight(goals, deadlines, self.state.join(other.state), self.live.join(other.live))
 
     def keep(self, places: Sequence[int]) -> Flight:
-        index = torch.tensor(places, device=self.live.done.device)
+        index = sent(torch.tensor(places, dtype=torch.long), self.live.done.device)
         goals, deadlines = [self.goals[i] for i in places], [self.deadlines[i] for i in places]
         return Flight(goals, deadlines, self.state.keep(index), self.live.keep(index))
 
@@ -113,16 +116,20 @@ class SearchLoop:
     @torch.inference_mode()
     def run(self, goals: Sequence[Goal]) -> None:
         waiting = deque(sorted(goals, key=lambda goal: (-len(goal.request.ids), goal.place)))
-        steps, waste, every = 0, 0.0, LOOK_EVERY if self.model.device.type == "cuda" else 1
-        flight, finished = self._refilled(None, waiting, steps), Finished(self.report)
+        steps, waste, every = 0, 0.0, 1
+        flight, finished = self._refilled(None, waiting, steps), Finished(self.report, self.model.device)
         while flight is not None:
             step = self.model.step(flight.live.token, flight.state)
+            flight.live = as_recorded(flight.live, self.model, step)
             rows = flight.live.advance(step)
             flight.state = step.state if rows is None else step.state.select(rows)
             steps += 1
+            if self.model.device.type == "cuda":
+                every = max(LOOK_EVERY, len(flight.goals[0].request.ids) // LOOK_SHARE)  # longest first
             due = steps >= min(flight.deadlines)
             if steps % every and not due:
                 continue
+            finished.read_if_many()  # while the GPU is at the steps that were launched
             done = flight.live.done.tolist()
             waste += every * sum(done) / len(done)
             if due or waste >= WASTE or all(done):
@@ -140,7 +147,7 @@ class SearchLoop:
         if flight is not None and free <= 0:
             return flight
         new = [waiting.popleft() for _ in range(min(free, len(waiting)))]
-        src, mask = (tensor.to(self.model.device) for tensor in pad_sources([goal.request.ids for goal in new]))
+        src, mask = (sent(one, self.model.device) for one in pad_sources([goal.request.ids for goal in new]))
         room = max(goal.limit for goal in new)
         state = self.model.start(self.model.encode(src, mask), self.trace, beams=self.beams, room=room)
         entering = Flight(new, [steps + goal.limit for goal in new], state, self.begin(new))
@@ -150,28 +157,43 @@ class SearchLoop:
         """Sentences that are done leave; None if nobody stays."""
         leaving = [place for place, is_done in enumerate(done) if is_done]
         staying = [place for place, is_done in enumerate(done) if not is_done]
-        live = flight.live if not staying else flight.live.keep(torch.tensor(leaving, device=flight.live.done.device))
+        live = flight.live.keep(sent(torch.tensor(leaving, dtype=torch.long), flight.live.done.device))
         finished.add([flight.goals[place] for place in leaving], live)
         return flight.keep(staying) if staying else None
+
+
+def sent(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor of the host on the device, without waiting for what the device has to do before."""
+    return tensor.to(device, non_blocking=True)
 
 
 @dataclass
 class Finished:
     """Sentences that are done, turned into hypotheses in portions: following them back costs as much for one as for
-    many."""
+    many. On a GPU it is done in a stream of its own, while the next steps run."""
 
     report: Callable[[Sequence[Goal], list[list[Hypothesis]]], None]
+    device: torch.device
     goals: list[Goal] = field(default_factory=list)
     live: Live | None = None
 
+    def __post_init__(self) -> None:
+        self._stream = torch.cuda.Stream(self.device) if self.device.type == "cuda" else None
+
     def add(self, goals: list[Goal], live: Live) -> None:
         self.goals, self.live = self.goals + goals, live if self.live is None else self.live.join(live)
+        if self._stream is not None:
+            self._stream.wait_stream(torch.cuda.current_stream(self.device))
+
+    def read_if_many(self) -> None:
         if len(self.goals) >= READ_AT_ONCE:
             self.read()
 
     def read(self) -> None:
         if self.live is not None:
-            self.report(self.goals, self.live.results())
+            with nullcontext() if self._stream is None else torch.cuda.stream(self._stream):
+                results = self.live.results()
+            self.report(self.goals, results)
         self.goals, self.live = [], None
 
 

@@ -96,6 +96,7 @@ class Model(nn.Module, ABC):
     has_attention = True  # `attention` gives cross-attention, and so does a step that is traced
     max_positions: int | None = None  # tokens that either side may have; None: any number
     last_layer_aligns = False  # the last cross-attention layer aligns best; otherwise the one before it does
+    fixed_logits = False  # the logits of every step of a search lie in the same place, so that what follows can too
 
     @abstractmethod
     def encode(self, src: Tensor, mask: Tensor) -> Memory: ...

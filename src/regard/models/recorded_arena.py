@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from regard.layers.cache_attention import Slots, attend_past, attend_source
-from regard.layers.positions import Rotation, rotate
+from regard.layers.positions import Rotation, rotate, sinusoids
 from regard.models.recorded_layers import Sublayer, feed_forward, recorded, through, wide_product
 from regard.models.state import rows_of
 from regard.models.transformer import DecoderLayer, Transformer
@@ -55,6 +55,8 @@ class Arena:
         self.source = weight.new_zeros(layers, 2, sentences, source, width)
         self.token = whole_numbers(self.rows, dtype=torch.long)
         self.position = whole_numbers(self.rows, dtype=torch.long)
+        self.output_matrix = model.output_matrix.contiguous()
+        self.sinusoids = sinusoids(torch.arange(room, device=device), width).to(weight.dtype)
         self.slots = Slots(
             beams,
             slot=torch.arange(sentences, dtype=torch.int32, device=device),  # a permutation: those in use come first
@@ -124,10 +126,10 @@ class Arena:
         most = self.shape.room if self.model.max_positions is None else min(self.shape.room, self.model.max_positions)
         known = self.slots.length.clamp(max=most - 1)  # a place without a sentence goes on counting
         self.position[: sentences * beams].view(sentences, beams).copy_(known[:, None])
-        x, turn = self.model.embed_target(self.token[:, None], self.position[:, None])
+        x, turn = self.model.embed_target(self.token[:, None], self.position[:, None], self.sinusoids)
         states = self._through_layers(x[:, 0], turn)
         self.slots.length.add_(1)
-        return wide_product(states, self.model.output)
+        return wide_product(states, self.output_matrix)
 
     def _through_layers(self, x: Tensor, turn: Rotation | None) -> Tensor:
         """x (N, D) → the decoder's output (N, D)"""

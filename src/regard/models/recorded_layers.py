@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.layers.feedforward import FeedForward, expand_relu
@@ -21,9 +20,19 @@ WARM_UP = 2  # runs before the recording, in which kernels are compiled
 
 def recorded(run: Callable[[], Tensor], device: torch.device) -> Callable[[], Tensor]:
     """`run`, recorded as a CUDA graph: it reads and writes the same memory each time, and its result stays until the
-    next run. On a CPU it is `run` itself."""
+    next run. On a CPU it is `run` itself, with its result in one place."""
     if device.type != "cuda":
-        return run
+        place: list[Tensor] = []
+
+        def run_here() -> Tensor:
+            new = run()
+            if not place:
+                place.append(new)
+            elif new is not place[0]:
+                place[0].copy_(new)
+            return place[0]
+
+        return run_here
     with torch.inference_mode(), torch.cuda.device(device):
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -66,9 +75,13 @@ def feed_forward(layer: FeedForward | MixtureOfExperts, x: Tensor) -> Tensor:
     return out
 
 
-def wide_product(states: Tensor, output: nn.Linear) -> Tensor:
-    """Logits (N, V) in float32 of states and weights in a narrow type: rounded once, at the end."""
+def wide_product(states: Tensor, matrix: Tensor) -> Tensor:
+    """Logits (N, V) in float32 of states (N, D) and a matrix (V, D) in a narrow type: rounded once, at the end. Further
+    columns of the matrix hold a bias, the first of them, for it costs nothing as a part of the product."""
+    if matrix.shape[1] > states.shape[1]:
+        one = states.new_zeros(len(states), matrix.shape[1] - states.shape[1])
+        one[:, 0] = 1.0
+        states = torch.cat([states, one], dim=1)
     if states.dtype == torch.float32:
-        return F.linear(states, output.weight, output.bias)
-    logits = torch.mm(states, output.weight.T, out_dtype=torch.float32)
-    return logits if output.bias is None else logits + output.bias
+        return states @ matrix.T
+    return torch.mm(states, matrix.T, out_dtype=torch.float32)

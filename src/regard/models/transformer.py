@@ -335,9 +335,12 @@ class Transformer(RowModel):
         """The encoder's input, likewise."""
         return self._embed(tokens, self.source_embedding, "source", position), self._turn(position)
 
-    def embed_target(self, tokens: Tensor, position: Tensor) -> tuple[Tensor, Rotation | None]:
-        """The decoder's input (B, T, D) of tokens (B, T) at positions (T,) or (B, T), and how far it turns heads."""
-        return self._embed(tokens, self.target_embedding, "target", position), self._turn(position)
+    def embed_target(
+        self, tokens: Tensor, position: Tensor, sinusoids: Tensor | None = None
+    ) -> tuple[Tensor, Rotation | None]:
+        """The decoder's input (B, T, D) of tokens (B, T) at positions (T,) or (B, T), and how far it turns heads. Where
+        the sinusoids of all positions are at hand (…, D), they are looked up."""
+        return self._embed(tokens, self.target_embedding, "target", position, sinusoids), self._turn(position)
 
     def attention(self, batch: Batch) -> AttentionMaps:
         maps = AttentionMaps([], [], [])
@@ -405,11 +408,14 @@ class Transformer(RowModel):
             present.append(kv)
         return Decoded(self.decoder_norm(x), tuple(present))
 
-    def _embed(self, tokens: Tensor, table: nn.Embedding, side: str, position: Tensor) -> Tensor:
+    def _embed(
+        self, tokens: Tensor, table: nn.Embedding, side: str, position: Tensor, sinusoids: Tensor | None = None
+    ) -> Tensor:
         config = self.config
         x = table(tokens) * math.sqrt(config.width)  # (N, T, D)
         if config.positions == "sinusoidal":
-            x = x + positions.sinusoids(position, config.width).to(x.dtype)
+            known = positions.sinusoids(position, config.width) if sinusoids is None else sinusoids[position]
+            x = x + known.to(x.dtype)
         elif config.positions == "learned":
             table = self.source_positions if side == "source" else self.target_positions
             x = x + positions.learned(position, table)

@@ -36,6 +36,7 @@ class RecordedTransformer(Around):
     """Steps of states with `room` are replayed; all others are the model's own."""
 
     model: Transformer
+    fixed_logits = True
 
     def __init__(self, model: Transformer, dtype: torch.dtype = torch.bfloat16, rows: int = ROWS) -> None:
         super().__init__(copy.deepcopy(model).to(dtype).eval().requires_grad_(False))
