@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -127,6 +128,36 @@ MbrSamples = Annotated[
 UtilityName = Annotated[
     Literal["chrf", "bleu"] | None,
     typer.Option("--utility", help="Of --mbr: how alike two texts are.  [default: chrf]"),
+]
+
+# ── prefix ──
+
+Prefix = Annotated[
+    str,
+    typer.Option(
+        "--prefix", metavar="TEXT", help="How every translation begins; it may end inside a word, or with a space."
+    ),
+]
+PrefixFile = Annotated[
+    Path | None, typer.Option("--prefix-file", metavar="FILE", help="The same, one a line, for each line of the input.")
+]
+Alternatives = Annotated[
+    int | None,
+    typer.Option(
+        "--alternatives",
+        parser=number("--alternatives", int, 1, 1000),
+        metavar="N",
+        help="Of a sentence: the N most probable words after --prefix or at --at-word, and how each goes on.",
+    ),
+]
+Position = Annotated[
+    int | None,
+    typer.Option(
+        "--at-word",
+        parser=number("--at-word", int, 1, 100_000),
+        metavar="N",
+        help="Of --alternatives: a word of the translation, counted from 1.",
+    ),
 ]
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from regard.bundle import box
+from regard.cli.alternatives import check_alternatives, write_alternatives
 from regard.cli.doubts import Doubts
-from regard.cli.lines import STDIN, check_output, write_output
+from regard.cli.lines import STDIN, check_output, read_lines, write_output
 from regard.cli.options import WIDEST_BEAM, Beam, Device, Engine, Guard, Json, LengthPenalty, number
 from regard.cli.process import warn
 from regard.cli.strategy_flags import (
+    Alternatives,
     CoveragePenalty,
     Diversity,
     Exact,
@@ -22,6 +25,9 @@ from regard.cli.strategy_flags import (
     MbrSamples,
     MinLength,
     MinP,
+    Position,
+    Prefix,
+    PrefixFile,
     RepetitionPenalty,
     Sample,
     Seed,
@@ -213,6 +219,10 @@ def translate(
     seed: Seed = None,
     mbr: MbrSamples = None,
     utility: UtilityName = None,
+    prefix: Prefix = "",
+    prefix_file: PrefixFile = None,
+    alternatives: Alternatives = None,
+    position: Position = None,
     batch_tokens: Annotated[
         int,
         typer.Option(
@@ -272,15 +282,27 @@ def translate(
     strategy = {
         "repetition_penalty": repetition_penalty, "coverage_penalty": coverage_penalty, "min_length": min_length,
         "max_length": max_length, "exact": exact, "groups": groups, "diversity": diversity_of(groups, diversity),
-        "sampling": sampling_of(sample, mbr, beam, **drawn), "mbr": mbr_of(mbr, utility),
+        "sampling": sampling_of(sample, mbr, beam, **drawn), "mbr": mbr_of(mbr, utility), "prefix": prefix,
     }  # fmt: skip
+    check_alternatives(
+        alternatives, prefix, position,
+        {"--nbest": nbest > 1, "--sample": sample, "--mbr": mbr is not None, "--attention": attention,
+         "--prefix-file": prefix_file is not None, "--alignments": alignments},
+    )  # fmt: skip
+    if prefix and prefix_file is not None:
+        raise InputError("--prefix is for all lines and --prefix-file for each; give one of them")
     check_output(out, input)
     name = document_format(format, input)
     if name == "text" and (as_json or attention or alignments or nbest > 1):
         name = None
     if name is not None:
         check_document(nbest, as_json, alignments, attention, text)
-    streamed = None if attention or text else streamed_format(input, out, name)
+    apart = attention or alternatives is not None or prefix_file is not None  # not for whole files
+    if name is not None and apart:
+        raise InputError(
+            "--alternatives and --prefix-file are for lines of text, not for a document; add --format lines"
+        )
+    streamed = None if apart or text else streamed_format(input, out, name)
     flags = RunFlags(workers, restart)
     check_run(flags, streamed is not None and out is not None)
     form = OutputForm(nbest, as_json, alignments, token_scores)
@@ -289,6 +311,12 @@ def translate(
     terms = glossary_of(glossary, keep)
     load = partial(load_translator, model or None, device, engine, bool(rules))
     translator = load(share_of_this_process().rank)
+    if alternatives is not None:
+        place = {"prefix": prefix, "position": None if position is None else position - 1}
+        asked = place | {"count": alternatives, "tag": tag}
+        lines = chain.from_iterable(chunks)
+        write_output(out, lambda file: write_alternatives(file, translator, lines, asked, as_json))
+        return
     options = {
         "beam": beam, "nbest": nbest, "length_penalty": length_penalty, "steer": steer, "rules": rules,
         "unknown": unknown, "tag": tag, "split": split, "protect": protect, "mend": mend, "localize": localize,
@@ -306,7 +334,8 @@ def translate(
 
         translate_file(translator, options, input, out, name, tuple(column or ()), doubts)
     else:
-        work = Work(translator, options, form, attention, doubts, live=progress_wanted(out))
+        prefixes = None if prefix_file is None else read_lines(prefix_file)
+        work = Work(translator, options, form, attention, doubts, live=progress_wanted(out), prefixes=prefixes)
         write_output(out, lambda file: work.write(file, chunks))
         work.finish()
     doubts.finish()

@@ -33,6 +33,7 @@ class Work:
     attention: bool
     doubts: Doubts
     live: bool  # whether to show the number of sentences on standard error
+    prefixes: Iterator[str] | None = None  # how the translation of each line begins
     done: int = 0
     parsed: bool = False  # whether the rules could parse any line
     counter: Counter = field(default_factory=lambda: Counter())
@@ -42,7 +43,8 @@ class Work:
 
         progress = self.counter.add if self.live else None
         for chunk in chunks:
-            found = self.translator.translate(chunk, **self.options, progress=progress)
+            options = self.options | ({} if self.prefixes is None else {"prefix": self.next_prefixes(len(chunk))})
+            found = self.translator.translate(chunk, **options, progress=progress)
             if self.options["rules"]:
                 self.parsed = self.parsed or any(rule_system()(line) is not None for line in chunk)
             rows = written(self.done, found, self.form, self.translator, self.options["tag"])
@@ -51,6 +53,12 @@ class Work:
                 self.count(translation)
             out.flush()
         self.counter.end()
+
+    def next_prefixes(self, count: int) -> list[str]:
+        found = list(islice(self.prefixes or (), count))
+        if len(found) < count:
+            raise InputError(f"--prefix-file has {self.done + len(found):,} lines, but the input has more")
+        return found
 
     def count(self, translation: Translation) -> None:
         self.done += 1
@@ -64,6 +72,8 @@ class Work:
             from regard.explain.trace import no_attention
 
             raise no_attention(self.translator.bundle)
+        if self.prefixes is not None and next(self.prefixes, None) is not None:
+            raise InputError(f"--prefix-file has more lines than the input, which has {self.done:,}")
         if self.options["rules"] and not self.parsed:
             warn("the rules could parse no line, so --rules changed nothing; they know the English of regard corpus")
 

@@ -56,17 +56,39 @@ class Rows(Protocol):
     """What `Adjust` may know of a search, of beam search and of sampling."""
 
     width: int  # rows of a sentence
-    step: Tensor  # (B,) tokens that are said
-    limit: Tensor  # (B,) that may be said
-    token: Tensor  # (N,) what each row said last
     memo: dict[str, Tensor]  # (B, b, …) what a variant remembers of each row; it moves along with rows and sentences
+
+    @property
+    def step(self) -> Tensor: ...  # (B,) tokens that are said
+
+    @property
+    def limit(self) -> Tensor: ...  # (B,) that may be said
+
+    @property
+    def token(self) -> Tensor: ...  # (N,) what each row said last
+
+    @property
+    def done(self) -> Tensor: ...  # (B,)
+
+
+class RankedRows(Rows, Protocol):
+    """What `Rank` and `Reach` may know of a beam search."""
+
+    def penalty(self, length: Tensor) -> Tensor:
+        """lp of each length, (B,)"""
+        ...
 
 
 # What a variant may replace. They are called before the choice of a step.
+Remember = Callable[[Sequence[Goal], int, torch.device], dict[str, Tensor]]  # goals, rows of each → the first memo
 Adjust = Callable[[Tensor, Rows, Step], Tensor]  # (N, V) log-probabilities → (N, V) what is ranked and summed
 Pick = Callable[[Best, "Beams"], Candidates]  # the candidates of each sentence
-Rank = Callable[[Tensor, Tensor, Tensor, "Beams"], Tensor]  # totals (B, n), lengths (B,), rows (B, n) → scores (B, n)
-Reach = Callable[[Tensor, Tensor, "Beams"], Tensor]  # best live total (B,), length (B,) → what it can still reach (B,)
+Rank = Callable[
+    [Tensor, Tensor, Tensor, RankedRows], Tensor
+]  # totals (B, n), lengths (B,), rows (B, n) → scores (B, n)
+Reach = Callable[
+    [Tensor, Tensor, RankedRows], Tensor
+]  # best live total (B,), length (B,) → what it can still reach (B,)
 
 
 def pick_best(best: Best, beams: Beams) -> Candidates:
@@ -80,12 +102,12 @@ def pick_best(best: Best, beams: Beams) -> Candidates:
     return Candidates(total, index // wide, token, log_prob)
 
 
-def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: Beams) -> Tensor:
+def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: RankedRows) -> Tensor:
     """log P(Y) / lp(Y)"""
     return total / beams.penalty(length)[:, None]
 
 
-def reach_now(total: Tensor, length: Tensor, beams: Beams) -> Tensor:
+def reach_now(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
     """A live hypothesis counts as much as if it were complete."""
     return total / beams.penalty(length)
 
@@ -99,6 +121,8 @@ class Strategy:
     pick: Pick = pick_best
     rank: Rank = rank_by_length
     reach: Reach = reach_now
+    remember: Remember | None = None
+    spread: int = 1  # times as many continuations of a row are considered
     trace: bool = False  # whether steps must bring attention
 
 
@@ -138,6 +162,7 @@ class Beams:
             ends=Ends(torch.full_like(total, -math.inf), none, none, none.float(), torch.zeros_like(none[:, 0]).bool()),
             done=torch.zeros(size, dtype=torch.bool, device=device),
             nbest=nbest,
+            memo={} if strategy.remember is None else strategy.remember(goals, width, device),
         )
 
     # ── one step ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -164,7 +189,8 @@ class Beams:
         return (parent + self.width * torch.arange(len(parent), device=parent.device)[:, None]).flatten()
 
     def _best(self, step: Step) -> Best:
-        k = min(2 * self.width if self.width > 1 else 1, step.logits.shape[1] - EOS)
+        k = self.strategy.spread * (2 * self.width if self.width * self.strategy.spread > 1 else 1)
+        k = min(k, step.logits.shape[1] - EOS)
         if not self.strategy.adjust:
             log_prob, token = top_tokens(step.logits, k)
             return Best(log_prob, token, log_prob)
@@ -223,7 +249,9 @@ class Beams:
         self.total = torch.where(self.done[:, None], self.total, total)
         self.token = token.flatten()
         if self.memo and self.width > 1:
-            self.memo = {name: _rows(value, parent) for name, value in self.memo.items()}
+            here = torch.arange(self.width, device=parent.device)
+            before = torch.where(self.done[:, None], here, parent)  # what is done stays as it is
+            self.memo = {name: _rows(value, before) for name, value in self.memo.items()}
         return parent
 
     def _stop(self, length: Tensor, broken: Tensor) -> None:

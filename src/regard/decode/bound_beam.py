@@ -17,12 +17,14 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
+from regard.decode.beam import Strategy, joined_memos
 from regard.decode.constraints import Constraint
 from regard.decode.goal import Goal
 from regard.decode.hypothesis import Hypothesis, check_log_probs
 from regard.decode.penalties import length_penalty
 from regard.decode.permitted import Continuation, considered, permitted, shared_over_banks
 from regard.decode.record import Considered, Ending, Fate, Record
+from regard.decode.tensor_penalties import reach_at_limit
 from regard.models.base import Step
 
 
@@ -39,28 +41,29 @@ class BoundBeam:
     goal: Goal
     width: int  # live rows
     keep: int  # finished hypotheses
-    alpha: float
+    strategy: Strategy
     rules: list[Constraint]  # of each live row
     limit: int
     record: Record | None = None
     ids: list[tuple[int, ...]] = field(default_factory=lambda: [()])
-    log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])
+    log_probs: list[tuple[float, ...]] = field(default_factory=lambda: [()])  # the model's own
+    sums: list[float] = field(default_factory=lambda: [0.0])  # of what is ranked
     finished: list[Hypothesis] = field(default_factory=list)
     done: bool = False
 
-    def score(self, log_probs: tuple[float, ...]) -> float:
-        return sum(log_probs) / length_penalty(len(log_probs), self.alpha)
+    def score(self, total: float, length: int) -> float:
+        """What a hypothesis is ranked by, but for what it has covered of the source."""
+        return total / length_penalty(length, self.strategy.alpha)
 
     def totals(self) -> list[float]:
-        totals = [sum(p) for p in self.log_probs]
-        return totals + [-math.inf] * (self.width - len(totals))
+        return self.sums + [-math.inf] * (self.width - len(self.sums))
 
     def last(self) -> list[int]:
         tokens = [ids[-1] for ids in self.ids] if self.ids and self.ids[0] else [BOS]
         return tokens + [tokens[-1]] * (self.width - len(tokens))
 
-    def finish(self, ids: tuple[int, ...], log_probs: tuple[float, ...]) -> Fate:
-        new = Hypothesis(ids, log_probs, self.score(log_probs))
+    def finish(self, ids: tuple[int, ...], log_probs: tuple[float, ...], score: float) -> Fate:
+        new = Hypothesis(ids, log_probs, score)
         self.finished.append(new)
         self.finished.sort(key=lambda h: -h.score)
         outranked = len(self.finished) > self.keep and self.finished.pop() is new
@@ -71,26 +74,30 @@ class BoundBeam:
         said, prefix = len(self.ids[0]), self.goal.request.prefix
         return prefix[said] if said < len(prefix) else None
 
-    def advance(self, candidates: list[Continuation]) -> list[int]:
-        """Take continuations best first; return the old row behind each new one."""
+    def advance(self, candidates: list[Continuation], own: Tensor, covered: list[float]) -> list[int]:
+        """Take continuations best first; return the old row behind each new one. `own` (b, V) has the model's
+        log-probabilities, `covered` the coverage penalty of each row."""
         if not candidates:  # nothing is permitted, so the constraint cannot be met: the rows are cut off here
             self.limit = len(self.ids[0])
             return []
-        ids, log_probs, parents = [], [], []
+        ids, log_probs, sums, parents = [], [], [], []
         fates: list[Fate] = ["crowded out"] * len(candidates)
+        rows, tokens, _ = zip(*candidates, strict=True)
+        gains = own[list(rows), list(tokens)].tolist()
         for i in self._choose(candidates):
-            row, token, log_prob = candidates[i]
-            history = (*self.log_probs[row], log_prob)
+            row, token, score = candidates[i]
+            history, total = (*self.log_probs[row], gains[i]), self.sums[row] + score
             if token == EOS:
-                fates[i] = self.finish(self.ids[row], history)
+                fates[i] = self.finish(self.ids[row], history, self.score(total, len(history)) + covered[row])
             else:
                 ids.append((*self.ids[row], token))
                 log_probs.append(history)
+                sums.append(total)
                 parents.append(row)
                 fates[i] = "kept"
         if self.record is not None:
             self.record.steps.append(self._considered(candidates, fates))
-        self.ids, self.log_probs = ids, log_probs
+        self.ids, self.log_probs, self.sums = ids, log_probs, sums
         return parents
 
     def _choose(self, candidates: list[Continuation]) -> Sequence[int]:
@@ -102,16 +109,15 @@ class BoundBeam:
     def _considered(self, candidates: list[Continuation], fates: list[Fate]) -> list[Considered]:
         rows = []
         for (row, token, log_prob), fate in zip(candidates, fates, strict=True):
-            history = (*self.log_probs[row], log_prob)
-            rows.append(Considered(row, token, log_prob, sum(history), self.score(history), fate))
+            total, length = self.sums[row] + log_prob, len(self.log_probs[row]) + 1
+            rows.append(Considered(row, token, log_prob, total, self.score(total, length), fate))
         return rows
 
     def joined(self, best: list[Continuation], asked: Sequence[Sequence[tuple[int, float]]]) -> list[Continuation]:
         """The best continuations together with what the constraint of each row asks for, best first."""
         every = {(row, token): log_prob for row, token, log_prob in best}
         every |= {(row, token): log_prob for row, some in enumerate(asked) for token, log_prob in some}
-        totals = [sum(history) for history in self.log_probs]
-        ordered = sorted(every.items(), key=lambda item: -totals[item[0][0]] - item[1])
+        ordered = sorted(every.items(), key=lambda item: -self.sums[item[0][0]] - item[1])
         return [(row, token, log_prob) for (row, token), log_prob in ordered]
 
     def stop(self) -> None:
@@ -128,11 +134,11 @@ class BoundBeam:
         if length >= self.limit:
             if not self.finished:  # those that said most are cut off
                 least = min(rule.needs for rule in self.rules)
-                for ids, log_probs, rule in zip(self.ids, self.log_probs, self.rules, strict=True):
+                for ids, log_probs, total, rule in zip(self.ids, self.log_probs, self.sums, self.rules, strict=True):
                     if rule.needs == least:
-                        self.finish(ids, log_probs)
+                        self.finish(ids, log_probs, self.score(total, length))
             return "length limit"
-        best_live = max(self.totals()) / length_penalty(length, self.alpha)
+        best_live = self.score(max(self.sums), self.limit if self.strategy.reach is reach_at_limit else length)
         return "none better" if len(self.finished) >= self.keep and best_live <= self.finished[-1].score else None
 
 
@@ -144,15 +150,28 @@ class BoundBeams:
     nbest: int
     beams: list[BoundBeam]
     device: torch.device
+    strategy: Strategy
+    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, b, …) of a variant
 
     @classmethod
-    def begin(cls, alpha: float, beam: int, nbest: int, goals: Sequence[Goal], device: torch.device) -> BoundBeams:
+    def begin(
+        cls, strategy: Strategy, beam: int, nbest: int, goals: Sequence[Goal], device: torch.device
+    ) -> BoundBeams:
         beams, width = [], 0
         for goal in goals:
             assert goal.request.constraint is not None
             width = constrained_width(beam, goal.request.constraint)
-            beams.append(BoundBeam(goal, width, beam, alpha, [goal.request.constraint], goal.limit))
-        return cls(width, nbest, beams, device)
+            beams.append(BoundBeam(goal, width, beam, strategy, [goal.request.constraint], goal.limit))
+        memo = {} if strategy.remember is None else strategy.remember(goals, width, device)
+        return cls(width, nbest, beams, device, strategy, memo)
+
+    @property
+    def step(self) -> Tensor:
+        return torch.tensor([len(beam.ids[0]) if beam.ids else 0 for beam in self.beams], device=self.device)
+
+    @property
+    def limit(self) -> Tensor:
+        return torch.tensor([beam.limit for beam in self.beams], device=self.device)
 
     @property
     def token(self) -> Tensor:
@@ -165,19 +184,38 @@ class BoundBeams:
     def advance(self, step: Step) -> Tensor:
         log_probs = step.log_probs
         log_probs[:, :EOS] = -math.inf  # PAD and BOS are never said
+        scores = log_probs
+        for adjust in self.strategy.adjust:
+            scores = adjust(scores, self, step)
+        own, covered = log_probs.view(len(self.beams), self.width, -1), self._covered()
         rows: list[int] = []
-        for place, (beam, candidates) in enumerate(zip(self.beams, self._candidates(log_probs), strict=True)):
-            own: list[int] = []
+        for place, (beam, candidates) in enumerate(zip(self.beams, self._candidates(scores, log_probs), strict=True)):
+            parents: list[int] = []
             if not beam.done:
-                own = beam.advance(candidates)
+                parents = beam.advance(candidates, own[place], covered[place])
                 beam.stop()
-            own = own or [0]
-            own += [own[-1]] * (self.width - len(own))  # the beam is filled with copies that score −∞
-            rows += [place * self.width + row for row in own]
-        return torch.tensor(rows, device=self.device)
+            parents = parents or [0]
+            parents += [parents[-1]] * (self.width - len(parents))  # the beam is filled with copies that score −∞
+            rows += [place * self.width + row for row in parents]
+        index = torch.tensor(rows, device=self.device)
+        self.memo = {name: value.flatten(0, 1)[index].view_as(value) for name, value in self.memo.items()}
+        return index
 
-    def _candidates(self, log_probs: Tensor) -> list[list[Continuation]]:
-        """Per sentence, the continuations to choose from, best first: log_probs (N, V)"""
+    def _covered(self) -> list[list[float]]:
+        """The coverage penalty of each row; 0 where there is none."""
+        rows = torch.arange(self.width, device=self.device).expand(len(self.beams), -1)
+        nothing = torch.zeros(len(self.beams), self.width, dtype=torch.float64, device=self.device)
+        if self.strategy.remember is None:
+            return nothing.tolist()
+        return self.strategy.rank(nothing, self.step + 1, rows, self).tolist()
+
+    def penalty(self, length: Tensor) -> Tensor:
+        """lp of each length, (B,)"""
+        penalties: Tensor = ((length.double() + 5) / 6) ** self.strategy.alpha
+        return penalties
+
+    def _candidates(self, scores: Tensor, log_probs: Tensor) -> list[list[Continuation]]:
+        """Per sentence, the continuations to choose from, best first: what is ranked and the model's own, (N, V)"""
         width = self.width
         constraints: list[Constraint | None] = [None] * len(log_probs)
         rooms = [0] * len(log_probs)
@@ -189,7 +227,7 @@ class BoundBeams:
         wide = (len(self.beams), width, -1)
         best = (totals[:, :, None] + log_probs.view(wide)).flatten(1).amax(1)
         check_log_probs([p for p, beam in zip(best.tolist(), self.beams, strict=True) if not beam.done])
-        allowed = permitted(log_probs, constraints, rooms)
+        allowed = permitted(scores, constraints, rooms)
         asked = considered(allowed, constraints)  # of each row
         found = _best(totals, allowed.view(wide), 2 * width)
         for place, beam in enumerate(self.beams):
@@ -203,10 +241,11 @@ class BoundBeams:
         return found
 
     def keep(self, sentences: Tensor) -> BoundBeams:
-        return replace(self, beams=[self.beams[i] for i in sentences.tolist()])
+        memo = {name: value[sentences.to(value.device)] for name, value in self.memo.items()}
+        return replace(self, beams=[self.beams[i] for i in sentences.tolist()], memo=memo)
 
     def join(self, other: BoundBeams) -> BoundBeams:
-        return replace(self, beams=self.beams + other.beams)
+        return replace(self, beams=self.beams + other.beams, memo=joined_memos(self, other))
 
     def results(self) -> list[list[Hypothesis]]:
         return [beam.finished[: self.nbest] for beam in self.beams]

@@ -56,7 +56,7 @@ class BoundSamples(Samples):
         for i, row in enumerate(self.rows):
             if row.rule is None:
                 continue
-            if row.room > row.rule.needs + row.rule.margin:
+            if row.rule.needs and row.room > row.rule.needs + row.rule.margin:
                 masked[i, EOS] = scores[i, EOS]
             elif masked[i].max() == -math.inf:
                 masked[i], row.rule = scores[i], None

@@ -206,6 +206,8 @@ class CTranslate2Engine:
 
 def supports(options: SearchOptions) -> bool:
     """Whether these options mean the same to CTranslate2. Of `no_repeat` the caller makes a constraint."""
+    if options.sampling is not None:
+        return False
     known = SearchOptions(
         options.beam,
         options.length_penalty,

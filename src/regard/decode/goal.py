@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.decode.engine import SearchRequest
+from regard.decode.options import SearchOptions
 from regard.errors import InputError
 from regard.models.state import Belongs, joined
 
@@ -25,23 +26,29 @@ class Goal(NamedTuple):
     limit: int  # tokens that may be said, EOS counted
 
 
-def length_limit(request: SearchRequest, most: int | None = None) -> int:
+def length_limit(request: SearchRequest, most: int | None = None, options: SearchOptions | None = None) -> int:
     """The most tokens of a translation. It depends on its own source alone, on what a constraint needs in addition, on
-    how it must begin, and on how many positions the model has (`most`): BOS takes the first.
+    how it must begin and how long it must be, and on how many positions the model has (`most`): BOS takes the first.
 
     >>> length_limit(SearchRequest((5, 6, 7))), length_limit(SearchRequest((5, 6, 7)), most=16)
     (28, 15)
+    >>> length_limit(SearchRequest((5, 6, 7)), options=SearchOptions(4, 0.6, max_length=9))
+    10
     """
-    limit = int(RATIO * (len(request.ids) + 1)) + EXTRA
-    if request.constraint is not None:
-        limit += request.constraint.needs + request.constraint.margin + 1
-    limit = max(limit, len(request.prefix) + EXTRA)
-    if most is not None and len(request.prefix) >= most - 1:
-        raise InputError(
-            f"a translation may have {most - 2} tokens with this model, but it is to begin with {len(request.prefix)}; "
-            "give a shorter prefix",
-            parameter="prefix",
-        )
+    least, longest = (options.min_length, options.max_length) if options else (0, None)
+    for name, tokens in (("prefix", len(request.prefix)), ("min_length", least)):
+        if most is not None and tokens >= most - 1:
+            raise InputError(
+                f"{name} must leave room for an end: this model says at most {most - 2} tokens, but it is of {tokens}; "
+                "give less"
+            )
+    if longest is not None:
+        limit = longest + 1
+    else:
+        limit = int(RATIO * (len(request.ids) + 1)) + EXTRA
+        if request.constraint is not None:
+            limit += request.constraint.needs + request.constraint.margin + 1
+        limit = max(limit, len(request.prefix) + EXTRA, least + EXTRA if least else 0)
     return limit if most is None else min(limit, most - 1)
 
 

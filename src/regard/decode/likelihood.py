@@ -82,3 +82,12 @@ def forced_log_probs(
         for i, row in zip(group, rows, strict=True):
             found[i] = row[: len(targets[i]) + 1]
     return found
+
+
+@torch.inference_mode()
+def next_log_probs(model: Model, source: Ids, prefix: Ids) -> NDArray[np.float64]:
+    """(V,): log P of each token after a prefix; source and prefix without BOS and EOS."""
+    batch = flat_batch([source], [prefix]).pad().to(model.device)
+    logits: Tensor = model(batch)[0, len(prefix)]  # (V,)
+    found: NDArray[np.float64] = logits.double().log_softmax(dim=-1).cpu().numpy()
+    return found

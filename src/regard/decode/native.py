@@ -32,8 +32,8 @@ class NativeEngine:
     def search(
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
-        model = for_search(self.model, self.precision)
-        return search(model, requests, options, progress, Capacity(self.batch_tokens, self.batch_sentences))
+        model, capacity = for_search(self.model, self.precision), Capacity(self.batch_tokens, self.batch_sentences)
+        return search(model, requests, options, progress, capacity, self.view.heads)
 
     def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
         if not self.view:

@@ -1,4 +1,4 @@
-"""What hypotheses are ranked by besides their probability: each penalty as its formula."""
+"""The length penalty, as its formula; `tensor_penalties.py` has the penalties of a search in tensors."""
 
 from __future__ import annotations
 

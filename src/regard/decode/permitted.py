@@ -24,15 +24,17 @@ Continuation = tuple[int, int, float]  # row, token, log-probability of the toke
 
 def permitted(log_probs: Tensor, constraints: Sequence[Constraint | None], rooms: Sequence[int]) -> Tensor:
     """The log-probabilities with −∞ for every token that may not come next: (N, V) → (N, V). `rooms`: how many tokens
-    each row may still say before EOS. When what is needed takes all of the room, nothing else is permitted."""
+    each row may still say before EOS. When what is needed takes all of the room, nothing else is permitted; when
+    nothing is needed any more, EOS alone, if it may come yet."""
     rows: list[int] = []
     tokens: list[int] = []
     hurried: list[int] = []
     only: list[tuple[int, int]] = []
+    may_end = (log_probs[:, EOS] > -math.inf).tolist()
     for row, (constraint, room) in enumerate(zip(constraints, rooms, strict=True)):
         if constraint is None:
             continue
-        if room <= constraint.needs + constraint.margin:
+        if room <= constraint.needs + constraint.margin and (constraint.needs or may_end[row]):
             hurried.append(row)
             only += [(row, token) for token in urgent(constraint)]
         else:

@@ -26,12 +26,14 @@ from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
 from regard.decode.guard import Judgement, better, judge, second_tries
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import SearchOptions
+from regard.decode.prefix import NO_START, ForcedStart, PrefixReader
 from regard.decode.prepare import PreparedSentence, TextOptions
 from regard.decode.required_terms import RequiredTerms, said_instead
 from regard.decode.survival import Survived, checked, repaired
 from regard.decode.translation import Candidate, Reason, WordLink, distinct
 from regard.decode.units import Unit
 from regard.decode.word_links import AlignmentView, word_links
+from regard.errors import InputError
 from regard.text.fidelity import invented_numbers
 from regard.text.slots import SLOTS, slots_in
 
@@ -40,10 +42,11 @@ FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as 
 
 
 class Demand(NamedTuple):
-    """What a search must say, each in one of several forms, and what it must not say."""
+    """What a search must say, each in one of several forms, what it must not say, and how it must begin."""
 
     phrases: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
+    start: ForcedStart = NO_START
 
 
 NO_DEMAND = Demand()
@@ -97,6 +100,7 @@ class Pipeline:
     text: TextOptions
     view: AlignmentView
     required: RequiredTerms
+    prefixes: PrefixReader
     calibration: Calibration | None  # of the guard; None: nothing is judged
     languages: tuple[str | None, str | None]
     tag: str | None = None  # the first token of every source, where there is one
@@ -122,7 +126,7 @@ class Pipeline:
     def _results(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitResult]:
-        drafts = self._drafts(units, [NO_DEMAND] * len(units), options, progress)
+        drafts = self._drafts(units, [Demand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         demands = [self._demand(drafts[i]) for i in lacking]
         for i, other in zip(lacking, self._drafts([units[i] for i in lacking], demands, options), strict=True):
@@ -140,7 +144,7 @@ class Pipeline:
         read = [key for key in times if key[0]]
         if progress is not None and len(read) < len(units):
             progress(len(units) - len(read))  # empty ones, and those that are searched once for several
-        requests = [SearchRequest(ids, self.constraint(ids, demand, options.no_repeat)) for ids, demand in read]
+        requests = [SearchRequest(ids, self.constraint(ids, demand, options), demand.start.ids) for ids, demand in read]
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
         self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)
@@ -166,19 +170,25 @@ class Pipeline:
             options = replace(options, nbest=options.beam)
         return self.engine.search(requests, replace(options, attention=self._needs_attention), progress)
 
-    def constraint(self, ids: Ids, demand: Demand = NO_DEMAND, no_repeat: int = 0) -> Constraint | None:
+    def constraint(
+        self, ids: Ids, demand: Demand = NO_DEMAND, options: SearchOptions | None = None
+    ) -> Constraint | None:
         """Of the search for one unit: every slot of the source once, and what is demanded."""
+        options = self.search if options is None else options
         slots = self.bundle.tokenizer.slot_ids
         parts: list[Constraint] = []
         read = {SLOTS.index(character) for character in slots_in(self.bundle.tokenizer.decode_source(ids))}
         if read:
             parts.append(EachOnce(frozenset(slots[k] for k in read), frozenset(slots)))
         if terms := self.required.of(demand.phrases).terms:
+            _check_room(terms.needs + len(demand.start.ids), options.max_length)
             parts.append(terms)
         if demand.never:
             parts.append(self.required.never(demand.never))
-        if no_repeat:
-            parts.append(NoRepeat.for_source(no_repeat, ids))
+        if options.no_repeat:
+            parts.append(NoRepeat.for_source(options.no_repeat, ids))
+        if begins := self.prefixes.constraint(demand.start):
+            parts.append(begins)
         return None if not parts else parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _demand(self, draft: UnitDraft) -> Demand:
@@ -186,7 +196,7 @@ class Pipeline:
         first = draft.survived[0]
         phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not (one.slot or one.omitted))
         lost = [one.source for one in first.protected if one.status == "missing"]
-        return Demand(phrases, tuple(said_instead(lost, first.links, first.text)))
+        return Demand(phrases, tuple(said_instead(lost, first.links, first.text)), draft.search.demand.start)
 
     # ── alignment ──
 
@@ -220,15 +230,20 @@ class Pipeline:
 
     def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None, search: SearchTaken) -> UnitDraft:
         links = seen[1] if seen else []
-        answers = self._answers(unit.prepared, hypotheses) or [""]
+        answers = self._answers(unit, hypotheses) or [""]
         survived = [checked(unit.prepared, answer, links if i == 0 else ()) for i, answer in enumerate(answers)]
         return UnitDraft(unit, hypotheses, survived, seen, search)
 
-    def _answers(self, sentence: PreparedSentence, hypotheses: Sequence[Hypothesis]) -> list[str]:
+    def _answers(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
+        sentence = unit.prepared
         if self.fill_unknown is not None and hypotheses:
             return self.fill_unknown([sentence.read] * len(hypotheses), [h.ids for h in hypotheses])
         answers = [_tidy(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
-        return [sentence.without_added_stop(answer) for answer in answers] if self.text.mend else answers
+        if not self.text.mend:
+            return answers
+        forced = len(self.prefixes.text(unit.start))
+        shorter = [sentence.without_added_stop(answer) for answer in answers]
+        return [new if len(new) >= forced else old for old, new in zip(answers, shorter, strict=True)]
 
     def _result(self, draft: UnitDraft) -> UnitResult:
         texts = [repaired(one) for one in draft.survived]
@@ -251,6 +266,15 @@ class Pipeline:
         invented = invented_numbers(source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
         return judged._replace(reasons=(*judged.reasons, *numbers))
+
+
+def _check_room(needed: int, max_length: int | None) -> None:
+    if max_length is not None and needed > max_length:
+        raise InputError(
+            f"max_length is {max_length}, but what the glossary and the prefix demand takes {needed} tokens; "
+            "allow more, or demand less",
+            parameter="max_length",
+        )
 
 
 def _tidy(answer: str, sentence: PreparedSentence) -> str:

@@ -17,17 +17,19 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from regard.batch import pad_sources
+from regard.decode.alignment_heads import AlignmentHeads
 from regard.decode.beam import Beams, Strategy
 from regard.decode.bound_beam import BoundBeams, constrained_width
 from regard.decode.bound_samples import BoundSamples
 from regard.decode.constraints import Constraint
+from regard.decode.diverse import DiverseBeams
 from regard.decode.engine import Progress, SearchRequest
 from regard.decode.goal import Goal, length_limit
 from regard.decode.hypothesis import Hypothesis
@@ -35,6 +37,7 @@ from regard.decode.options import BATCH_TOKENS, Sampling, SearchOptions
 from regard.decode.record import Record, Watch
 from regard.decode.recorded_beam import as_recorded
 from regard.decode.sampling import Samples
+from regard.decode.strategy import strategy_of
 from regard.errors import InputError
 from regard.models.base import Model, State, Step
 
@@ -197,11 +200,6 @@ class Finished:
         self.goals, self.live = [], None
 
 
-def strategy_of(options: SearchOptions) -> Strategy:
-    """What the options change of a plain beam search."""
-    return Strategy(alpha=options.length_penalty)
-
-
 @dataclass(frozen=True)
 class Plan:
     """How sentences are searched: which `Live`, with how many rows."""
@@ -209,6 +207,11 @@ class Plan:
     options: SearchOptions
     samples: Sampling | None = None
     count: int = 1  # of samples
+    heads: AlignmentHeads | None = None  # which attention covers the source
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        return strategy_of(self.options, self.heads)
 
     def rows(self, constraint: Constraint | None) -> int:
         if self.samples is not None:
@@ -217,12 +220,14 @@ class Plan:
         return beam if constraint is None else constrained_width(beam, constraint)
 
     def begin(self, bound: bool, device: torch.device) -> Begin:
-        strategy, options = strategy_of(self.options), self.options
+        strategy, options = self.strategy, self.options
         if self.samples is not None:
             kind = BoundSamples if bound else Samples
             return partial(kind.begin, strategy, self.samples, self.count, device=device)
         if bound:
-            return partial(BoundBeams.begin, options.length_penalty, options.beam, options.nbest, device=device)
+            return partial(BoundBeams.begin, strategy, options.beam, options.nbest, device=device)
+        if options.groups > 1:
+            return partial(DiverseBeams.begin, strategy, options.beam, options.groups, options.nbest, device=device)
         return partial(Beams.begin, strategy, options.beam, options.nbest, device=device)
 
     def search(
@@ -239,8 +244,8 @@ class Plan:
         groups: dict[tuple[bool, int], list[Goal]] = defaultdict(list)
         for place, request in enumerate(requests):
             alike = request.constraint is not None, self.rows(request.constraint)
-            groups[alike].append(Goal(place, request, length_limit(request, model.max_positions)))
-        trace = strategy_of(self.options).trace
+            groups[alike].append(Goal(place, request, length_limit(request, model.max_positions, self.options)))
+        trace = self.strategy.trace
         for (bound, rows), goals in groups.items():
             SearchLoop(model, self.begin(bound, model.device), rows, report, capacity, trace).run(goals)
         return found
@@ -252,10 +257,11 @@ def search(
     options: SearchOptions,
     progress: Progress | None = None,
     capacity: Capacity | None = None,
+    heads: AlignmentHeads | None = None,
 ) -> list[list[Hypothesis]]:
     """The n-best list of each request, in their order. Sentences with a constraint are searched apart from the others,
     those with equally many rows together."""
-    plan = Plan(options, options.sampling, options.nbest)
+    plan = Plan(options, options.sampling, options.nbest, heads)
     return plan.search(model, requests, progress, capacity or Capacity())
 
 

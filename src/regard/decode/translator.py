@@ -44,6 +44,7 @@ from regard.decode.options import (
     checked_precision,
 )
 from regard.decode.pipeline import FillUnknown, Pipeline, UnitResult
+from regard.decode.prefix import PrefixReader
 from regard.decode.prepare import Reader, Split, TextOptions
 from regard.decode.required_terms import RequiredTerms
 from regard.decode.translation import Translation, in_one_line
@@ -57,6 +58,7 @@ from regard.text.normalize import check_characters
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from regard.decode.alternatives import Alternative
     from regard.decode.converted_model import ConvertedModel
     from regard.decode.likelihood import Likelihood
     from regard.decode.steering import RuleSystem
@@ -96,6 +98,7 @@ class TranslateOptions(TypedDict, total=False):
     diversity: float
     sampling: Sampling | None
     mbr: Mbr | None
+    prefix: str | Sequence[str]
     batch_tokens: int
     precision: Precision
     progress: Callable[[int], None] | None
@@ -230,6 +233,10 @@ class TextTranslator:
         return RequiredTerms(self.tokenizer)
 
     @cached_property
+    def prefixes(self) -> PrefixReader:
+        return PrefixReader(self.tokenizer)
+
+    @cached_property
     def _table(self) -> IdTable:
         from regard.decode.token_lexicon import known
 
@@ -280,6 +287,7 @@ class TextTranslator:
         diversity: float = 0.5,
         sampling: Sampling | None = None,
         mbr: Mbr | None = None,
+        prefix: str | Sequence[str] = "",
         batch_tokens: int = BATCH_TOKENS,
         precision: Precision = "auto",
         progress: Callable[[int], None] | None = None,
@@ -310,6 +318,8 @@ class TextTranslator:
                         a diverse beam: groups that avoid each other's tokens, and how strongly
         sampling        draw `nbest` translations at random instead of searching for the best
         mbr             of several samples the one that is most like all of them (`regard.Mbr`)
+        prefix          how the translation of every text, or of each of them, begins: in its first sentence. It may end
+                        inside a word
         batch_tokens    the most source tokens of a batch
         precision       of searching on a GPU: "float32", "bfloat16", or the GPU's best, "auto"
         progress        called after each batch with the number of sentences that were finished in it
@@ -328,12 +338,14 @@ class TextTranslator:
         if batch_tokens < 1:
             raise InputError(f"batch_tokens must be at least 1, but is {batch_tokens}; try 4096")
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)
+        starts = checked_prefixes(prefix, texts, len(lines))
         engine = self.engine(self._steered(steer, rules), batch_tokens, checked_precision(precision))
         found: list[list[tuple[Unit, UnitResult]]] = [[] for _ in lines]
         for own, group in self.tokenizer.by_tag(lines, tag).items():
             filling = self._fill_unknown(unknown, own)
             pipeline = replace(self.pipeline(search, text, own), engine=engine, fill_unknown=filling)
             units = self.unit_maker(text, own).units(group.items())
+            units = self._with_starts(units, starts, search) if any(starts) else units
             while some := list(islice(units, CHUNK)):
                 for unit, result in zip(some, pipeline.results(some, progress), strict=True):
                     found[unit.text].append((unit.without_reading(), result))
@@ -341,6 +353,21 @@ class TextTranslator:
                 lines[number] = line
         translations = [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
         return translations[0] if isinstance(texts, str) else translations
+
+    def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
+        """The first unit of each text with its prefix."""
+        last = -1
+        for unit in units:
+            first, last = unit.text != last, unit.text
+            yield self.started(unit, prefixes[unit.text], search) if first else unit
+
+    def started(self, unit: Unit, prefix: str, search: SearchOptions) -> Unit:
+        """A unit whose translation begins with a text, as the model would say it."""
+        if not prefix.strip() or not unit.ids:
+            return unit
+        room = self.max_length - 1 if search.max_length is None else min(self.max_length - 1, search.max_length)
+        said = unit.prepared.as_said(in_one_line(prefix).lstrip()).text
+        return replace(unit, start=self.prefixes.start(said, room))
 
     def pipeline(self, search: SearchOptions, text: TextOptions, tag: str | None = None) -> Pipeline:
         """What translates the units of `unit_maker(text, tag)`."""
@@ -351,6 +378,7 @@ class TextTranslator:
             text,
             self.alignment_view,
             self.required_terms,
+            self.prefixes,
             self._calibration if text.guard else None,
             self.languages(tag),
             tag or self.bundle.tag,
@@ -447,6 +475,25 @@ class TextTranslator:
         found = self.scores(((read, target) for target in written), tag=tag)
         return sorted(found, key=lambda one: -one.score(alpha))
 
+    def alternatives(
+        self, text: str, prefix: str = "", *, position: int | None = None, count: int = 5, tag: str | None = None
+    ) -> list[Alternative]:
+        """What else a sentence's translation could say after `prefix`, or at a word of the model's own translation
+        (`position`, from 0): the `count` most probable next tokens, and how the sentence goes on from each. After a
+        prefix that ends with a space it is the next word; otherwise the rest of its last word."""
+        from regard.decode.alternatives import alternatives
+
+        (sentence,) = checked_texts(text, "alternatives")
+        if prefix and position is not None:
+            raise InputError("alternatives come after a prefix, or at the position of a word; give one of them")
+        search = SearchOptions(self.config.beam, self.config.length_penalty)
+        options = TextOptions("lines", mend=self.config.mend, guard=False)
+        units = list(self.unit_maker(options, tag).units([(0, sentence)]))
+        if len(units) != 1 or not units[0].ids:
+            raise InputError("alternatives are of one sentence with something to translate; give sentences one by one")
+        unit = self.started(units[0], prefix, search)
+        return alternatives(self.pipeline(search, options, tag), self.bundle.model, unit, position, count)
+
     def forced_pair(self, source: str, target: str, tag: str | None = None) -> ForcedPair:
         """A source as `translate` reads it, as one sentence, and a given translation of it."""
         return forced_pair(self.unit_maker(TextOptions("lines", mend=self.config.mend), tag), source, target)
@@ -504,6 +551,16 @@ def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:
         if not isinstance(line, str):
             raise InputError(f"{wanted}, but item {number} is {_kind(line)}")
     return lines
+
+
+def checked_prefixes(prefix: str | Sequence[str], texts: object, count: int) -> list[str]:
+    """One prefix for each text: the same for all, or as many as there are texts."""
+    if isinstance(prefix, str):
+        return [prefix] * count
+    found = checked_texts(prefix, "prefix")
+    if isinstance(texts, str) or len(found) != count:
+        raise InputError(f"prefix must be one text, or one for each of the {count} texts, but there are {len(found)}")
+    return found
 
 
 def _kind(value: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from regard.decode.prefix import NO_START, ForcedStart
 from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared
 from regard.decode.translation import Span
 from regard.text.clauses import clause_spans
@@ -28,6 +29,7 @@ class Unit:
     span: Span  # in the text
     prepared: PreparedSentence
     ids: tuple[int, ...]  # with the tag's, without EOS; none where nothing is read
+    start: ForcedStart = NO_START  # how its translation must begin
 
     def without_reading(self) -> Unit:
         """What is needed to put a text together, without the places of characters."""

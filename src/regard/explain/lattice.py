@@ -105,7 +105,7 @@ def lattice(
     sentences, `sentence` chooses one, from 0. Without `guard`, it is the first search also of a doubtful sentence."""
     asked = request(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard)
     tokenizer, (taken, demand) = asked.bundle.tokenizer, asked.result.search
-    constraint = asked.pipeline.constraint(asked.unit.ids, demand, taken.no_repeat)
+    constraint = asked.pipeline.constraint(asked.unit.ids, demand, taken)
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
     src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([asked.unit.ids]))
     records: list[Record] = []
