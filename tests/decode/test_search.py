@@ -10,10 +10,14 @@ from torch import Tensor
 
 from chain import Chain, V
 from regard.batch import BOS, EOS, pad_sources
+from regard.decode.engine import SearchRequest
 from regard.decode.goal import length_limit
+from regard.decode.options import Sampling, SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.record import Record
-from regard.decode.search import beam_search, greedy, requests_of
+from regard.decode.search import Capacity, beam_search, greedy, requests_of, search
+from regard.errors import BundleError, InputError
+from regard.models.base import Model
 from regard.models.transformer import Transformer, TransformerConfig
 
 
@@ -41,17 +45,6 @@ def test_a_wide_beam_finds_the_best(seed: int) -> None:
         score, words = best_by_dynamic_programming(model.tables[word].detach(), limit)
         assert found[row][0].score == pytest.approx(score, abs=1e-4)
         assert list(found[row][0].ids) == words
-
-
-@settings(deadline=None, max_examples=40)
-@given(st.integers(0, 10_000))
-def test_a_beam_of_one_is_greedy(seed: int) -> None:
-    model = Chain(seed)
-    src, mask = pad_sources([[3, 5], [4], [5, 6, 6]])
-    for one, row in zip(greedy(model, src, mask), beam_search(model, src, mask, beam=1, alpha=0.0), strict=True):
-        assert len(row) == 1
-        assert one.ids == row[0].ids
-        assert one.log_probs == pytest.approx(row[0].log_probs)
 
 
 @settings(deadline=None, max_examples=40)
@@ -140,3 +133,115 @@ def test_a_record_says_that_the_limit_was_reached() -> None:
     beam_search(model, *pad_sources([[3]]), beam=3, record=records)
     assert records[0].ending == "length limit"
     assert len(records[0].steps) == 24
+
+
+def plain_greedy(model: Model, source: list[int], limit: int) -> list[int]:
+    """The definition: the most probable token, one after the other; PAD and BOS are never said."""
+    state, token, said = model.start(model.encode(*pad_sources([source]))), BOS, []
+    while len(said) < limit:
+        step = model.step(torch.tensor([token]), state)
+        state, token = step.state, EOS + int(step.logits[0, EOS:].argmax())
+        if token == EOS:
+            break
+        said.append(token)
+    return said
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10_000), st.floats(0, 1.5))
+@torch.inference_mode()
+def test_a_beam_of_one_is_greedy_search(seed: int, alpha: float) -> None:
+    model = Chain(seed)
+    sources = [[3, 5], [4], [5, 6, 6]]
+    requests = [SearchRequest(tuple(source)) for source in sources]
+    for request, found in zip(requests, search(model, requests, SearchOptions(1, alpha)), strict=True):
+        assert list(found[0].ids) == plain_greedy(model, list(request.ids), length_limit(request))
+
+
+def exhaustive(table: Tensor, limit: int, alpha: float) -> dict[tuple[int, ...], float]:
+    """The score of every sequence that ends within the limit."""
+    found, paths = {}, [((), 0.0)]
+    for _ in range(limit):
+        for words, total in paths:
+            end = total + float(table[words[-1] if words else BOS, EOS])
+            found[words] = end / length_penalty(len(words) + 1, alpha)
+        paths = [
+            ((*words, w), total + float(table[words[-1] if words else BOS, w]))
+            for words, total in paths
+            for w in range(3, V)
+        ]
+    return found
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.6]))
+def test_a_wide_beam_is_exhaustive_search(seed: int, alpha: float) -> None:
+    """With a row for every sequence, the n-best list is that of all sequences."""
+
+    class Short(Chain):
+        max_positions = 5  # four tokens, EOS counted
+
+    model = Short(seed)
+    (found,) = search(model, [SearchRequest((3,))], SearchOptions(300, alpha, nbest=20))
+    every = sorted(exhaustive(model.tables[3].detach(), 4, alpha).items(), key=lambda item: -item[1])[:20]
+    assert [h.score for h in found] == pytest.approx([score for _, score in every], abs=1e-5)
+    assert len({h.ids for h in found}) == 20
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.integers(1, 7), st.permutations(range(9)))
+def test_neither_neighbours_nor_order_nor_refills_change_a_result(
+    seed: int, beam: int, together: int, order: list[int]
+) -> None:
+    model = Chain(seed)
+    requests = [
+        SearchRequest(ids) for ids in ((3,), (4, 5), (5,) * 7, (6, 3), (4,), (3, 3, 3), (5, 6), (6,) * 12, (4, 6))
+    ]
+    options = SearchOptions(beam, 0.6, nbest=beam)
+    alone = [search(model, [request], options)[0] for request in requests]
+    said: list[int] = []
+    found = search(model, [requests[i] for i in order], options, said.append, Capacity(10**6, together))
+    assert found == [alone[i] for i in order]
+    assert sum(said) == len(requests)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.6, 1.2]))
+def test_fewer_that_are_wanted_are_the_first_of_more(seed: int, alpha: float) -> None:
+    """A search that stops as soon as the wanted ones are settled finds the same ones."""
+    model, requests = Chain(seed), [SearchRequest((3, 5)), SearchRequest((4,))]
+    every = search(model, requests, SearchOptions(5, alpha, nbest=5))
+    for wanted in (1, 3):
+        for some, all_of_them in zip(search(model, requests, SearchOptions(5, alpha, wanted)), every, strict=True):
+            assert some == all_of_them[:wanted]
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("beam", [1, 4])
+def test_a_prefix_is_how_a_translation_begins(beam: int, sampled: bool) -> None:
+    model = Chain(3)
+    requests = [SearchRequest((3, 5), prefix=(6, 6, 4)), SearchRequest((4,)), SearchRequest((5,), prefix=(3,))]
+    options = SearchOptions(beam, 0.6, beam, Sampling() if sampled else None)
+    found = search(model, requests, options)
+    for request, hypotheses in zip(requests, found, strict=True):
+        for h in hypotheses:
+            assert h.ids[: len(request.prefix)] == request.prefix
+            said = [*h.ids, EOS][: len(h.log_probs)]
+            assert h.log_probs == pytest.approx(model.tables[request.ids[0]][[BOS, *said[:-1]], said].tolist())
+    assert found[1] == search(model, [requests[1]], options)[0]
+
+
+def test_a_prefix_beyond_what_the_model_can_say_is_refused() -> None:
+    model = Chain(3)
+    model.max_positions = 8
+    with pytest.raises(InputError, match="6 tokens with this model, but it is to begin with 9; give a shorter"):
+        search(model, [SearchRequest((3,), prefix=(4,) * 9)], SearchOptions(2, 0.6))
+
+
+def test_a_model_without_probabilities_is_refused() -> None:
+    model = Chain(1)
+    with torch.no_grad():
+        model.tables[3, 4] = torch.nan
+    for options in (SearchOptions(1, 0.6), SearchOptions(3, 0.6), SearchOptions(1, 0.6, 4, Sampling())):
+        with pytest.raises(BundleError, match="NaN instead of probabilities"):
+            search(model, [SearchRequest((3,), prefix=(4,))], options)

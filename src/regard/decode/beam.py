@@ -261,12 +261,21 @@ class Beams:
             enough = worst > -math.inf
         else:
             enough = (worst > -math.inf) & (self.strategy.reach(best_live, length, self) <= worst)
+            if self.strategy.rank is rank_by_length:
+                enough |= self._settled(best_live)
         at_limit, nothing_live = length >= self.limit, best_live == -math.inf
         self.step = torch.where(self.done, self.step, length)
         done = self.done | enough | broken | at_limit | nothing_live
         if self.watch is not None:
             self.watch.end(done & ~self.done, nothing_live, at_limit)
         self.done = done
+
+    def _settled(self, best_live: Tensor) -> Tensor:
+        """Where nothing can change the hypotheses that are wanted any more: the best live one, if all its further
+        tokens were certain and it became as long as it may, would not rank above them. This saves steps, nothing
+        else."""
+        wanted = self.ends.score[:, min(self.nbest, self.width) - 1]
+        return (wanted > -math.inf) & (best_live / self.penalty(self.limit) <= wanted)
 
     # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
 

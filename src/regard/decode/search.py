@@ -45,6 +45,7 @@ FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wi
 LOOK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it; at least
 LOOK_SHARE = 3  # and at least one part in so many of the longest source, since long sentences take long to end
 WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
+REFILL = {"cpu": 0.75, "cuda": 0.25}  # share of the places that are free when others enter (docs/engine.md)
 READ_AT_ONCE = 128  # sentences that are done are turned into hypotheses in portions
 
 
@@ -146,8 +147,9 @@ class SearchLoop:
         here = [] if flight is None else flight.goals
         longest = max(len(goal.request.ids) for goal in (*here, waiting[0]))
         room = max(goal.limit for goal in (*here, waiting[0]))
-        free = self.capacity.places(longest, self.beams, self.model.most_sentences(self.beams, room)) - len(here)
-        if flight is not None and free <= 0:
+        places = self.capacity.places(longest, self.beams, self.model.most_sentences(self.beams, room))
+        free = places - len(here)
+        if flight is not None and free < max(1, REFILL.get(self.model.device.type, 0.25) * places):
             return flight
         new = [waiting.popleft() for _ in range(min(free, len(waiting)))]
         src, mask = (sent(one, self.model.device) for one in pad_sources([goal.request.ids for goal in new]))

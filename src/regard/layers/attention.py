@@ -153,4 +153,8 @@ class MultiHeadAttention(nn.Module):
 
 def _together(x: Tensor, *by: nn.Linear) -> Tensor:
     """One product with n joined matrices, which reads x once: (B, T, D) → (B, T, nD)."""
-    return F.linear(x, torch.cat([m.weight for m in by]), torch.cat([m.bias for m in by]))
+    if by[0].weight.T.is_contiguous():  # column by column in memory, and so should be what is joined
+        weight = torch.cat([m.weight.T for m in by], dim=1).T
+    else:
+        weight = torch.cat([m.weight for m in by])
+    return F.linear(x, weight, torch.cat([m.bias for m in by]))
