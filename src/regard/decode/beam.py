@@ -27,6 +27,7 @@ from regard.batch import BOS, EOS
 from regard.decode.goal import NO_TOKEN, Goal, due_tokens, joined_prefixes, padded_prefixes
 from regard.decode.history import Ends, History, hypotheses
 from regard.decode.hypothesis import Hypothesis
+from regard.decode.penalties import length_penalty
 from regard.decode.record import Watch, Watched
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Step
@@ -76,7 +77,7 @@ class RankedRows(Rows, Protocol):
 
     def penalty(self, length: Tensor) -> Tensor:
         """lp of each length, (B,)"""
-        ...
+        return self.penalties[length]
 
 
 # What a variant may replace. They are called before the choice of a step.
@@ -141,6 +142,7 @@ class Beams:
     ends: Ends
     done: Tensor  # (B,)
     nbest: int  # hypotheses that are wanted
+    penalties: Tensor  # (L,) lp of each length; torch's own power would round differently in batches of other sizes
     memo: dict[str, Tensor] = field(default_factory=dict)  # (B, b, …) of a variant; moves along with rows and sentences
     watch: Watch | None = None
 
@@ -162,6 +164,11 @@ class Beams:
             ends=Ends(torch.full_like(total, -math.inf), none, none, none.float(), torch.zeros_like(none[:, 0]).bool()),
             done=torch.zeros(size, dtype=torch.bool, device=device),
             nbest=nbest,
+            penalties=torch.tensor(
+                [length_penalty(length, strategy.alpha) for length in range(max(limits, default=0) + 2)],
+                dtype=torch.float64,
+                device=device,
+            ),
             memo={} if strategy.remember is None else strategy.remember(goals, width, device),
         )
 
@@ -304,6 +311,7 @@ class Beams:
             history=self.history.join(other.history),
             ends=self.ends.join(other.ends),
             done=torch.cat([self.done, other.done]),
+            penalties=max(self.penalties, other.penalties, key=len),
             memo=joined_memos(self, other),
         )
 
