@@ -77,7 +77,7 @@ class RankedRows(Rows, Protocol):
 
     def penalty(self, length: Tensor) -> Tensor:
         """lp of each length, (B,)"""
-        return self.penalties[length]
+        ...
 
 
 # What a variant may replace. They are called before the choice of a step.
@@ -268,7 +268,7 @@ class Beams:
             enough = worst > -math.inf
         else:
             enough = (worst > -math.inf) & (self.strategy.reach(best_live, length, self) <= worst)
-            if self.strategy.rank is rank_by_length:
+            if self.strategy.rank is rank_by_length and self.strategy.pick is pick_best:
                 enough |= self._settled(best_live)
         at_limit, nothing_live = length >= self.limit, best_live == -math.inf
         self.step = torch.where(self.done, self.step, length)
@@ -329,8 +329,7 @@ class Beams:
 
     def penalty(self, length: Tensor) -> Tensor:
         """lp of each length, (B,)"""
-        penalties: Tensor = ((length.double() + 5) / 6) ** self.strategy.alpha
-        return penalties
+        return self.penalties[length]
 
 
 def forced(best: Best, step: Step, beams: Beams) -> Best:
