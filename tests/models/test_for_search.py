@@ -29,6 +29,21 @@ def test_a_twin_is_made_once_and_again_for_other_weights() -> None:
     torch.testing.assert_close(other.output.weight, model.output.weight)
 
 
+def test_a_twin_is_made_again_after_training_that_torch_does_not_count() -> None:
+    model = scattered(Transformer(SMALL, V, V, True))
+    twin = for_search(model)
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, fused=True)
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()  # leaves the version of every parameter as it was
+    model.eval()
+    other = for_search(model)
+    assert other is not twin
+    assert isinstance(other, Transformer)
+    torch.testing.assert_close(other.output.weight, model.output.weight)
+
+
 def test_a_model_is_not_kept_alive_by_its_twin() -> None:
     before = len(module._twins)
     for _ in range(3):

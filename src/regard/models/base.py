@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -95,6 +95,7 @@ class Model(nn.Module, ABC):
     target_size: int
     has_attention = True  # `attention` gives cross-attention, and so does a step that is traced
     max_positions: int | None = None  # tokens that either side may have; None: any number
+    trainings = 0  # times that it was put into training: its weights may be others since
     last_layer_aligns = False  # the last cross-attention layer aligns best; otherwise the one before it does
     fixed_logits = False  # the logits of every step of a search lie in the same place, so that what follows can too
 
@@ -131,6 +132,11 @@ class Model(nn.Module, ABC):
         """Each attention by kind and layer, as the modules that compute it. Where a model leaves it empty, attention
         can be shown, but heads cannot be cut and steps cannot be written out."""
         return {}
+
+    def train(self, mode: bool = True) -> Self:
+        """As in torch; and count it, since a fused optimizer changes weights without torch's own count of changes."""
+        self.trainings += mode
+        return super().train(mode)
 
     @property
     def device(self) -> torch.device:

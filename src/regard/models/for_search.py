@@ -31,6 +31,7 @@ class _Twin:
     model: Model
     asked: tuple[Precision, int | None]
     made_of: tuple[tuple[int, int], ...]
+    trainings: int
 
 
 _twins: WeakKeyDictionary[Model, _Twin] = WeakKeyDictionary()
@@ -43,8 +44,9 @@ def for_search(model: Model, precision: Precision = "auto", rows: int | None = N
         return model
     weights = tuple((p.data_ptr(), p._version) for p in model.parameters())
     twin = _twins.get(model)
-    if twin is None or (twin.asked, twin.made_of) != ((precision, rows), weights):
-        twin = _Twin(_twin_of(model, precision, rows), (precision, rows), weights)
+    state = ((precision, rows), weights, model.trainings)
+    if twin is None or (twin.asked, twin.made_of, twin.trainings) != state:
+        twin = _Twin(_twin_of(model, precision, rows), *state)
         if twin.model is not model:  # else the entry would keep the model alive
             _twins[model] = twin
     return twin.model
