@@ -95,7 +95,8 @@ def _with_room(history: History) -> History:
 def _plain(strategy: Strategy) -> bool:
     """Whether its functions are known to do nothing but operations on tensors."""
     known = strategy.pick is pick_best and strategy.rank is rank_by_length and strategy.reach is reach_now
-    return known and not strategy.adjust and not strategy.trace
+    alone = strategy.remember is None and strategy.spread == 1 and not strategy.adjust
+    return known and alone and not strategy.trace
 
 
 _recordings: WeakKeyDictionary[Model, dict[Hashable, RecordedBeams]] = WeakKeyDictionary()
