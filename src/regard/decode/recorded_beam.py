@@ -18,8 +18,10 @@ import torch
 from torch import Tensor
 
 from regard.decode.beam import Beams, Strategy, pick_best, rank_by_length, reach_now
+from regard.decode.greedy_kernel import HAS_TRITON, advance_greedy
 from regard.decode.history import History
 from regard.decode.hypothesis import Hypothesis
+from regard.layers.top_tokens import top_tokens
 from regard.models.base import Model, Step
 from regard.models.recorded_layers import recorded
 
@@ -49,6 +51,9 @@ class RecordedBeams:
         self.logits, rows = logits, torch.empty_like(self.beams.token)
 
         def run() -> Tensor:
+            if self.beams.width == 1 and HAS_TRITON and logits.is_cuda:
+                advance_greedy(*top_tokens(logits, 1), self.beams)
+                return rows
             after = replace(self.beams)
             found = after.advance(Step(logits, None, None))  # type: ignore[arg-type]
             if found is not None:
