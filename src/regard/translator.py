@@ -11,7 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from regard.decode.translator import TextTranslator, TranslateOptions, checked_texts
+from regard.decode.texts import checked_texts
+from regard.decode.translator import TextTranslator, TranslateOptions
 from regard.errors import InputError
 
 if TYPE_CHECKING:
