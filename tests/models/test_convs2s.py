@@ -100,7 +100,7 @@ def test_a_fresh_model_keeps_the_variance_through_its_depth() -> None:
     model = ConvS2S(config, 200, 200, True).eval()
     source = torch.randint(3, 200, (8, 16))
     mask = torch.ones_like(source, dtype=torch.bool)
-    embedded = model._embed(source, model.source_embedding, model.source_positions, 0)
+    embedded = model._embed(source, model.source_embedding, model.source_positions)
     assert 0.3 < (model.encode(source, mask).states.var() / embedded.var()).item() < 3
 
 

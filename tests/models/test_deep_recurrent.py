@@ -25,12 +25,13 @@ def model(request: pytest.FixtureRequest) -> GNMT | DeepAtt:
 
 @torch.inference_mode()
 def test_beams_of_one_sentence_change_places_without_moving_the_source(model: GNMT | DeepAtt, batch: Batch) -> None:
-    beams = model.start(model.encode(batch.src, batch.src_mask)).select(torch.tensor([0, 0, 1]))
-    beams = model.step(torch.tensor([5, 6, 7]), beams).state
-    swapped = beams.select(torch.tensor([1, 0, 2]))
+    beams = model.start(model.encode(batch.src[:2], batch.src_mask[:2]), beams=2)
+    beams = model.step(torch.tensor([5, 6, 7, 8]), beams).state
+    order = torch.tensor([1, 0, 2, 3])
+    swapped = beams.select(order)
     assert swapped.source is beams.source
-    token = torch.tensor([8, 9, 10])
-    close(model.step(token, swapped).log_probs[[1, 0, 2]], model.step(token[[1, 0, 2]], beams).log_probs)
+    token = torch.tensor([8, 9, 10, 11])
+    close(model.step(token, swapped).log_probs[order], model.step(token[order], beams).log_probs)
 
 
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed:UserWarning")  # a CPU without bfloat16 is slower, no more

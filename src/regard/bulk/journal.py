@@ -25,7 +25,7 @@ from typing import IO, Any, NamedTuple
 from regard.bulk.share import ProcessShare
 from regard.bulk.tally import Tally
 from regard.bulk.work import ChunkResult
-from regard.errors import InputError
+from regard.errors import BundleError, InputError
 from regard.files import sync_folder, take_lock
 
 # Names of files in the folder; a folder that holds others is not touched.
@@ -101,9 +101,18 @@ class PartialOutput:
                 continue
         try:
             self._begin(restart)
+        except OSError as problem:
+            if getattr(self, "done", 0):
+                self.close()
+            else:
+                self.remove()
+            raise self._unwritable(problem) from None
         except BaseException:
             self._lock.close()
             raise
+
+    def _unwritable(self, problem: OSError) -> BundleError:
+        return BundleError(f"cannot write {self.out}: {problem.strerror or problem}")
 
     def path(self, name: str, rank: int | None = None) -> Path:
         """The file of this name; with several processes each has its own: 0-of-2.output."""
@@ -193,13 +202,16 @@ class PartialOutput:
 
     def add(self, number: int, result: ChunkResult, lines: int) -> None:
         """Write a chunk, so that no kill can lose or double it."""
-        for file, data in zip(self._files, (result.output, result.report), strict=True):
-            file.write(data)
-            file.flush()
-            if data:
-                os.fsync(file.fileno())
-        self.offsets = self.offsets[0] + len(result.output), self.offsets[1] + len(result.report)
-        self._write([number, lines, *self.offsets, result.tally.to_dict()])
+        try:
+            for file, data in zip(self._files, (result.output, result.report), strict=True):
+                file.write(data)
+                file.flush()
+                if data:
+                    os.fsync(file.fileno())
+            self.offsets = self.offsets[0] + len(result.output), self.offsets[1] + len(result.report)
+            self._write([number, lines, *self.offsets, result.tally.to_dict()])
+        except OSError as problem:  # a full disk; what was done before is kept
+            raise self._unwritable(problem) from None
         self.done += 1
         self.tally.join(result.tally)
 
@@ -211,7 +223,8 @@ class PartialOutput:
 
     def close(self) -> None:
         for file in (*getattr(self, "_files", ()), *([self._journal] if hasattr(self, "_journal") else [])):
-            file.close()
+            with contextlib.suppress(OSError):  # what counts was synced; the rest may find no room
+                file.close()
         self._lock.close()
 
     def remove(self) -> None:
