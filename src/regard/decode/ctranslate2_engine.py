@@ -30,7 +30,7 @@ from regard.decode.options import BATCH_TOKENS, SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.word_links import AlignmentView
 
-LARGEST_BATCH = 1024  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
+LARGEST_BATCH = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
 FULL_BATCH = 5
 WIDEST = 64  # beams
 NEVER_SAID = frozenset((PAD, BOS))
