@@ -34,6 +34,17 @@ def test_ctrl_c_while_the_command_line_is_imported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_a_class_is_made(tmp_path: Path, number: signal.Signals) -> None:
+    """Dataclasses are made by `exec`, after which Python would end by SIGINT whatever code it was given."""
+    stop = f"import os; os.kill(os.getpid(), {int(number)}); [None for _ in range(10**7)]"
+    (tmp_path / "typer.py").write_text(f"from typing import Any\nexec({stop!r})\n")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    words = [*REGARD, "--version"]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.decode(), done.stdout) == (130, "", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_command_leaves_no_temporary_file(tmp_path: Path, run_folder: Path, number: signal.Signals) -> None:
     out = tmp_path / "out.fr"
     words = ["translate", "--model", str(run_folder), "--output", str(out), "--device", "cpu"]

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from regard.cli.process import ExitCode, discard_output, open_streams, stopped_by_signals, warn
+from regard.cli.process import ExitCode, discard_output, forget_interrupt, open_streams, stopped_by_signals, warn
 from regard.errors import RegardError, RunFinishedError
 
 __all__ = ["main"]
@@ -30,6 +30,7 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
     words = list(sys.argv[1:] if words is None else words)
     with stopped_by_signals():
         code = _exit_code(words)
+    forget_interrupt()
     sys.exit(int(code))
 
 

@@ -73,6 +73,15 @@ def stopped_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def forget_interrupt() -> None:
+    """Let the process end with the exit code that it was given.
+
+    Python ends a process by SIGINT if an interrupt left `exec` of a string, though it was caught further out: and every
+    `@dataclass` is made by such an `exec`, so an interrupt during an import is one. The next `exec` resets it.
+    """
+    exec("")
+
+
 def for_terminal(line: str) -> str:
     """A line as a terminal may get it: control characters are replaced, tabs stay.
 
