@@ -44,6 +44,19 @@ def test_a_signal_while_a_class_is_made(tmp_path: Path, number: signal.Signals) 
     assert (done.returncode, done.stderr.decode(), done.stdout) == (130, "", b"")
 
 
+def test_a_swallowed_signal_comes_again(tmp_path: Path) -> None:
+    """A library's bare `except` may get the first one; what runs because of the interrupt is left in peace."""
+    (tmp_path / "typer.py").write_text(
+        "import os, signal, sys, time\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGHUP); time.sleep(9)\nexcept: pass\n"
+        "try:\n    time.sleep(30)\nfinally:\n    time.sleep(1); print('cleared up', flush=True)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    words = [*REGARD, "--version"]
+    done = subprocess.run(words, env={**os.environ, "PYTHONPATH": path}, capture_output=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr.decode(), done.stdout) == (130, "", b"cleared up\n")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_command_leaves_no_temporary_file(tmp_path: Path, run_folder: Path, number: signal.Signals) -> None:
     out = tmp_path / "out.fr"

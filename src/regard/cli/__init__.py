@@ -9,6 +9,7 @@ exit codes, streams and signals.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -28,7 +29,8 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     gc.set_threshold(30_000)  # what imports make is not garbage, and looking through it takes a quarter of a second
     words = list(sys.argv[1:] if words is None else words)
-    with stopped_by_signals():
+    code: int = ExitCode.INTERRUPTED
+    with contextlib.suppress(KeyboardInterrupt), stopped_by_signals():
         code = _exit_code(words)
     forget_interrupt()
     sys.exit(int(code))

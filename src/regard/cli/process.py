@@ -58,19 +58,44 @@ def stopped_by_signals() -> Iterator[None]:
     that the caller ignores, as nohup does, stays ignored."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        if hasattr(signal, "setitimer"):  # not on Windows
+            signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
         raise KeyboardInterrupt
 
-    before = {}
+    def interrupt_again(number: int, frame: FrameType | None) -> None:
+        if not _is_leaving():
+            raise KeyboardInterrupt
+
+    def hear_others(problem: sys.UnraisableHookArgs) -> None:
+        if problem.exc_type is not KeyboardInterrupt:  # which falls into a destructor at times, and comes again
+            hook(problem)
+
+    before, hook = {}, sys.unraisablehook
+    sys.unraisablehook = hear_others
     with contextlib.suppress(ValueError):  # not the main thread
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)  # Windows has no SIGHUP
             if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, interrupt)
+        if hasattr(signal, "SIGALRM"):
+            before[signal.SIGALRM] = signal.signal(signal.SIGALRM, interrupt_again)
     try:
         yield
     finally:
+        sys.unraisablehook = hook
+        if getattr(signal, "SIGALRM", None) in before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_leaving() -> bool:
+    """Whether an interrupt is being handled, by a `finally`, an `except` or the end of a `with`. If not, some library
+    swallowed it: the standard library's `copy`, for one, has an `except:` without a name."""
+    problem = sys.exception()
+    while problem is not None and not isinstance(problem, KeyboardInterrupt):
+        problem = problem.__context__
+    return problem is not None
 
 
 def forget_interrupt() -> None:
