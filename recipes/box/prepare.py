@@ -17,16 +17,17 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from regard.course.grammar import NOTES_EXAMPLES, generate
 from regard.data.connected import sentence_key
-from regard.data.transforms import WORD, typo
 
 Pair = tuple[str, str]
 LONGEST = 45  # words of an English side that was put together
 TYPOS = 0.08  # of a sturdy sentence's words
+WORD = re.compile(r"\S+")
 
 
 def read(path: Path) -> list[str]:
@@ -62,6 +63,16 @@ def as_typed(line: str, rng: random.Random) -> str:
     if "typos" in changes:
         line = WORD.sub(lambda word: typo(word[0], rng) if rng.random() < TYPOS else word[0], line)
     return line or "."
+
+
+def typo(word: str, rng: random.Random) -> str:
+    """A letter is missing, or two are swapped."""
+    if len(word) < 2:
+        return word
+    drops, at = rng.random() < 0.5, rng.randrange(len(word) - 1)
+    if drops:
+        return word[: at + 1] + word[at + 2 :]
+    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
 
 def joined(pairs: Sequence[Pair], count: int, rng: random.Random) -> list[Pair]:

@@ -114,7 +114,7 @@ def test_slots_are_of_the_seed_and_not_of_the_epoch(tmp_path: Path) -> None:
     found = encoded(0, slots=0.5)
     assert found == encoded(1, slots=0.5) == encoded(None, slots=0.5) != encoded(0, seed=4, slots=0.5)
     assert len(list((tmp_path / "cache").iterdir())) == 3  # encoded once for all epochs
-    noisy = encoded(0, slots=0.5, typos=1.0, drop_words=0.3, recase=1.0)
+    noisy = encoded(0, slots=0.5, slips=1.0, drop_words=0.3, recase=1.0)
     assert all(sorted(slots_in(src)) == sorted(slots_in(tgt)) for src, tgt in [*found, *noisy])
 
 

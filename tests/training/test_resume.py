@@ -36,7 +36,7 @@ FLAGS = {
     "regularised rows": "--share-rows on --batch-tokens 256 --word-dropout 0.1 --layer-drop 0.2 --r-drop 2 "
     "--sampling-rate 0.5 --schedule linear --embedding-rate 0.5",
     "guided": "--dropout 0.1 --guided-weight 0.5 --sampling-rate 0.3",
-    "a mixture": "{folder}/more.toml --tags <bt> --recase 0.3 --join-pairs 0.3 --typos 0.2 --drop-words 0.1",
+    "a mixture": "{folder}/more.toml --tags <bt> --recase 0.3 --join-pairs 0.3 --slips 0.2 --drop-words 0.1",
     "low rank": "--start-from {base} --lora-rank 2 --average ema --dropout 0.1",
     "self-critical": "--start-from {base} --objective self-critical --samples 3 --dropout 0.1 --accumulate 2",
     "greedy baseline": "--start-from {base} --objective self-critical --samples 3 --dropout 0 --baseline greedy",

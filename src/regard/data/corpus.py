@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -26,7 +26,10 @@ from regard.errors import InputError
 
 Pair = tuple[str, str]
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
-TRANSFORMS = ("recase", "join_pairs", "typos", "drop_words")  # keys of DataConfig
+TRANSFORMS = (  # keys of DataConfig
+    "recase", "lower", "title", "drop_marks", "slips", "drop_words", "numbers", "placeholders", "emoji", "list_marks",
+    "join_pairs",
+)  # fmt: skip
 MOST_OFTEN = 1000  # times that an epoch may go through a corpus
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # JSON can spell one; no file in UTF-8 can hold one
 MAGIC = {  # how a file begins → what it is, what to do about it
@@ -49,8 +52,10 @@ class CorpusConfig:
     pairs: str | None = key(None, "instead of src and tgt: a .tsv or .jsonl file")
     weight: float = key(1.0, "how many times an epoch goes through it: 2 twice, 0.5 through one half, then the other")
     tag: str | None = key(None, "one of text.tags, put before its sources")
+    rough: float = key(1.0, "the chances of [data] for changes to text (recase to join_pairs), times this; 0: none")
 
     def __post_init__(self) -> None:
+        require(0 <= self.rough <= 1, f"data.corpus.rough must be from 0 to 1, but is {self.rough:g}")
         good = 0 < self.weight <= MOST_OFTEN
         require(good, f"data.corpus.weight must be above 0 and at most {MOST_OFTEN}, but is {self.weight:g}")
 
@@ -65,7 +70,7 @@ class DataConfig:
         None, "instead of src and tgt: one .tsv or .jsonl file (.gz .xz .bz2 .zst too), or a pattern"
     )
     corpus: tuple[CorpusConfig, ...] = key(
-        (), "further corpora, in a recipe: [[data.corpus]] with src and tgt or pairs, weight, tag (docs/data.md)"
+        (), "further corpora, in a recipe: [[data.corpus]] with src and tgt or pairs, weight, tag, rough (docs/data.md)"
     )
     dev_src: str | None = key(None, "source sentences to evaluate on during training")
     dev_tgt: str | None = key(None, "their translations")
@@ -81,9 +86,16 @@ class DataConfig:
     dedupe: bool = key(False, "drop pairs that occurred before")
     dev_tag: str | None = key(None, "one of text.tags, put before the sources of dev and test")
     recase: float = key(0.0, "chance that both sides are put in lower, upper or title case, anew each epoch")
-    join_pairs: float = key(0.0, "chance that a pair and the next become one example, anew each epoch")
-    typos: float = key(0.0, "chance that a source word loses a letter or swaps two, anew each epoch")
+    lower: float = key(0.0, "chance that a source is put in small letters; its target stays")
+    title: float = key(0.0, "chance that a source Is Put In Title Case; its target stays")
+    drop_marks: float = key(0.0, "chance that a source loses its last mark, its commas or all marks; its target stays")
+    slips: float = key(0.0, "chance that a source is typed carelessly: letters wrong, twice, missing or swapped")
     drop_words: float = key(0.0, "chance that a source word is left out, anew each epoch")
+    numbers: float = key(0.0, "chance that numbers of both sides become others, the same ones on both")
+    placeholders: float = key(0.0, "chance that a placeholder or an address, such as {name}, is put into both sides")
+    emoji: float = key(0.0, "chance that an emoji is put behind or before both sides")
+    list_marks: float = key(0.0, "chance that both sides begin with the same list mark, such as - or 1.")
+    join_pairs: float = key(0.0, "chance that an example is made of two to five pairs, anew each epoch")
     slots: float = key(
         0.0, "share of the pairs that get slots on both sides for numbers and names, to learn to carry them through"
     )
@@ -104,6 +116,10 @@ class DataConfig:
     def transforms(self) -> tuple[float, ...]:
         """What `transforms.py` does to a text; all 0: nothing."""
         return tuple(getattr(self, name) for name in TRANSFORMS)
+
+    def roughened(self, factor: float) -> DataConfig:
+        """With the chances of all changes to text times a factor."""
+        return replace(self, **{name: factor * getattr(self, name) for name in TRANSFORMS})
 
 
 @dataclass(frozen=True)

@@ -119,10 +119,11 @@ def replaced(src: str, tgt: str, some: Sequence[Replacement], rng: random.Random
     """The pair with a random slot for each of these, which must not overlap; no more than there are slots."""
     some = some[: len(SLOTS)]
     slots = [f"{r.before}{slot}{r.after}" for r, slot in zip(some, rng.sample(SLOTS, len(some)), strict=True)]
-    return _filled(src, [r.src for r in some], slots), _filled(tgt, [r.tgt for r in some], slots)
+    return filled(src, [r.src for r in some], slots), filled(tgt, [r.tgt for r in some], slots)
 
 
-def _filled(text: str, spans: Sequence[Span], slots: Sequence[str]) -> str:
+def filled(text: str, spans: Sequence[Span], slots: Sequence[str]) -> str:
+    """The text with each of some spans, which must not overlap, replaced."""
     parts, at = [], 0
     for (start, end), slot in sorted(zip(spans, slots, strict=True)):
         assert start >= at, "spans of slots overlap"

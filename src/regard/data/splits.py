@@ -27,6 +27,7 @@ class TrainingCorpus:
     files: PairFiles
     weight: float = 1.0
     tag: str | None = None
+    rough: float = 1.0  # times the chances of [data] for changes to text
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def find_splits(config: DataConfig) -> Splits:
         files = _named(table, config, "")
         if files is None:
             raise InputError("a [[data.corpus]] names no files; give it src and tgt, or pairs")
-        train.append(TrainingCorpus(files, table.weight, table.tag))
+        train.append(TrainingCorpus(files, table.weight, table.tag, table.rough))
     if not train:
         raise InputError("no training data: give data.src and data.tgt, or data.pairs (.tsv or .jsonl)")
     if dev is None and config.dev_size != 0:

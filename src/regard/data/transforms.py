@@ -1,10 +1,15 @@
-"""Random changes to training text that make a model more robust, different in each epoch: case, typos and dropped words
-in the source, two neighbouring pairs as one example.
+"""Random changes to training text that make a model more robust, different in each epoch.
 
-Case changes on both sides, so that a model learns to keep it. Noise is for the source alone (Belinkov and Bisk 2018).
-Joined pairs (Kondo et al. 2021) teach sentences longer than any in the corpus. All randomness comes from the given
-generator, so that an epoch can be made again. Each epoch needs a new encoding of the corpus, as with BPE-dropout; with
-every probability at 0 nothing here is called.
+    both sides alike    recase; numbers, placeholders, emoji, list_marks (`copies.py`)
+    the source alone    lower, title, drop_marks, slips (`slips.py`), drop_words
+    several pairs       join_pairs
+
+What must be kept is changed on both sides. What people write carelessly is changed in the source alone (Belinkov and
+Bisk 2018), because they still want a proper translation; so a translator that reads CAPITALS and Title Case in small
+letters and takes off a full stop that the source does not have (`decode/prepare.py`) agrees with `lower` and
+`drop_marks`. Joined pairs (Kondo et al. 2021) teach longer texts than any in the corpus. All randomness comes from the
+given generator, so that an epoch can be made again. Each epoch needs a new encoding of the corpus, as with BPE-dropout;
+with every probability at 0 nothing here is called. Slots in a text stay, each where it was.
 """
 
 from __future__ import annotations
@@ -13,15 +18,59 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
 from regard.data.corpus import DataConfig
 from regard.data.filters import Numbered
+from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
+from regard.text.mend import in_small
+from regard.text.slots import SLOT
+
+Pair = tuple[str, str]
+Change = Callable[[str, str, random.Random], Pair]
 
 WORD = re.compile(r"\S+")
-CASES: tuple[Callable[[str], str], ...] = (
-    str.lower,
-    str.upper,
-    lambda text: WORD.sub(lambda word: word[0][:1].upper() + word[0][1:].lower(), text),
-)
+JOINED = (2, 2, 3, 3, 4, 5)  # how many pairs become one example
+NEIGHBOURS = 0.5  # chance that these follow each other in the corpus, as the sentences of a text do
+
+
+def in_title_case(text: str) -> str:
+    return WORD.sub(lambda word: word[0][:1].upper() + word[0][1:].lower(), text)
+
+
+CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, in_title_case)
+
+
+def recased(src: str, tgt: str, rng: random.Random) -> Pair:
+    case = rng.choice(CASES)
+    return case(src), case(tgt)
+
+
+def with_small_source(src: str, tgt: str, rng: random.Random) -> Pair:
+    """In small letters throughout, or with the capital that a sentence begins with, as CAPITALS are read."""
+    return rng.choice((str.lower, in_small))(src), tgt
+
+
+def with_title_source(src: str, tgt: str, rng: random.Random) -> Pair:
+    return in_title_case(src), tgt
+
+
+def with_unmarked_source(src: str, tgt: str, rng: random.Random) -> Pair:
+    return without_marks(src, rng.choice(MARKS_LOST)), tgt
+
+
+def with_careless_source(src: str, tgt: str, rng: random.Random) -> Pair:
+    return carelessly_typed(src, rng), tgt
+
+
+CASE_CHANGES: dict[str, Change] = {"recase": recased, "lower": with_small_source, "title": with_title_source}
+OTHER_CHANGES: dict[str, Change] = {  # in this order: what is put in is not changed again
+    "numbers": with_other_numbers,
+    "drop_marks": with_unmarked_source,
+    "slips": with_careless_source,
+    "placeholders": with_placeholder,
+    "emoji": with_emoji,
+    "list_marks": with_list_mark,
+}
 
 
 def transformed(texts: Sequence[Numbered], config: DataConfig, rng: random.Random) -> list[Numbered]:
@@ -29,52 +78,51 @@ def transformed(texts: Sequence[Numbered], config: DataConfig, rng: random.Rando
     return [(number, *change_pair(src, tgt, config, rng)) for number, src, tgt in texts]
 
 
-def change_pair(src: str, tgt: str, config: DataConfig, rng: random.Random) -> tuple[str, str]:
-    if config.recase and rng.random() < config.recase:
-        case = rng.choice(CASES)
-        src, tgt = case(src), case(tgt)
+def change_pair(src: str, tgt: str, config: DataConfig, rng: random.Random) -> Pair:
+    """The pair with at most one change of case, and any of the others."""
+    for name, change in CASE_CHANGES.items():
+        if (chance := getattr(config, name)) and rng.random() < chance:
+            src, tgt = change(src, tgt, rng)
+            break
     if config.drop_words:
         src = without_words(src, config.drop_words, rng)
-    if config.typos:
-        src = WORD.sub(lambda word: typo(word[0], rng) if rng.random() < config.typos else word[0], src)
+    for name, change in OTHER_CHANGES.items():
+        if (chance := getattr(config, name)) and rng.random() < chance:
+            src, tgt = change(src, tgt, rng)
     return src, tgt
 
 
 def without_words(text: str, chance: float, rng: random.Random) -> str:
-    """Each word is dropped with this probability; at least one stays."""
+    """Each word without a slot is dropped with this probability; at least one stays."""
     words = text.split()
-    kept = [word for word in words if rng.random() >= chance]
+    kept = [word for word in words if rng.random() >= chance or SLOT.search(word)]
     return " ".join(kept or words[:1]) if len(kept) < len(words) else text
 
 
-def typo(word: str, rng: random.Random) -> str:
-    """
-    >>> typo("cat", random.Random(1)), typo("cat", random.Random(2)), typo("a", random.Random(1))
-    ('ct', 'act', 'a')
-    """
-    if len(word) < 2:
-        return word
-    drops, at = rng.random() < 0.5, rng.randrange(len(word) - 1)
-    if drops:
-        return word[: at + 1] + word[at + 2 :]
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-
-
 def joined(lengths: Sequence[tuple[int, int]], chance: float, most: int, rng: random.Random) -> list[list[int]]:
-    """Which of some neighbouring pairs become one example: each alone, or with the next if both sides stay within
-    `most` tokens.
+    """Which of some pairs become one example; each pair is in one of them. With this chance an example is to have two
+    to five pairs, neighbours or any others, as long as both sides stay within `most` tokens.
 
     >>> joined([(3, 3), (4, 4), (9, 9)], chance=1.0, most=8, rng=random.Random(0))
     [[0, 1], [2]]
     """
     examples: list[list[int]] = []
-    at = 0
-    while at < len(lengths):
-        some = [at]
-        if rng.random() < chance and at + 1 < len(lengths):
-            together = [a + b for a, b in zip(lengths[at], lengths[at + 1], strict=True)]
-            if max(together) <= most:
-                some.append(at + 1)
+    free = [True] * len(lengths)
+    anywhere = iter(rng.sample(range(len(lengths)), len(lengths)))
+    for first in range(len(lengths)):
+        if not free[first]:
+            continue
+        free[first] = False
+        some, (src, tgt) = [first], lengths[first]
+        wanted = rng.choice(JOINED) if rng.random() < chance else 1
+        others = iter(range(first + 1, len(lengths))) if rng.random() < NEIGHBOURS else anywhere
+        while len(some) < wanted and (other := next(others, None)) is not None:
+            if not free[other]:
+                continue
+            src, tgt = src + lengths[other][0], tgt + lengths[other][1]
+            if max(src, tgt) > most:
+                break
+            free[other] = False
+            some.append(other)
         examples.append(some)
-        at += len(some)
     return examples

@@ -112,9 +112,12 @@ def make_batches(
 
     def encode(epoch: int | None) -> list[EncodedCorpus]:
         with counting(console, "encoding pairs") as show:
-            given = [(corpus.files, tokenizer, data, show) for corpus in train]
-            tags = [corpus.tag for corpus in train]
-            return [encode_corpus(*g, epoch=epoch, seed=seed, tag=tag) for g, tag in zip(given, tags, strict=True)]
+            return [
+                encode_corpus(
+                    one.files, tokenizer, data.roughened(one.rough), show, epoch=epoch, seed=seed, tag=one.tag
+                )
+                for one in train
+            ]
 
     if world.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
         world.broadcast(lambda: len(encode(progress.epoch if anew else None)))

@@ -1,0 +1,148 @@
+"""Text as people type it in a hurry: slips of the fingers, accents and apostrophes that are missing, no punctuation.
+
+    Where's the café, then?   →   Wheres teh cafe then
+
+A slip is a neighbouring key in place of a letter, a letter twice, a letter missing, or two letters swapped. Words with
+digits or signs inside (addresses, code, placeholders, slots) are left as they are. Everything is drawn from the given
+generator, and time is linear in the length of the text. `transforms.py` does this to training text,
+`benchmarks/rough.py` to a test set.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+# A row of keys stands half a key to the right of the row above.
+KEYBOARDS = (
+    ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
+    ("azertyuiop", "qsdfghjklm", "wxcvbn"),
+    ("qwertzuiopü", "asdfghjklöä", "yxcvbnm"),
+)
+KINDS = ("neighbour", "neighbour", "neighbour", "missing", "missing", "missing", "swapped", "swapped", "twice")
+LETTERS_A_SLIP = (15, 25, 40, 60)  # one slip in about so many characters: careless to careful
+UNACCENTED, UNMARKED = 0.3, 0.3  # chance that a typist leaves out all accents, or writes apostrophes in another way
+LONGEST_WORD = 40  # characters each way in which the edges of a word are looked for
+
+_SIGNS = re.compile(r"[^\w'’.,;:!?…()\"«»“”„¿¡-]|[\d_]")  # of a word that is no ordinary one
+_LAST_MARK = re.compile(r"\s*[.!?…]+$")
+_OPENING_MARK = re.compile(r"(?<!\S)[¿¡]+\s?")
+_COMMA = re.compile(r"[,;](?=\s)")
+_MARKS = re.compile(r"\s*[.,;:!?…»”\"]+(?=\s|$)|(?<!\S)[«“„\"¿¡]+\s?")
+
+
+def _neighbours(rows: Sequence[str]) -> dict[str, str]:
+    """For each letter of a keyboard those around it.
+
+    >>> _neighbours(KEYBOARDS[0])["s"]
+    'wedxza'
+    """
+    places = {(row, column): key for row, keys in enumerate(rows) for column, key in enumerate(keys)}
+    around = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+    found = {
+        key: "".join(places.get((row + down, column + right), "") for down, right in around)
+        for (row, column), key in places.items()
+    }
+    return {key: keys for key, keys in found.items() if keys}
+
+
+def _bare_letters() -> dict[int, str]:
+    """Latin letters with an accent or joined → what is typed without one."""
+    found = {ord(a): b for a, b in zip("ßœŒæÆøØłŁđĐ", str.split("ss oe Oe ae Ae o O l L d D"), strict=True)}
+    for number in range(0xC0, 0x250):
+        base = unicodedata.normalize("NFD", chr(number))[0]
+        if base.isascii() and base.isalpha():
+            found[number] = base
+    return found
+
+
+NEIGHBOURS = tuple(_neighbours(rows) for rows in KEYBOARDS)
+BARE = _bare_letters()
+SPELT_OUT = BARE | {ord(a): b for a, b in zip("äöüÄÖÜ", str.split("ae oe ue Ae Oe Ue"), strict=True)}  # as in German
+
+
+def without_accents(text: str, letters: Mapping[int, str] = BARE) -> str:
+    """
+    >>> without_accents("Où est Frau Müßig ?"), without_accents("Müßig", SPELT_OUT)
+    ('Ou est Frau Mussig ?', 'Muessig')
+    """
+    return text if text.isascii() else text.translate(letters)
+
+
+def carelessly_typed(text: str, rng: random.Random) -> str:
+    """The text by a typist who is drawn for it: how many slips, on which keyboard, with which accents."""
+    typed = text
+    if rng.random() < UNACCENTED:
+        typed = without_accents(typed, rng.choice((BARE, SPELT_OUT)))
+    if rng.random() < UNMARKED:
+        typed = other_apostrophes(typed, rng)
+        typed = typed if typed.strip() else text
+    return with_slips(typed, rng.choice(LETTERS_A_SLIP), rng)
+
+
+def other_apostrophes(text: str, rng: random.Random) -> str:
+    """All of them missing, all curly or all straight."""
+    return re.sub("['’]", rng.choice(("", "’", "'")), text)
+
+
+def with_slips(text: str, every: int, rng: random.Random) -> str:
+    """One slip in about `every` characters, at least one where there is room for one.
+
+    >>> with_slips("Where is the station?", 10, random.Random(3))
+    'Wherr is the sattion?'
+    """
+    keyboard = rng.choice(NEIGHBOURS)
+    letters = [at for at, character in enumerate(text) if character.isalpha()]
+    count = min(len(letters), max(1, round(len(text) / every)))
+    typed = list(text)
+    for at in sorted(rng.sample(letters, count), reverse=True):  # later ones first: what follows is done
+        if not _SIGNS.search(_word_around(text, at)):
+            kind = rng.choice(KINDS)
+            if kind == "missing" and not _beside_letter(text, at):
+                continue
+            typed[at : at + 2] = slip(text[at], "".join(typed[at + 1 : at + 2]), kind, keyboard, rng)
+    return "".join(typed)
+
+
+def _word_around(text: str, at: int) -> str:
+    before, after = text[max(0, at - LONGEST_WORD) : at], text[at : at + LONGEST_WORD]
+    return (before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else "") + after.split(None, 1)[0]
+
+
+def _beside_letter(text: str, at: int) -> bool:
+    return text[at + 1 : at + 2].isalpha() or (at > 0 and text[at - 1].isalpha())
+
+
+def slip(letter: str, following: str, kind: str, keyboard: Mapping[str, str], rng: random.Random) -> tuple[str, str]:
+    """What is typed for a letter and for what follows it.
+
+    >>> [slip("a", "t", kind, NEIGHBOURS[0], random.Random(1)) for kind in ("neighbour", "missing", "swapped", "twice")]
+    [('w', 't'), ('', 't'), ('t', 'a'), ('aa', 't')]
+    """
+    if kind == "missing":
+        return "", following
+    if kind == "twice":
+        return letter * 2, following
+    if kind == "swapped":
+        return (following, letter) if following.isalpha() else (letter, following)
+    near = keyboard.get(without_accents(letter).lower())
+    new = rng.choice(near) if near else letter
+    return new.upper() if letter.isupper() else new, following
+
+
+def without_marks(text: str, kind: str) -> str:
+    """Without its "last" mark, its "commas", or "all" of its marks; the text itself where nothing else would be left.
+
+    >>> [without_marks("Well, ¿qué? It is 3.5, no?", kind) for kind in ("last", "commas", "all")]
+    ['Well, qué? It is 3.5, no', 'Well ¿qué? It is 3.5 no?', 'Well qué It is 3.5 no']
+    """
+    if kind == "last":
+        left = _OPENING_MARK.sub("", _LAST_MARK.sub("", text))
+    else:
+        left = _COMMA.sub("", text) if kind == "commas" else _MARKS.sub("", text).strip()
+    return left if left.strip() else text
+
+
+MARKS_LOST = ("last", "last", "commas", "all")
