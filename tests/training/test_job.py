@@ -142,3 +142,19 @@ def test_the_languages_of_a_model_are_found_in_its_development_set_if_that_is_la
     job = job_in(tmp_path, dev_src=large[0], dev_tgt=large[1])
     assert job.bundle.languages == ("en", "fr")
     assert "languages" not in job_in(tmp_path).bundle.card  # a guess from 32 lines could be wrong
+
+
+def test_a_run_by_budget_ends_at_rate_zero_with_an_evaluation(tmp_path: Path) -> None:
+    """Operations are the budget, because they do not depend on a clock; minutes are counted in the same way."""
+    first = train(recipe_in(tmp_path, steps=1, eval_every=100), tmp_path / "one", QUIET)
+    each = json.loads((first.run / "last" / "card.json").read_text(encoding="utf-8"))["training_flops"]
+    budget = {"schedule": "linear", "schedule_by": "budget", "flops": 6 * each, "eval_every": 500, "log_every": 1}
+    outcome = train(recipe_in(tmp_path, steps=1000, warmup=1, learning_rate=0.01, **budget), tmp_path / "run", QUIET)
+    rows = [json.loads(line) for line in (outcome.run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    rates = [row["rate"] for row in rows if row["kind"] == "train"]
+    assert outcome.ending == "out of operations"
+    assert rates[0] == pytest.approx(0.01, rel=0.01)
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] < 0.004
+    assert outcome.best_step == outcome.step == len(rates)
+    assert card(outcome.run, "best")["step"] == outcome.step

@@ -31,7 +31,8 @@ FLAGS = {
     "plain": "--dropout 0.1",
     "shared rows": "--dropout 0.1 --share-rows on --batch-tokens 256",
     "everything": "--dropout 0.1 --average ema --accumulate 2 --bpe-dropout 0.1 --schedule wsd --decay 5",
-    "snapshots": "--average last --average-last 2 --optimizer muon --weight-decay 0.01",
+    "snapshots": "--average last --average-last 2 --optimizer muon --weight-decay 0.01 --schedule cosine "
+    "--schedule-by budget --flops 1e9",
     "regularised": "--dropout 0.1 --r-drop 2 --word-dropout 0.1 --layer-drop 0.2 --optimizer adafactor",
     "regularised rows": "--share-rows on --batch-tokens 256 --word-dropout 0.1 --layer-drop 0.2 --r-drop 2 "
     "--sampling-rate 0.5 --schedule linear --embedding-rate 0.5",
@@ -52,10 +53,10 @@ import json, os, signal, sys
 import regard.training.loop as loop
 import regard.training.run, tabulate, torch._dynamo, torch.utils.tensorboard
 rate = loop.learning_rate
-def deadly(step, config):
+def deadly(step, *rest):
     if step == 14:
         os.kill(os.getpid(), signal.SIGKILL)
-    return rate(step, config)
+    return rate(step, *rest)
 loop.learning_rate = deadly
 from regard.cli import main
 for words in json.loads(sys.argv[1]):

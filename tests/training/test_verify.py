@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from safetensors.torch import save_file
 
 import regard as library
 from regard.errors import RunError
-from regard.training.checkpoint import CURRENT, PREVIOUS, _checksum, load_checkpoint
+from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, _checksum, load_checkpoint
 from regard.training.loop import extended
 from regard.training.verify import verify
 from support import Call, write_lines
@@ -144,3 +145,15 @@ def test_the_log_and_the_checkpoint_agree(run: Path) -> None:
     assert len(set(logged)) == len(logged) == 6
     assert last.trajectory not in logged  # step 20 is not a multiple of 3
     assert last.threads == torch.get_num_threads()
+
+
+def test_a_rate_that_followed_the_clock_cannot_be_repeated(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def by_clock(folder: Path, previous: bool = False) -> Checkpoint:
+        found = load_checkpoint(folder, previous)
+        return replace(
+            found, recipe=found.recipe.replace('schedule_by = "steps"', 'schedule_by = "budget"\nminutes = 5')
+        )
+
+    monkeypatch.setattr("regard.training.verify.load_checkpoint", by_clock)
+    with pytest.raises(RunError, match="followed the clock"):
+        verify(run, QUIET)

@@ -27,8 +27,11 @@ class TrainConfig:
     schedule: Literal["inverse-sqrt", "cosine", "wsd", "constant", "linear"] = key(
         "inverse-sqrt", "learning rate over the run"
     )
+    schedule_by: Literal["steps", "budget"] = key(
+        "steps", "what the schedule ends with: steps, or whichever of steps, minutes and flops is spent first"
+    )
     warmup: int = key(1000, "updates of linear warm-up")
-    decay: int = key(2000, "updates of the final decay of wsd")
+    decay: int = key(2000, "updates of the final decay of wsd; by budget, this share of steps")
     weight_decay: float = key(0.0, "AdamW's decay of matrices (not of biases and norms)")
     clip: float = key(1.0, "largest norm of the gradient (0: no clipping)")
     label_smoothing: float = key(0.1, "probability spread over all words of the vocabulary")

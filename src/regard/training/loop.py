@@ -35,10 +35,11 @@ from regard.training.job import Job
 from regard.training.log import RunLog
 from regard.training.optim import set_rate
 from regard.training.regularise import forward_passes
-from regard.training.schedule import is_evaluation, is_regular_evaluation, learning_rate
+from regard.training.schedule import is_evaluation, is_regular_evaluation, learning_rate, place_on_schedule
 
 Ending = Literal["finished", "no improvement", "out of time", "out of operations", "interrupted"]
-RESUMABLE = ("interrupted", "out of time", "out of operations")
+SPENT = ("out of time", "out of operations")
+RESUMABLE = ("interrupted", *SPENT)
 
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
@@ -53,7 +54,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
     stretch = Stretch(progress)
     while progress.step < config.steps:
         step = progress.step + 1
-        rate = learning_rate(step, config)
+        rate = learning_rate(step, config, place_on_schedule(step, progress.seconds, progress.flops, config))
         set_rate(job.update.optimizer, rate)
         micro = [next(batches) for _ in range(config.accumulate)]
         loss, norm = job.update(micro)
@@ -87,7 +88,7 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
             )
         ending = ends(job, stop)
         bleu = None
-        if evaluates:
+        if evaluates or (ending in SPENT and config.schedule_by == "budget"):  # the rate is 0: the best weights are now
             bleu = assess(job, log)
             ending = ending or ends(job, stop)
         if saves or ending:

@@ -1,5 +1,11 @@
 """Learning rates, and when to evaluate: pure functions of the update's number, counted from 1.
 
+A run that ends after some minutes or operations does not know its last update. With `schedule_by = "budget"` a schedule
+of `steps` updates is stretched over what there is to spend: the place of an update on it is the share spent so far. The
+rate is then a function of the progress that the checkpoint holds, so a resumed run continues it; where minutes are the
+limit it depends on the speed of the machine, and no second run has exactly the same rates. The warm-up is counted in
+updates in any case.
+
 With peak = (D · warmup)^−½, `inverse_sqrt` is the paper's D^−½ · min(step^−½, step · warmup^−1.5), also known as the
 Noam schedule.
 """
@@ -21,20 +27,34 @@ def inverse_sqrt(step: int, warmup: int) -> float:
     return min(step / warmup, math.sqrt(warmup / step))
 
 
-def cosine(step: int, warmup: int, steps: int) -> float:
-    """Linear warm-up, then down to zero along half a cosine."""
-    done = min(1.0, max(0.0, (step - warmup) / max(1, steps - warmup)))
-    return warm(step, warmup) * 0.5 * (1 + math.cos(math.pi * done))
+def cosine(place: float, warmup: int, steps: int) -> float:
+    """Down to zero along half a cosine, from the warm-up on."""
+    done = min(1.0, max(0.0, (place - warmup) / max(1, steps - warmup)))
+    return 0.5 * (1 + math.cos(math.pi * done))
 
 
-def warm_stable_decay(step: int, warmup: int, decay: int, steps: int) -> float:
-    """Linear warm-up, constant, then linear decay to zero over the last `decay` updates (Hu et al. 2024)."""
-    return warm(step, warmup) * min(1.0, max(0.0, (steps - step) / decay))
+def stable_decay(place: float, decay: int, steps: int) -> float:
+    """Constant, then linear decay to zero over the last `decay` updates (Hu et al. 2024)."""
+    return min(1.0, max(0.0, (steps - place) / decay))
 
 
-def linear(step: int, warmup: int, steps: int) -> float:
-    """Linear warm-up, then linear decay to zero."""
-    return warm_stable_decay(step, warmup, max(1, steps - warmup), steps)
+def linear(place: float, warmup: int, steps: int) -> float:
+    """Linear decay to zero, from the warm-up on."""
+    return stable_decay(place, max(1, steps - warmup), steps)
+
+
+def place_on_schedule(step: int, seconds: float, flops: float, config: TrainConfig) -> float:
+    """Where an update is on a schedule of `config.steps`, after so many seconds and operations of training.
+
+    >>> config = TrainConfig(steps=1000, minutes=10, schedule_by="budget")
+    >>> [place_on_schedule(step=100, seconds=s, flops=0, config=config) for s in (6, 300, 700)]
+    [100, 500.0, 1000]
+    """
+    if config.schedule_by == "steps":
+        return step
+    shares = [seconds / (60 * config.minutes)] if config.minutes is not None else []
+    shares += [flops / config.flops] if config.flops is not None else []
+    return min(config.steps, max([step, *(config.steps * share for share in shares)]))
 
 
 def sampling_probability(step: int, config: TrainConfig) -> float:
@@ -42,13 +62,16 @@ def sampling_probability(step: int, config: TrainConfig) -> float:
     return config.sampling_rate * min(1.0, step / config.steps)
 
 
-def learning_rate(step: int, config: TrainConfig) -> float:
+def learning_rate(step: int, config: TrainConfig, place: float | None = None) -> float:
+    """Of an update; its place on the schedule is its number unless another is given."""
+    place = step if place is None else place
+    warmed = warm(step, config.warmup)
     shape = {
-        "constant": lambda: warm(step, config.warmup),
+        "constant": lambda: warmed,
         "inverse-sqrt": lambda: inverse_sqrt(step, config.warmup),
-        "cosine": lambda: cosine(step, config.warmup, config.steps),
-        "wsd": lambda: warm_stable_decay(step, config.warmup, config.decay, config.steps),
-        "linear": lambda: linear(step, config.warmup, config.steps),
+        "cosine": lambda: warmed * cosine(place, config.warmup, config.steps),
+        "wsd": lambda: warmed * stable_decay(place, config.decay, config.steps),
+        "linear": lambda: warmed * linear(place, config.warmup, config.steps),
     }[config.schedule]()
     return config.learning_rate * shape
 

@@ -72,6 +72,11 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
     if last.progress.processes > 1:
         raise RunError(f"{run} was trained by {last.progress.processes} processes; only those of one are verified")
     recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    if recipe.train.schedule_by == "budget" and recipe.train.minutes is not None:
+        raise RunError(
+            f"the learning rate of {run} followed the clock (train.schedule_by budget with train.minutes), so its steps "
+            "cannot be repeated exactly; runs by steps or flops can be verified"
+        )
     splits = find_splits(recipe.data)
     if splits.fingerprint() != last.data:
         return Verdict(False, f"not verified: the training data is not what {run} was trained with")
