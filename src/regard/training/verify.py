@@ -74,8 +74,8 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
     recipe = recipe_from_tables(tomllib.loads(last.recipe))
     if recipe.train.schedule_by == "budget" and recipe.train.minutes is not None:
         raise RunError(
-            f"the learning rate of {run} followed the clock (train.schedule_by budget with train.minutes), so its steps "
-            "cannot be repeated exactly; runs by steps or flops can be verified"
+            f"the learning rate of {run} followed the clock (train.schedule_by budget with train.minutes), so its "
+            "steps cannot be repeated exactly; runs by steps or flops can be verified"
         )
     splits = find_splits(recipe.data)
     if splits.fingerprint() != last.data:
