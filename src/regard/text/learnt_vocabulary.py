@@ -12,7 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import tokenizers
 from tokenizers import models, pre_tokenizers, trainers
@@ -25,9 +25,26 @@ from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 
 COVERAGE = 0.9999  # of all characters; the rest are spelled in bytes
 LONGEST_PIECE = 24  # characters
+REMEMBERED = 500_000  # words
+LONGEST_REMEMBERED = 40  # characters
 
+T = TypeVar("T")
 Merges = list[tuple[str, str]]
 Encode = Callable[[Sequence[str]], list[list[int]]]
+
+
+class Remembered(dict[str, list[T]]):
+    """What a function gives for a word with a space before it, computed when the word is first looked up."""
+
+    def __init__(self, compute: Callable[[str], list[T]]) -> None:
+        super().__init__()
+        self.compute = compute
+
+    def __missing__(self, word: str) -> list[T]:
+        found = self.compute(SPACE + word)
+        if len(self) < REMEMBERED and len(word) <= LONGEST_REMEMBERED:
+            self[word] = found
+        return found
 
 
 class LearntVocabulary(Vocabulary):
@@ -41,10 +58,16 @@ class LearntVocabulary(Vocabulary):
             models.WordLevel(self.ids, UNKNOWN) if merges is None else models.BPE(self.ids, merges, byte_fallback=True)
         )
         self._rust = _with_cuts(model)
+        self._ids_of = Remembered(self._rust_ids)
+        self._words_of = Remembered(self._rust_words)
         self._cache: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, merges it took
         first = len(SPECIALS) + FIRST_BYTE
         self.slot_ids = tuple(range(first, first + len(SLOTS))) if merges is not None else ()
         self.unknown = len(SPECIALS) if merges is None else None
+
+    def __reduce__(self) -> tuple[type[LearntVocabulary], tuple[object, ...]]:
+        """Sent to another process without what it remembers."""
+        return LearntVocabulary, (self.pieces, self.merges, self.pieces[len(self.pieces) - self._tags :])
 
     def with_tags(self, tags: Sequence[str]) -> LearntVocabulary:
         return LearntVocabulary([*self.pieces, *tags], self.merges, tags) if tags else self
@@ -92,6 +115,25 @@ class LearntVocabulary(Vocabulary):
 
     def cut(self, form: str) -> list[str]:
         """The words of a text in pieces form, before any merge; concatenated they are the text."""
+        return self._looked_up([form], self._words_of)[0]
+
+    def _looked_up(self, forms: Sequence[str], of_word: Remembered[T]) -> list[list[T]]:
+        """What `of_word` has for the words of each form, one after another. No cut (`CUTS`) reaches from before a space
+        to after it, so each part between spaces is looked up on its own: most occurred before, and to cut a word and
+        merge its characters takes a hundred times as long. Where spaces follow each other, or none begins the form, it
+        is computed as a whole."""
+        return [
+            [found for word in form.split(SPACE)[1:] for found in of_word[word]]
+            if form.startswith(SPACE) and not form.endswith(SPACE) and SPACE + SPACE not in form
+            else of_word.compute(form)
+            for form in forms
+        ]
+
+    def _rust_ids(self, form: str) -> list[int]:
+        ids: list[int] = self._rust.encode(form, add_special_tokens=False).ids
+        return ids
+
+    def _rust_words(self, form: str) -> list[str]:
         return [word for word, _ in self._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
 
     def _around_slots(self, forms: Sequence[str], encode: Encode) -> list[list[int]]:
@@ -108,15 +150,15 @@ class LearntVocabulary(Vocabulary):
         return rows
 
     def _encode(self, forms: Sequence[str]) -> list[list[int]]:
-        fast = getattr(self._rust, "encode_batch_fast", self._rust.encode_batch)
-        return [encoding.ids for encoding in fast(list(forms), add_special_tokens=False)]
+        return self._looked_up(forms, self._ids_of)
 
     def encode_with_dropout(self, texts: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
         """BPE-dropout."""
         assert self.merges is not None, "dropout is for BPE"
 
         def encode(forms: Sequence[str]) -> list[list[int]]:
-            return [[i for word in self.cut(form) for i in self._dropped(word, rng, dropout)] for form in forms]
+            cut = self._looked_up(forms, self._words_of)
+            return [[i for word in words for i in self._dropped(word, rng, dropout)] for words in cut]
 
         return self._around_slots([to_pieces_form(nfc(text)) for text in texts], encode)
 
@@ -126,7 +168,7 @@ class LearntVocabulary(Vocabulary):
             symbols = self.symbols(word)
             ids = [self.ids[s] for s in merge(symbols, self._ranks)]
             known = ids, len(symbols) - len(ids)
-            if len(self._cache) < 500_000 and len(word) <= LONGEST_PIECE:
+            if len(self._cache) < REMEMBERED and len(word) <= LONGEST_PIECE:
                 self._cache[word] = known
         ids, merges = known
         steps = first_drop(rng, dropout)

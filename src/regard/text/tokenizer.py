@@ -16,11 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
+from regard.text.characters import CharacterCounts
 from regard.text.language_tags import LANGUAGE_TAG, find_tag, leading_tag, tags_in_short
 from regard.text.learnt_vocabulary import LearntVocabulary, learn_bpe, learn_words
 from regard.text.normalize import nfc
@@ -32,6 +34,7 @@ from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 FORMAT = 1  # of the file, and of the cuts the ids rest on
 SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
 TAG = re.compile(r"<[\w.+-]+>")  # in brackets, which are split from words: no text is encoded as this piece
+COUNTED = 2000  # pairs whose characters are counted in one go
 LONGEST_LINE = 10_000  # characters; a longer line is not used to learn the vocabulary
 
 Pairs = Callable[[], Iterator[tuple[str, str]]]
@@ -84,11 +87,12 @@ class Tokenizer:
                 "pieces of SentencePiece are not learnt here, they come with an imported model; "
                 "set train.start_from to such a model, or text.unit to bpe"
             )
-        count, characters = 0, (Counter[str](), Counter[str]())
-        for pair in pairs():
-            count += 1
-            for counter, text in zip(characters, pair, strict=True):
-                counter.update(to_pieces_form(nfc(without_slots(text[:LONGEST_LINE]))))
+        count, read, counts = 0, pairs(), (CharacterCounts(), CharacterCounts())
+        while some := list(islice(read, COUNTED)):
+            count += len(some)
+            for side, texts in zip(counts, zip(*some, strict=True), strict=True):
+                side.add([text[:LONGEST_LINE] for text in texts])
+        characters = [side.counter() for side in counts]
         if not characters[0] + characters[1]:
             raise InputError(f"no text to learn a vocabulary from: {count:,} pairs were read and all are empty")
         stride = -(-count // SAMPLE)
@@ -274,8 +278,7 @@ def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
 
 def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int) -> Iterator[str]:
     """Every stride-th pair's chosen sides, in pieces form."""
-    for number, pair in enumerate(pairs):
-        if number % stride == 0:
-            for side in sides:
-                if len(pair[side]) <= LONGEST_LINE:
-                    yield to_pieces_form(nfc(without_slots(pair[side])))
+    for pair in islice(pairs, 0, None, stride):
+        for side in sides:
+            if len(pair[side]) <= LONGEST_LINE:
+                yield to_pieces_form(nfc(without_slots(pair[side])))

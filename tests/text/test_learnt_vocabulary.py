@@ -1,0 +1,98 @@
+"""Looking up words one by one gives what the Rust library gives for whole texts."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.text import learnt_vocabulary
+from regard.text.learnt_vocabulary import LearntVocabulary, learn_bpe
+from regard.text.normalize import nfc
+from regard.text.pieces import to_pieces_form
+from regard.text.slots import without_slots
+from regard.text.tokenizer import TextConfig, Tokenizer
+
+Pair = tuple[str, str]
+PARTS = [
+    "l'",
+    "qu’",
+    "cat",
+    "the",
+    " ",
+    "  ",
+    "'s",
+    "...",
+    "--",
+    "1",
+    "25",
+    "\u2581",
+    "\u0301",
+    "\u2028",
+    "\t",
+    "ß",
+    "ſ",
+    "日本",
+]
+TEXT = st.lists(st.sampled_from(PARTS) | st.characters(exclude_categories=["Cs"]), max_size=12).map("".join)
+
+
+def by_rust(vocabulary: LearntVocabulary, text: str) -> tuple[list[int], list[str]]:
+    form = to_pieces_form(nfc(without_slots(text)))
+    words = [word for word, _ in vocabulary._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
+    return vocabulary._rust.encode(form, add_special_tokens=False).ids, words
+
+
+@pytest.mark.parametrize("name", ["bpe", "words"])
+def test_words_are_looked_up(name: str, request: pytest.FixtureRequest) -> None:
+    vocabulary = request.getfixturevalue(name).source
+
+    @settings(max_examples=50)
+    @given(st.lists(TEXT, max_size=3))
+    def holds(texts: list[str]) -> None:
+        texts = [without_slots(text) for text in texts]
+        assert vocabulary.encode(texts) == [by_rust(vocabulary, text)[0] for text in texts]
+        for text in texts:
+            assert vocabulary.cut(to_pieces_form(nfc(text))) == by_rust(vocabulary, text)[1]
+
+    holds()
+
+
+def test_memory_is_bounded(bpe: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = pickle.loads(pickle.dumps(bpe.source))
+    monkeypatch.setattr(learnt_vocabulary, "REMEMBERED", 3)
+    texts = ["one two three four five", "x" * 1000]
+    assert vocabulary.encode(texts) == bpe.source.encode(texts)
+    assert len(vocabulary._ids_of) == 3
+    monkeypatch.setattr(learnt_vocabulary, "REMEMBERED", 100)
+    assert vocabulary.encode(texts) == bpe.source.encode(texts)
+    assert set(vocabulary._ids_of) == set(texts[0].split())
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_sent_to_another_process(sentences: Callable[[], Iterator[Pair]], joint: bool) -> None:
+    config = TextConfig(vocab_size=400, joint=joint, tags=("<a>", "<b>"))
+    tokenizer = Tokenizer.train(sentences, config)
+    tokenizer.encode_source(["remembered"])
+    other = pickle.loads(pickle.dumps(tokenizer.marked("<b>")))
+    assert (other.source is other.target) == joint
+    assert other.fingerprint == tokenizer.marked("<b>").fingerprint
+    assert other.encode_source(["a <b> c"]) == tokenizer.marked("<b>").encode_source(["a <b> c"])
+    assert not Tokenizer(other.source, other.target, config).source._ids_of.keys() & {"remembered"}
+
+
+def test_the_alphabet_is_of_every_line(
+    sentences: Callable[[], Iterator[Pair]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The vocabulary is that of characters counted line by line and of every second pair."""
+    monkeypatch.setattr("regard.text.tokenizer.SAMPLE", -(-len(list(sentences())) // 2))
+    monkeypatch.setattr("regard.text.tokenizer.COUNTED", 7)
+    lines = [to_pieces_form(nfc(without_slots(side))) for pair in sentences() for side in pair]
+    some = [to_pieces_form(side) for n, pair in enumerate(sentences()) if n % 2 == 0 for side in pair]
+    plain = learn_bpe(iter(some), Counter("".join(lines)), 400)
+    learnt = Tokenizer.train(sentences, TextConfig(vocab_size=400))
+    assert learnt.fingerprint == Tokenizer(plain, plain, learnt.config).fingerprint
