@@ -12,8 +12,8 @@ own beam, the others with each of --beams: a model that learnt from a teacher's 
 Models take turns, many rounds, on one thread. A ratio is a model's time over that of the box in the same round, and the
 figure is the median of the ratios, so other work on the machine matters little. "MB" is the bundle in 8 bits: matrices,
 scales, norms and about 30 bytes a piece of the vocabulary. A cell of a beam holds the ratios of one sentence of about
-12 words and of one of about 25; "sentences/s" is of many at a time. "Of which" are the pieces that the output is limited
-to by CTranslate2's vocabulary map, as when a model for many languages writes one of them.
+12 words and of one of about 25; "sentences/s" is of many at a time. "Of which" are the pieces that the output is
+limited to by CTranslate2's vocabulary map, as when a model for many languages writes one of them.
 """
 
 from __future__ import annotations
