@@ -1,0 +1,286 @@
+"""From clean text to six packed translators, within a number of minutes: English to and from French, German, Spanish.
+
+    python recipes/box/chain.py --data data/general --out runs/general --minutes 25
+    python recipes/box/chain.py --data data/general --out runs/general --minutes 25 --plan      what it would do
+    python recipes/box/chain.py --data data/general --out runs/trial --tiny                     on a CPU, in minutes
+
+Stages, each of which is skipped if it was done before in OUT:
+
+    texts        the embedded grammar, a part of Europarl to be changed, sentences to evaluate on        OUT/texts
+    encode       the vocabulary, and all text as ids                                                     OUT/cache
+    teacher      general-teacher.toml, by minutes; with --seeds 1 2 two of them                          OUT/teacher-1
+    translate    the teachers say text in all six directions, together, as much as there is time for     OUT/said
+    encode-said  what they said, with the teacher's vocabulary
+    student      general-student.toml, by minutes                                                        OUT/student
+    pack         six folders in 8 bits, one set of weights                                               OUT/boxed
+    table        benchmarks/box.py with these six                                                        OUT/table.txt
+
+Work can be spread over sessions: --stage names the stages of this one, and the minutes are divided among them. A
+training that was killed goes on from its checkpoint. To train a model further than its minutes, start another from it:
+
+    chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
+    chain.py … --minutes 20 --stage teacher --seeds 2 --start-from OUT/teacher-1      the next one goes on as teacher-2
+    chain.py … --minutes 24 --stage translate encode-said student pack table --teachers OUT/teacher-2
+
+DATA is laid out like this, cleaned of all test sentences; what is not there is left out:
+
+    en-fr en-de en-es                 train, dev, test of Europarl: train.en, train.fr …
+    tatoeba-en-fr tatoeba-en-de       train, dev, test of Tatoeba
+    mono/en.txt fr.txt de.txt es.txt  single sentences
+    tests/                            flores-dev, flores-devtest, newstest2013, …
+
+What each stage took is in OUT/cost.json, everything that was printed in OUT/chain.log. To bring a model away in parts
+of 15 MB, and to join them again:
+
+    regard pack OUT/teacher-1 --weights float16 --out OUT/teacher-half
+    tar -C OUT -c teacher-half | split -b 15M - OUT/teacher.tar.         cat teacher.tar.* | tar -x
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import chain_stages as stages
+from chain_cost import CostLog
+from chain_plan import (
+    FIXED,
+    STAGES,
+    Corpus,
+    divide,
+    encode_seconds,
+    epoch,
+    measure,
+    search_seconds,
+    to_be_said,
+    tokens_per_second,
+    training_minutes,
+)
+from chain_texts import cut
+
+from regard.errors import RegardError
+from regard.models.table import make_model
+from regard.recipe.read import recipe_from_tables
+from regard.recipe.recipe import Recipe
+
+HERE = Path(__file__).parent
+TINY_LINES = 1500
+TINY_FIXED = {"texts": 5.0, "pack": 15.0, "table": 20.0, "encode-said": 6.0}  # seconds
+TINY = {  # laid over the recipes
+    "text": {"vocab_size": 1500},
+    "model": {"width": 64, "heads": 2, "inner": 128, "encoder_layers": 2, "decoder_layers": 1},
+    "train": {"batch_tokens": 1024, "warmup": 20, "eval_every": 1000, "learning_rate": 4e-3},
+}
+
+
+@dataclass
+class Chain:
+    """What was asked for, and where everything is."""
+
+    data: Path
+    out: Path
+    minutes: float
+    wanted: list[str]
+    device: str
+    tiny: bool = False
+    beam: int = 5
+    seeds: list[int] = field(default_factory=lambda: [1])
+    teachers: list[Path] = field(default_factory=list)  # in place of those of the seeds
+    start_from: Path | None = None
+    vocabulary: Path | None = None
+    recipes: dict[str, Path] = field(default_factory=dict)
+    cores: int = os.cpu_count() or 1
+
+    def __post_init__(self) -> None:
+        self.costs = CostLog(self.out / "cost.json")
+        self.began = time.monotonic()
+        self.log = (self.out / "chain.log").open("a", encoding="utf-8")
+
+    def say(self, line: str) -> None:
+        stamp = time.strftime("%H:%M:%S", time.gmtime())
+        for where in (sys.stdout, self.log):
+            print(f"{stamp}  {line}", file=where, flush=True)
+
+    def tables(self, name: str) -> dict[str, Any]:
+        """A recipe with its folders, without the corpora whose files are not there (yet)."""
+        text = self.recipes[name].read_text(encoding="utf-8")
+        tables = tomllib.loads(text.replace('"DATA/', f'"{self.data}/').replace('"OUT/', f'"{self.out}/'))
+        tables["data"] |= {"cache": str(self.out / "cache")}
+        there = [c for c in tables["data"]["corpus"] if Path(c["src"]).is_file() and Path(c["tgt"]).is_file()]
+        tables["data"]["corpus"] = there
+        for section, keys in TINY.items() if self.tiny else ():
+            tables[section] = {**tables[section], **keys}
+        return tables
+
+    def recipe(self, name: str) -> Recipe:
+        return recipe_from_tables(self.tables(name))
+
+    def corpora(self, name: str) -> list[Corpus]:
+        return [
+            Corpus(f"{Path(c['src']).parent.name}/{Path(c['src']).name}", measure(Path(c["tgt"])), c.get("weight", 1.0))
+            for c in self.tables(name)["data"]["corpus"]
+        ]
+
+    def teacher_folders(self) -> list[Path]:
+        return self.teachers or [self.out / f"teacher-{seed}" for seed in self.seeds]
+
+    def run(self, *words: str | Path) -> None:
+        """A command, its output shown and kept."""
+        command = [sys.executable, *map(str, words)]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                self.say(f"   {line.rstrip()}")
+        if process.returncode:
+            raise SystemExit(f"stopped: {' '.join(map(str, words))} ended with code {process.returncode}")
+
+    # ── the plan ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def fixed(self) -> dict[str, float]:
+        """Seconds of the stages that take what they take."""
+        pairs = sum(corpus.text.lines for corpus in self.corpora("teacher"))
+        said = sum(measure(one.path).lines for one in to_be_said(self.data, self.beam))
+        learnt = self.vocabulary is not None
+        encoding = {
+            "encode": encode_seconds(pairs, self.cores, learnt),
+            "encode-said": 5 + said / 2 / 6000 / self.cores,
+        }
+        return {**FIXED, **encoding, **({"table": 20.0, "texts": 5.0, "pack": 12.0} if self.tiny else {})}
+
+    def allotted(self, stage: str) -> float:
+        """Seconds that a stage has now, with what is left of the minutes."""
+        left = 60 * self.minutes - (time.monotonic() - self.began)
+        following = [s for s in self.wanted[self.wanted.index(stage) :] if s == stage or not self.costs.done(s)]
+        try:
+            return divide(max(1.0, left), following, self.fixed())[stage]
+        except ValueError:  # late: the stages that must be whole first
+            return max(10.0, left / 2)
+
+    def print_plan(self) -> None:
+        todo = [stage for stage in self.wanted if not self.costs.done(stage)]
+        try:
+            share = divide(60 * self.minutes, todo, self.fixed())
+        except ValueError as problem:
+            raise SystemExit(str(problem)) from None
+        self.say(
+            f"plan: {self.minutes:g} minutes on {self.device}, {self.cores} cores (estimates before anything is run)"
+        )
+        for name in ("teacher", "student"):
+            if name in todo:
+                self.say_training(name, share[name])
+        if "translate" in todo:
+            wanted = to_be_said(self.data, self.beam)
+            for kind in ("voice", "tatoeba", "europarl"):
+                some = [one for one in wanted if one.name == kind]
+                tokens = sum(measure(one.path).tokens for one in some)
+                took = sum(search_seconds(measure(one.path).tokens, one.beam, self.device) for one in some)
+                self.say(
+                    f"  translate  {kind:<9} {tokens / 1e6:8.1f} M tokens, {took:,.0f} s of {share['translate']:,.0f}"
+                )
+        self.say("  " + ", ".join(f"{stage} {seconds:,.0f} s" for stage, seconds in share.items()))
+
+    def say_training(self, name: str, seconds: float) -> None:
+        recipe, corpora = self.recipe(name), self.corpora(name)
+        whole = epoch(corpora)
+        length = max(2, round(whole.tokens / max(1, whole.lines)))
+        size = recipe.text.vocab_size + len(recipe.text.tags)
+        model = make_model(recipe.architecture, recipe.model, stages.Sizes(size))  # type: ignore[arg-type]
+        flops = 3 * model.flops(length, length) / length
+        runs = len(self.seeds) if name == "teacher" else 1
+        minutes, rate = training_minutes(seconds, self.device, runs), tokens_per_second(flops, self.device)
+        tokens = 60 * minutes * rate
+        each = f", each of {runs}" if runs > 1 else ""
+        self.say(
+            f"  {name:<10} {model.parameter_count() / 1e6:.1f} M parameters, {len(corpora)} corpora, an epoch of "
+            f"{whole.lines:,} pairs and {whole.tokens / 1e6:,.1f} M tokens"
+        )
+        self.say(
+            f"  {'':<10} {minutes:.1f} minutes at {rate:,.0f} tokens/s: {tokens / max(1, whole.tokens):.2f} epochs, "
+            f"{tokens * flops:.2g} FLOPs{each}"
+        )
+
+    # ── the stages ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def go(self) -> None:
+        self.print_plan()
+        for stage in self.wanted:
+            if self.costs.done(stage) and not (stage == "teacher" and stages.teachers_missing(self)):
+                self.say(f"{stage}: done before")
+                continue
+            seconds = self.allotted(stage)
+            self.say(f"{stage}: {seconds:,.0f} s planned")
+            began = time.monotonic()
+            for cost in stages.STAGE[stage](self, seconds):
+                cost.seconds, cost.planned = time.monotonic() - began, seconds
+                self.costs.add(cost)
+                began, seconds = time.monotonic(), 0.0
+            self.say(f"{stage}: {self.costs.stages[-1].seconds:,.0f} s; {self.costs.stages[-1].note}")
+        for line in self.costs.table().splitlines():
+            self.say(line)
+
+
+def chain_of(given: argparse.Namespace) -> Chain:
+    from regard.device import pick_device
+
+    given.out.mkdir(parents=True, exist_ok=True)
+    data, minutes = given.data, given.minutes or (2.0 if given.tiny else 25.0)
+    if not data.is_dir():
+        raise SystemExit(f"no data at {data}; its layout is in: python {sys.argv[0]} --help")
+    if given.tiny:
+        data = given.out / "data"
+        if not data.is_dir():
+            cut(given.data, data, TINY_LINES)
+    device = "cpu" if given.tiny else pick_device("auto").type
+    return Chain(
+        data=data,
+        out=given.out,
+        minutes=minutes,
+        wanted=[stage for stage in STAGES if stage in given.stage],
+        device=device if device == "cuda" else "cpu",
+        tiny=given.tiny,
+        beam=given.beam,
+        seeds=given.seeds,
+        teachers=given.teachers,
+        start_from=given.start_from,
+        vocabulary=given.vocabulary,
+        recipes={"teacher": given.teacher_recipe, "student": given.student_recipe},
+    )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", type=Path, required=True, help="the clean text")
+    options.add_argument("--out", type=Path, required=True, help="a folder; what is there is not made again")
+    options.add_argument("--minutes", type=float, help="for all stages together (default: 25, with --tiny 2)")
+    options.add_argument("--stage", nargs="+", choices=STAGES, default=STAGES, help="only these")
+    options.add_argument("--tiny", action="store_true", help=f"small models, {TINY_LINES:,} lines a file, on the CPU")
+    options.add_argument("--plan", action="store_true", help="print the plan and stop")
+    options.add_argument("--seeds", type=int, nargs="+", default=[1], help="a teacher for each")
+    options.add_argument("--teachers", type=Path, nargs="+", default=[], help="models that translate, together")
+    options.add_argument("--start-from", type=Path, help="weights that the first training of this session goes on from")
+    options.add_argument("--vocabulary", type=Path, help="a tokenizer.json that was learnt before")
+    options.add_argument("--beam", type=int, default=5, help="of the teachers; Europarl is translated greedily")
+    options.add_argument("--teacher-recipe", type=Path, default=HERE / "general-teacher.toml")
+    options.add_argument("--student-recipe", type=Path, default=HERE / "general-student.toml")
+    given = options.parse_args()
+    chain = chain_of(given)
+    try:
+        if given.plan:
+            chain.print_plan()
+        else:
+            chain.go()
+    except RegardError as problem:
+        raise SystemExit(str(problem)) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""What the stages of a chain cost: `cost.json`, written after each of them, and the table of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from regard.files import write_atomically
+from regard.report.table import Table
+
+
+@dataclass
+class StageCost:
+    """One stage, or one of several runs of it."""
+
+    stage: str
+    device: str
+    started: str = field(default_factory=lambda: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+    seconds: float = 0.0  # from start to end, everything counted
+    planned: float = 0.0  # seconds
+    tokens: int = 0  # target tokens learnt from, or said
+    working: float = 0.0  # seconds of updates, or of searching
+    flops: float = 0.0
+    note: str = ""
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens / self.working if self.working else 0.0
+
+
+class CostLog:
+    """The costs of a chain so far, also of earlier sessions."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.stages: list[StageCost] = []
+        if path.is_file():
+            self.stages = [StageCost(**row) for row in json.loads(path.read_text(encoding="utf-8"))["stages"]]
+
+    def done(self, stage: str) -> bool:
+        return any(cost.stage == stage for cost in self.stages)
+
+    def add(self, cost: StageCost) -> None:
+        self.stages.append(cost)
+        text = json.dumps({"stages": [asdict(one) for one in self.stages]}, indent=1)
+        write_atomically(self.path, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+
+    def table(self) -> str:
+        rows = [
+            [
+                cost.stage,
+                cost.device,
+                f"{cost.seconds:,.0f} s",
+                f"{cost.planned:,.0f} s",
+                f"{cost.tokens / 1e6:,.1f} M" if cost.tokens else "–",
+                f"{cost.tokens_per_second:,.0f}" if cost.tokens else "–",
+                f"{cost.flops:.2g}" if cost.flops else "–",
+                cost.note,
+            ]
+            for cost in self.stages
+        ]
+        seconds, flops = sum(cost.seconds for cost in self.stages), sum(cost.flops for cost in self.stages)
+        rows.append(["together", "", f"{seconds / 60:.1f} min", "", "", "", f"{flops:.2g}", ""])
+        header = ["stage", "device", "took", "planned", "target tokens", "tokens/s", "FLOPs", ""]
+        return Table(header, rows).text()

@@ -1,0 +1,220 @@
+"""The stages of a chain (`chain.py`): each does its work and yields what it cost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chain_cost import StageCost
+from chain_plan import DIRECTIONS, Said, to_be_said, training_minutes
+from chain_texts import lines_of, write_texts
+from rich.console import Console
+
+from regard.data.cache import learnt_before
+from regard.data.splits import find_splits
+from regard.errors import InputError
+from regard.recipe.recipe import Recipe
+from regard.text.tokenizer import Tokenizer
+from regard.training.checkpoint import Progress, has_checkpoint
+from regard.training.material import learn_text, make_batches
+
+if TYPE_CHECKING:
+    from chain import Chain
+
+HERE = Path(__file__).parent
+GRAMMAR, PART = 60_000, 100_000  # pairs
+NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
+Costs = Iterator[StageCost]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """As much of a tokenizer as a model is made from."""
+
+    size: int
+    joint: bool = True
+
+    @property
+    def source_size(self) -> int:
+        return self.size
+
+    @property
+    def target_size(self) -> int:
+        return self.size
+
+    @property
+    def config(self) -> Sizes:
+        return self
+
+
+def texts(chain: Chain, seconds: float) -> Costs:
+    small = 1000 if chain.tiny else None
+    write_texts(chain.data, chain.out / "texts", small or GRAMMAR, small or PART)
+    found = lines_of(chain.out / "texts")
+    yield StageCost("texts", "cpu", note=f"{found.lines:,} lines")
+
+
+def encode(chain: Chain, seconds: float) -> Costs:
+    """The teacher's text. The vocabulary is the given one, that of the model to start from, or learnt."""
+    given = chain.vocabulary
+    if given is None and chain.start_from is not None:
+        from regard.bundle.find import find_model
+
+        given = find_model(chain.start_from) / "tokenizer.json"
+    yield StageCost("encode", "cpu", note=encoded(chain, chain.recipe("teacher"), given))
+
+
+def encode_said(chain: Chain, seconds: float) -> Costs:
+    """The student's text, with the teacher's vocabulary: what the teacher was trained on is not encoded again."""
+    from regard.bundle.find import find_model
+
+    vocabulary = find_model(chain.teacher_folders()[0]) / "tokenizer.json"
+    yield StageCost("encode-said", "cpu", note=encoded(chain, chain.recipe("student"), vocabulary))
+
+
+def encoded(chain: Chain, recipe: Recipe, vocabulary: Path | None) -> str:
+    """Put the vocabulary and all ids into the cache, where training looks for them."""
+    splits = find_splits(recipe.data)
+    console = Console(file=chain.log, width=120)
+    if vocabulary is None:
+        tokenizer = learn_text(recipe.data, recipe.text, splits, console)
+    else:
+        known = Tokenizer.load(vocabulary)
+        if known.config != recipe.text:
+            raise InputError(
+                f"{vocabulary} was not made with the [text] of the recipe: {known.config}, not {recipe.text}"
+            )
+        tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), lambda: known)
+    batches = make_batches(recipe.data, recipe.train, splits.train, tokenizer, Progress(), console)
+    return f"{tokenizer.target_size:,} pieces; {batches.corpus.report.summary()}"
+
+
+def teachers_missing(chain: Chain) -> list[int]:
+    """Seeds whose teacher is not there yet."""
+    done = {cost.note.split(":")[0] for cost in chain.costs.stages if cost.stage == "teacher"}
+    return [] if chain.teachers else [seed for seed in chain.seeds if f"teacher-{seed}" not in done]
+
+
+def teacher(chain: Chain, seconds: float) -> Costs:
+    missing = teachers_missing(chain)
+    for seed in missing:
+        minutes = training_minutes(seconds, chain.device, len(missing))
+        start = chain.start_from if seed == missing[0] else None
+        yield trained(chain, "teacher", chain.out / f"teacher-{seed}", minutes, seed, start)
+
+
+def student(chain: Chain, seconds: float) -> Costs:
+    start = chain.start_from if "teacher" not in chain.wanted else None
+    minutes = training_minutes(seconds, chain.device)
+    yield trained(chain, "student", chain.out / "student", minutes, 1, start)
+
+
+def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start: Path | None) -> StageCost:
+    """Train, or go on with what was interrupted."""
+    file = chain.out / f"{run.name}.toml"
+    if has_checkpoint(run):
+        chain.run("-m", "regard", "resume", run)
+    else:
+        file.write_text(chain.recipe(name).to_toml(), encoding="utf-8")
+        flags = ["--minutes", f"{minutes:.3f}", "--seed", str(seed), "--device", chain.device]
+        flags += ["--start-from", str(start)] if start else []
+        chain.run("-m", "regard", "train", file, *flags, "--out", run)
+    card = json.loads((run / "last" / "card.json").read_text(encoding="utf-8"))
+    dev = card.get("dev_bleu", {}).get("score")
+    note = f"{run.name}: {card['parameters'] / 1e6:.1f} M parameters, {card['step']:,} updates, "
+    note += f"dev BLEU {dev:.2f}" if dev is not None else "not evaluated"
+    return StageCost(
+        name, chain.device, tokens=card["target_tokens"], working=card["training_seconds"],
+        flops=card["training_flops"], note=note + (f", from {start}" if start else ""),
+    )  # fmt: skip
+
+
+def translate(chain: Chain, seconds: float) -> Costs:
+    """On a GPU a process for each direction, since CPUs work on the text before and after the search."""
+    folder = chain.out / "said"
+    folder.mkdir(exist_ok=True)
+    texts: dict[str, list[str]] = {}
+    for one in to_be_said(chain.data, chain.beam):
+        texts.setdefault(one.direction if chain.device == "cuda" else "all", []).extend(words_of(one, folder))
+    left = max(3.0, seconds - (25 if chain.device == "cuda" else 10))  # imports, and the last chunk
+    models = [word for model in chain.teacher_folders() for word in ("--model", str(model))]
+    common = [sys.executable, str(HERE / "say.py"), *models, "--device", chain.device, "--seconds", f"{left:.0f}"]
+    tallies = side_by_side(chain, [[*common, *words] for words in texts.values()])
+    total = {key: sum(tally[key] for tally in tallies) for key in ("lines", "left_out", "tokens", "flops")}
+    working = max(tally["seconds"] for tally in tallies)  # at the same time
+    note = f"{total['lines']:,} lines, {total['left_out']:,} left out, "
+    note += "all" if all(tally["finished"] for tally in tallies) else "as far as time allowed"
+    yield StageCost("translate", chain.device, tokens=total["tokens"], working=working, flops=total["flops"], note=note)
+
+
+def words_of(one: Said, folder: Path) -> list[str]:
+    names = [str(folder / f"{one.name}.{one.direction}.{language}") for language in (one.source, one.target)]
+    return ["--text", str(one.path), *names, f"<{one.target}>", str(one.beam)]
+
+
+def side_by_side(chain: Chain, commands: list[list[str]]) -> list[dict[str, Any]]:
+    """Several processes at once; the last line of each is JSON."""
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
+        for command in commands
+    ]
+    last = [""] * len(processes)
+
+    def follow(number: int) -> None:
+        stream = processes[number].stdout
+        assert stream is not None
+        for line in stream:
+            last[number] = line
+            if not line.startswith("{"):
+                chain.say(f"   {line.rstrip()}")
+
+    threads = [threading.Thread(target=follow, args=(number,)) for number in range(len(processes))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    codes = [process.wait() for process in processes]
+    if any(codes):
+        raise SystemExit("stopped: a translation failed (above); the same command goes on")
+    return [json.loads(line) for line in last]
+
+
+def pack(chain: Chain, seconds: float) -> Costs:
+    """The first direction has the files, the others lie beside it."""
+    folder = chain.out / "boxed"
+    about = (HERE / "general-about.toml").read_text(encoding="utf-8")
+    first = folder / DIRECTIONS[0]
+    for way in DIRECTIONS:
+        source, target = way.split("-")
+        said = chain.out / "texts" / f"about-{way}.toml"
+        said.write_text(about.replace("SOURCE", NAMES[source]).replace("TARGET", NAMES[target]), encoding="utf-8")
+        if not (folder / way).exists():
+            beside = ["--beside", first] if way != DIRECTIONS[0] else []
+            words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
+            chain.run("-m", "regard", "pack", chain.out / "student", *words, *beside)
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    yield StageCost("pack", "cpu", note=f"{size / 1e6:.1f} MB for {len(DIRECTIONS)} directions")
+
+
+def table(chain: Chain, seconds: float) -> Costs:
+    script = HERE.parents[1] / "benchmarks" / "box.py"
+    chain.run(script, "--models", chain.out / "boxed", "--data", chain.data)
+    yield StageCost("table", chain.device, note="benchmarks/box.py")
+
+
+STAGE: dict[str, Callable[[Chain, float], Costs]] = {
+    "texts": texts,
+    "encode": encode,
+    "teacher": teacher,
+    "translate": translate,
+    "encode-said": encode_said,
+    "student": student,
+    "pack": pack,
+    "table": table,
+}

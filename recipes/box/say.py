@@ -1,0 +1,160 @@
+"""Translate many lines by a model, as fast as it can search: no checks, no alignment, no constraints, whole lines.
+
+    python recipes/box/say.py --model runs/teacher --text a.en said/a.en said/a.fr "<fr>" 5 --seconds 120
+
+Of each --text (a file, where its lines and where their translations are written, the tag, the beam) as many lines are
+translated as there is time for; texts whose names begin alike take turns, those that stand first come first. What looks
+wrong is left out on both sides: nothing said, an answer that did not end, or one of another length altogether. The last
+line of the output is JSON: what was said, and what it cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+from regard.bundle.bundle import Bundle
+from regard.bundle.find import find_model
+from regard.decode.engine import SearchRequest
+from regard.decode.goal import length_limit
+from regard.decode.options import SearchOptions
+from regard.decode.search import search
+from regard.device import pick_device
+from regard.models.base import Model
+from regard.models.ensemble import Ensemble
+from regard.models.for_search import for_search
+from regard.training.cost import Cost
+
+CHUNK = {"cuda": 20_000, "cpu": 100}  # lines
+LONGEST = 120  # tokens of a source
+RATIO = 2.0  # of the lengths in tokens, from SHORT tokens on
+SHORT = 6
+ALPHA = 0.6
+
+
+@dataclass
+class Tally:
+    lines: int = 0
+    left_out: int = 0
+    tokens: int = 0
+    flops: float = 0.0
+    seconds: float = 0.0
+    finished: bool = True  # all lines of all files
+
+
+def chunks(path: Path, size: int) -> Iterator[list[str]]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        while some := [line.rstrip("\n") for line in islice(file, size)]:
+            yield some
+
+
+def looks_right(source: int, said: int, limit: int) -> bool:
+    """By the numbers of tokens.
+
+    >>> looks_right(10, 12, 42), looks_right(10, 0, 42), looks_right(10, 41, 42), looks_right(10, 25, 42)
+    (True, False, False, False)
+    """
+    longer, shorter = max(source, said), min(source, said)
+    return said > 0 and said + 1 < limit and (longer <= SHORT or longer <= RATIO * shorter)
+
+
+class Sayer:
+    def __init__(self, folders: list[Path], device: str) -> None:
+        bundles = [Bundle.load(find_model(folder), device) for folder in folders]
+        self.tokenizer = bundles[0].tokenizer
+        if any(bundle.tokenizer.fingerprint != self.tokenizer.fingerprint for bundle in bundles):
+            raise SystemExit("models that translate together must have one vocabulary")
+        for bundle in bundles:
+            bundle.model.eval()
+        plain: Model = bundles[0].model if len(bundles) == 1 else Ensemble([bundle.model for bundle in bundles])
+        self.model, self.costs = for_search(plain), [Cost(bundle.model) for bundle in bundles]
+
+    def say(self, lines: list[str], tag: str, beam: int, tally: Tally) -> list[tuple[str, str]]:
+        """The lines that were translated well, as far as that can be seen, with their translations."""
+        began = time.perf_counter()
+        ids = self.tokenizer.encode_source(lines)
+        kept = [i for i, one in enumerate(ids) if 0 < len(one) <= LONGEST]
+        mark = self.tokenizer.tag_ids(tag)
+        requests = [SearchRequest((*mark, *ids[i])) for i in kept]
+        found = search(self.model, requests, SearchOptions(beam, ALPHA))
+        pairs = []
+        for i, request, best in zip(kept, requests, found, strict=True):
+            said = best[0].ids
+            tally.tokens += len(said) + 1
+            steps = [len(said) + 1] * beam
+            tally.flops += sum(cost.of_search(len(request.ids) + 1, steps) for cost in self.costs)
+            if looks_right(len(ids[i]), len(said), length_limit(request)):
+                pairs.append((lines[i], self.tokenizer.decode(said)))
+        tally.lines += len(lines)
+        tally.left_out += len(lines) - len(pairs)
+        tally.seconds += time.perf_counter() - began
+        return pairs
+
+
+class Job:
+    """A text on its way. Its two files appear when it is done, as far as there was time."""
+
+    def __init__(self, text: str, source: str, target: str, tag: str, beam: str, size: int) -> None:
+        self.outs = [Path(source), Path(target)]
+        self.parts = [out.with_name(f"{out.name}.part") for out in self.outs]
+        self.tag, self.beam, self.lines = tag, int(beam), 0
+        self.kind = self.outs[0].name.partition(".")[0]
+        self.done = all(out.is_file() for out in self.outs)
+        self.chunks = chunks(Path(text), size)
+        for part in () if self.done else self.parts:
+            part.unlink(missing_ok=True)
+
+    def go_on(self, sayer: Sayer, tally: Tally) -> bool:
+        """Translate the next chunk; False if there is none."""
+        lines = next(self.chunks, None)
+        if lines is None:
+            return False
+        pairs = sayer.say(lines, self.tag, self.beam, tally)
+        for side, part in enumerate(self.parts):
+            with part.open("a", encoding="utf-8") as file:
+                file.writelines(" ".join(pair[side].split()) + "\n" for pair in pairs)
+        self.lines += len(pairs)
+        print(f"{self.outs[1].name}: {self.lines:,} lines, {tally.tokens / tally.seconds:,.0f} tokens/s", flush=True)
+        return True
+
+    def finish(self) -> None:
+        for part, out in zip(self.parts, self.outs, strict=True):
+            if part.is_file():
+                part.replace(out)
+
+
+def translate(sayer: Sayer, jobs: list[Job], until: float, tally: Tally) -> None:
+    jobs = [job for job in jobs if not job.done]
+    for kind in dict.fromkeys(job.kind for job in jobs):
+        going = [job for job in jobs if job.kind == kind]
+        while going and time.time() < until:
+            going = [job for job in going if time.time() < until and job.go_on(sayer, tally)]
+        tally.finished &= time.time() < until
+    for job in jobs:
+        job.finish()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--model", type=Path, action="append", required=True, help="several: an ensemble")
+    words = ("FILE", "SRC", "TGT", "TAG", "BEAM")
+    options.add_argument("--text", nargs=len(words), action="append", required=True, metavar=words)
+    options.add_argument("--seconds", type=float, default=600.0, help="begin nothing more after this time")
+    options.add_argument("--device", default="auto")
+    given = options.parse_args()
+    until = time.time() + given.seconds
+    device = pick_device(given.device)
+    size = CHUNK.get(device.type, CHUNK["cpu"])
+    jobs = [Job(*text, size) for text in given.text]
+    sayer, tally = Sayer(given.model, str(device)), Tally()
+    translate(sayer, jobs, until, tally)
+    print(json.dumps(asdict(tally)))
+
+
+if __name__ == "__main__":
+    main()
