@@ -7,7 +7,7 @@
 Stages, each of which is skipped if it was done before in OUT:
 
     texts        the embedded grammar, a part of Europarl to be changed, sentences to evaluate on        OUT/texts
-    encode       the vocabulary, and all text as ids                                                     OUT/cache
+    encode       the vocabulary, known words, and all text as ids                             OUT/vocabulary, OUT/cache
     teacher      general-teacher.toml, by minutes; with --seeds 1 2 two of them                          OUT/teacher-1
     translate    the teachers say text in all six directions, together, as much as there is time for     OUT/said
     encode-said  what they said, with the teacher's vocabulary
@@ -267,7 +267,11 @@ def main() -> None:
     options.add_argument("--seeds", type=int, nargs="+", default=[1], help="a teacher for each")
     options.add_argument("--teachers", type=Path, nargs="+", default=[], help="models that translate, together")
     options.add_argument("--start-from", type=Path, help="weights that the first training of this session goes on from")
-    options.add_argument("--vocabulary", type=Path, help="a tokenizer.json that was learnt before")
+    options.add_argument(
+        "--vocabulary",
+        type=Path,
+        help="a folder with tokenizer.json and words.txt, such as OUT/vocabulary of a chain before: it saves a minute",
+    )
     options.add_argument("--beam", type=int, default=5, help="of the teachers; Europarl is translated greedily")
     options.add_argument("--teacher-recipe", type=Path, default=HERE / "general-teacher.toml")
     options.add_argument("--student-recipe", type=Path, default=HERE / "general-student.toml")

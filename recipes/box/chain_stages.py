@@ -16,13 +16,16 @@ from chain_plan import DIRECTIONS, Said, to_be_said, training_minutes
 from chain_texts import lines_of, write_texts
 from rich.console import Console
 
+from regard.bundle.bundle import read_words
+from regard.bundle.find import find_model
+from regard.bundle.folder import TOKENIZER, WORDS
 from regard.data.cache import learnt_before
 from regard.data.splits import find_splits
 from regard.errors import InputError
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress, has_checkpoint
-from regard.training.material import learn_text, make_batches
+from regard.training.material import learn_known_words, learn_text, make_batches, read_held_out
 
 if TYPE_CHECKING:
     from chain import Chain
@@ -61,38 +64,45 @@ def texts(chain: Chain, seconds: float) -> Costs:
 
 
 def encode(chain: Chain, seconds: float) -> Costs:
-    """The teacher's text. The vocabulary is the given one, that of the model to start from, or learnt."""
+    """The teacher's text. Vocabulary and known words are those given, those of the model to start from, or learnt."""
     given = chain.vocabulary
     if given is None and chain.start_from is not None:
-        from regard.bundle.find import find_model
-
-        given = find_model(chain.start_from) / "tokenizer.json"
+        given = find_model(chain.start_from)
     yield StageCost("encode", "cpu", note=encoded(chain, chain.recipe("teacher"), given))
 
 
 def encode_said(chain: Chain, seconds: float) -> Costs:
     """The student's text, with the teacher's vocabulary: what the teacher was trained on is not encoded again."""
-    from regard.bundle.find import find_model
-
-    vocabulary = find_model(chain.teacher_folders()[0]) / "tokenizer.json"
-    yield StageCost("encode-said", "cpu", note=encoded(chain, chain.recipe("student"), vocabulary))
+    given = find_model(chain.teacher_folders()[0])
+    yield StageCost("encode-said", "cpu", note=encoded(chain, chain.recipe("student"), given))
 
 
-def encoded(chain: Chain, recipe: Recipe, vocabulary: Path | None) -> str:
-    """Put the vocabulary and all ids into the cache, where training looks for them."""
+def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
+    """Put vocabulary, known words and all ids into the cache, where training looks for them; the first two into
+    OUT/vocabulary too, to be given to another chain."""
     splits = find_splits(recipe.data)
     console = Console(file=chain.log, width=120)
-    if vocabulary is None:
+    if given is None:
         tokenizer = learn_text(recipe.data, recipe.text, splits, console)
     else:
-        known = Tokenizer.load(vocabulary)
-        if known.config != recipe.text:
-            raise InputError(
-                f"{vocabulary} was not made with the [text] of the recipe: {known.config}, not {recipe.text}"
-            )
-        tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), lambda: known)
+        tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), lambda: vocabulary_in(given, recipe))
     batches = make_batches(recipe.data, recipe.train, splits.train, tokenizer, Progress(), console)
+    assert splits.dev is not None
+    dev, pairs = read_held_out(splits.dev), batches.corpus.report.read
+    words = None if given is None else read_words(given)
+    known = learn_known_words(recipe.data, splits, dev, pairs, words)
+    folder = chain.out / "vocabulary"
+    folder.mkdir(exist_ok=True)
+    tokenizer.save(folder / TOKENIZER)
+    known.save(folder / WORDS)
     return f"{tokenizer.target_size:,} pieces; {batches.corpus.report.summary()}"
+
+
+def vocabulary_in(folder: Path, recipe: Recipe) -> Tokenizer:
+    found = Tokenizer.load(folder / TOKENIZER)
+    if found.config != recipe.text:
+        raise InputError(f"{folder} was not made with the [text] of the recipe: {found.config}, not {recipe.text}")
+    return found
 
 
 def teachers_missing(chain: Chain) -> list[int]:

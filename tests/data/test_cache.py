@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.cache import learnt_before
+from regard.data.cache import learnt_before, words_known_before
 from regard.data.corpus import DataConfig
+from regard.text.known_words import KnownWords
 from regard.text.tokenizer import TextConfig, Tokenizer
 
 PAIRS = [("the cat sleeps", "le chat dort")] * 9
@@ -43,3 +44,25 @@ def test_no_place_to_keep_it(tmp_path: Path, place: str) -> None:
     data = DataConfig(cache=str(tmp_path / place))
     found = learnt_before(data, TextConfig(), "a", lambda: Tokenizer.train(lambda: iter(PAIRS), TextConfig()))
     assert found.encode_source(["the cat"])
+
+
+def test_words_are_learnt_once(tmp_path: Path) -> None:
+    data, learnt = DataConfig(cache=str(tmp_path / "cache")), 0
+
+    def ask(fingerprint: str, language: str = "en") -> KnownWords:
+        def learn() -> KnownWords:
+            nonlocal learnt
+            learnt += 1
+            return KnownWords.learn(PAIRS, language)
+
+        return words_known_before(data, fingerprint, language, learn)
+
+    assert ask("a").words == ask("a").words == {"the", "cat", "sleeps"}
+    assert learnt == 1
+    ask("b")
+    ask("a", "de")
+    assert learnt == 3
+    for path in (tmp_path / "cache").iterdir():
+        path.write_bytes(b"damaged")
+    assert ask("a").words == {"the", "cat", "sleeps"}
+    assert learnt == 4

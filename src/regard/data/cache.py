@@ -1,7 +1,7 @@
-"""The cache of encoded corpora (`encode.py`) and learnt vocabularies.
+"""The cache of encoded corpora (`encode.py`), learnt vocabularies and known words.
 
-A vocabulary is a pure function of the text and the settings, so a cached one equals a new one. One that cannot be read
-is learnt again; if nothing can be written, nothing is cached.
+They are pure functions of the text and the settings, so a cached one equals a new one. One that cannot be read is
+learnt again; if nothing can be written, nothing is cached.
 """
 
 from __future__ import annotations
@@ -15,14 +15,31 @@ from pathlib import Path
 import tokenizers
 
 from regard.data.corpus import DataConfig
-from regard.errors import BundleError
+from regard.errors import BundleError, InputError
 from regard.files import user_cache, write_atomically
+from regard.text.known_words import FIRST_LINE, KnownWords
 from regard.text.tokenizer import FORMAT, TextConfig, Tokenizer
 
 
 def cache_folder(config: DataConfig) -> Path:
     """data.cache of the recipe, else $REGARD_CACHE, else the user's cache folder."""
     return Path(config.cache).expanduser() if config.cache else user_cache()
+
+
+def words_known_before(
+    data: DataConfig, fingerprint: str, language: str, learn: Callable[[], KnownWords]
+) -> KnownWords:
+    """The words of the text with this fingerprint, from the cache or learnt now."""
+    name = hashlib.blake2b(repr((FIRST_LINE, fingerprint, language)).encode(), digest_size=12).hexdigest()
+    path = cache_folder(data) / f"{name}.words.txt"
+    try:
+        return KnownWords.load(path)
+    except (InputError, OSError):
+        known = learn()
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        known.save(path)
+    return known
 
 
 def learnt_before(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:

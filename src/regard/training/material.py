@@ -11,7 +11,7 @@ from rich.console import Console
 
 from regard.batch import Batch, FlatBatch
 from regard.data.batching import Batches, Encoded
-from regard.data.cache import cache_folder, learnt_before
+from regard.data.cache import cache_folder, learnt_before, words_known_before
 from regard.data.corpus import DataConfig, PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.mixture import Mixture
@@ -90,10 +90,20 @@ def read_material(
         guide = Guide(batches.corpus, tokenizer, cache_folder(data), warn)
     known = None
     if batches.corpus.has_target_ids(tokenizer.slot_ids):
-        language = (language_of(dev.sources) if dev else None) or "en"
-        stride = -(-batches.corpus.report.read // SAMPLE)
-        known = world.broadcast(lambda: KnownWords.learn(islice(splits.training_pairs(), 0, None, stride), language))
+        known = world.broadcast(lambda: learn_known_words(data, splits, dev, batches.corpus.report.read))
     return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide, known)
+
+
+def learn_known_words(
+    data: DataConfig, splits: Splits, dev: HeldOut | None, pairs: int, known: KnownWords | None = None
+) -> KnownWords:
+    """From at most SAMPLE of the training pairs, or from the cache; those that are given are put there."""
+    language = (language_of(dev.sources) if dev else None) or "en"
+
+    def learn() -> KnownWords:
+        return known or KnownWords.learn(islice(splits.training_pairs(), 0, None, -(-pairs // SAMPLE)), language)
+
+    return words_known_before(data, splits.fingerprint(), language, learn)
 
 
 def make_batches(
