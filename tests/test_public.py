@@ -26,7 +26,20 @@ FLAGS = {
     "bench": ["--updates", "--json", "--set", "--help"],
     "doctor": ["--sample-pairs", "--no-predict", "--json", "--set", "--help"],
     "translate": [
-        *("--model", "--input", "--out", "--beam", "--nbest", "--length-penalty", "--steer", "--rules", "--unknown"),
+        *(
+            "--to",
+            "--from",
+            "--through",
+            "--model",
+            "--input",
+            "--out",
+            "--beam",
+            "--nbest",
+            "--length-penalty",
+            "--steer",
+            "--rules",
+            "--unknown",
+        ),
         *("--tag", "--mend", "--no-mend", "--sample", "--temperature", "--seed"),
         *("--batch-tokens", "--attention", "--json", "--device", "--engine", "--help"),
     ],
@@ -59,7 +72,7 @@ FLAGS = {
     ],
     "corpus": ["--out", "--size", "--seed", "--help"],
     "fetch": ["--out", "--mirror", "--help"],
-    "info": ["--model", "--json", "--help"],
+    "info": ["--model", "--all", "--json", "--help"],
     "pack": ["--out", "--model", "--weights", "--lexicon", "--about", "--tag", "--beside", "--rank", "--help"],
     "import": ["--out", "--weights", "--tag", "--help"],
     "export": ["--as", "--out", "--model", "--weights", "--help"],
@@ -73,7 +86,7 @@ def python(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_exactly_these_names_are_public() -> None:
     classes = ["Mbr", "RegardError", "Sampling", "Translation", "Translator"]
-    assert regard.__all__ == [*classes, "__version__", "bleu", "chrf", "load", "resume", "ter", "train"]
+    assert regard.__all__ == [*classes, "__version__", "bleu", "chrf", "load", "resume", "ter", "train", "translate"]
     assert set(regard.__all__) <= set(dir(regard))
     for name in regard.__all__:
         assert getattr(importlib.import_module("regard"), name) is not None

@@ -11,24 +11,26 @@ of the interface.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from regard.errors import InputError, RegardError
 from regard.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
+    from typing import Unpack
 
     from regard.decode.options import Mbr, Sampling
     from regard.decode.translation import Translation
+    from regard.decode.translator import TranslateOptions
     from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
     from regard.metrics.chrf import ChrfScore
     from regard.metrics.ter import TerScore
     from regard.recipe.recipe import Recipe
     from regard.training.run import Outcome
-    from regard.translator import Translator
+    from regard.translator import Translator, TranslatorChain
 
 __all__ = [
     "Mbr",
@@ -43,6 +45,7 @@ __all__ = [
     "resume",
     "ter",
     "train",
+    "translate",
 ]
 
 _CLASSES = {
@@ -65,21 +68,89 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+@overload
 def load(
     path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, device: str = "auto", engine: str = "auto"
-) -> Translator:
+) -> Translator: ...
+
+
+@overload
+def load(path: str, device: str = "auto", engine: str = "auto", *, through: str) -> TranslatorChain: ...
+
+
+def load(
+    path: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    device: str = "auto",
+    engine: str = "auto",
+    *,
+    through: str | None = None,
+) -> Translator | TranslatorChain:
     """The translator in a model folder or a run's folder (its best model); of several folders, their ensemble. Without
     a path, or with a name such as "en-fr", a model that comes with the package. `device` is "auto", "cpu", "cuda",
     "cuda:1" or "mps"; `engine` is "native" (torch), "ctranslate2", or "auto", which takes CTranslate2 on a CPU where
-    there is a converted model (docs/engines.md).
+    there is a converted model (docs/engines.md). With `through` the path is a pair of languages, such as "fr-de", and
+    what is loaded translates by way of a third one.
 
     >>> import regard
     >>> regard.load(device="cpu").translate("The cat is on the mat.").text
     'Le chat est sur le tapis.'
     """
+    if through is not None:
+        from regard.by_language import load_through
+
+        return load_through(path, through, device, engine)
     from regard.translator import Translator
 
     return Translator.load(path, device, engine)
+
+
+@overload
+def translate(  # type: ignore[overload-overlap]
+    texts: str,
+    *,
+    to: str,
+    source: str | None = None,
+    through: str | None = None,
+    device: str = "auto",
+    engine: str = "auto",
+    **options: Unpack[TranslateOptions],
+) -> Translation: ...
+
+
+@overload
+def translate(
+    texts: Iterable[str],
+    *,
+    to: str,
+    source: str | None = None,
+    through: str | None = None,
+    device: str = "auto",
+    engine: str = "auto",
+    **options: Unpack[TranslateOptions],
+) -> list[Translation]: ...
+
+
+def translate(
+    texts: str | Iterable[str],
+    *,
+    to: str,
+    source: str | None = None,
+    through: str | None = None,
+    device: str = "auto",
+    engine: str = "auto",
+    **options: Unpack[TranslateOptions],
+) -> Translation | list[Translation]:
+    """A text, or several, into the language `to`, each by the translator in the box for its language: `source`, or what
+    is found in the text. Where there is none, `through="en"` takes two, by way of English. Other options are those of
+    `Translator.translate`.
+
+    >>> import regard
+    >>> regard.translate("The cat is on the mat.", to="French", device="cpu").text
+    'Le chat est sur le tapis.'
+    """
+    from regard.by_language import LanguageChoice, translate_by_language
+
+    return translate_by_language(texts, LanguageChoice(to, source, through), device, engine, **options)
 
 
 def train(recipe: Recipe | Mapping[str, Any] | str | PathLike[str], out: str | PathLike[str] | None = None) -> Outcome:

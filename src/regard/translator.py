@@ -1,4 +1,4 @@
-"""`regard.Translator`: a model that translates, scores, explains and aligns.
+"""`regard.Translator`: a model that translates, scores, explains and aligns; and two of them one after the other.
 
 It stands above `explain` because it uses it; `decode/translator.py` has the part that only needs search.
 """
@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from regard.decode.chain import TextChain
 from regard.decode.texts import checked_texts
 from regard.decode.translator import TextTranslator, TranslateOptions
 from regard.errors import InputError
@@ -21,17 +22,8 @@ if TYPE_CHECKING:
     from regard.explain.word_alignment import WordAlignment
 
 
-class Translator(TextTranslator):
-    """What `regard.load` returns.
-
-    >>> import regard
-    >>> translator = regard.load("en-fr", device="cpu")
-    >>> translator.translate("The cat is black.").text
-    'Le chat est noir.'
-
-    Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
-    thread, because torch's threads do not survive a fork.
-    """
+class FileTranslation:
+    """Files in, files out, for a translator and for a chain of them."""
 
     def translate_file(
         self,
@@ -62,21 +54,28 @@ class Translator(TextTranslator):
         from regard.bulk.translate_file import FileJob, RunOptions, translate_file
         from regard.formats.table import format_of
 
+        assert isinstance(self, Translator | TranslatorChain)
         source = Path(input)
         form = OutputForm(options.get("nbest", 1))
         kind = format or format_of(source) or "lines"
         job = FileJob(source, kind, tuple(columns), dict(options), form, None if report is None else Path(report))
         if workers > 1 and not (self.folders and self.rule_system is None):
             raise InputError("workers load the model from its folder, without rules; this one needs workers=1")
-        run = RunOptions(workers, partial(self._load_again, self.load_options), restart, progress=lines_done)
+        run = RunOptions(workers, partial(_load_again, type(self), self.load_options), restart, progress=lines_done)
         return translate_file(self, job, Path(out), run)
 
-    @classmethod
-    def _load_again(cls, options: dict[str, Any], number: int) -> Translator:
-        """The same translator in worker `number`; with several GPUs each has its own."""
-        from regard.device import nth_device
 
-        return cls.load(**options | {"device": nth_device(options["device"], number)})
+class Translator(FileTranslation, TextTranslator):
+    """What `regard.load` returns.
+
+    >>> import regard
+    >>> translator = regard.load("en-fr", device="cpu")
+    >>> translator.translate("The cat is black.").text
+    'Le chat est noir.'
+
+    Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
+    thread, because torch's threads do not survive a fork.
+    """
 
     def explain(
         self,
@@ -122,3 +121,24 @@ class Translator(TextTranslator):
                 raise InputError(f"align needs as many targets as sources, but got {len(others)} and {len(lines)}")
             aligned = list(align_pairs(self, list(zip(lines, others, strict=True))))
         return aligned[0] if isinstance(sources, str) else aligned
+
+
+class TranslatorChain(FileTranslation, TextChain):
+    """What `regard.load("fr-de", through="en")` returns: two translators, one after the other. It translates texts and
+    files; what is of one model, such as an explanation, it refuses."""
+
+    @classmethod
+    def load(cls, paths: Sequence[str | PathLike[str]], device: str = "auto", engine: str = "auto") -> TranslatorChain:
+        """The models in these folders, or of these names in the box, in this order."""
+        made = cls([Translator.load(path, device, engine) for path in paths])
+        made.load_options = {"paths": made.folders, "device": device, "engine": engine}
+        return made
+
+
+def _load_again(
+    kind: type[Translator] | type[TranslatorChain], options: dict[str, Any], number: int
+) -> Translator | TranslatorChain:
+    """The same translator in worker `number`; with several GPUs each has its own."""
+    from regard.device import nth_device
+
+    return kind.load(**options | {"device": nth_device(options["device"], number)})

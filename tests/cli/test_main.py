@@ -23,10 +23,13 @@ def test_without_a_command_there_are_all() -> None:
     assert {*get_command(app).commands} == {*NAMES}  # type: ignore[attr-defined]
 
 
-def test_only_texts_without_flags_go_past_the_parser() -> None:
-    assert texts_alone(["translate", "The cat.", "A dog - or two."]) == ["The cat.", "A dog - or two."]
-    for words in ([], ["translate"], ["translate", "--json", "a"], ["translate", "a", "--", "-b"], ["info", "a"]):
-        assert texts_alone(words) == []
+def test_only_texts_and_their_languages_go_past_the_parser() -> None:
+    assert texts_alone(["translate", "The cat.", "A dog - or two."]) == {"text": ["The cat.", "A dog - or two."]}
+    given = {"text": ["a"], "to": "fr", "source": "en"}
+    assert texts_alone(["translate", "--to", "fr", "--from", "en", "a"]) == given
+    for line in ("", "translate", "translate --json a", "translate a -- -b", "info a", "translate --to fr",
+                 "translate --to -x a", "translate --to fr --json a", "translate --to"):  # fmt: skip
+        assert texts_alone(line.split()) == {}
 
 
 def test_the_parser_gives_the_same_request(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,10 +43,11 @@ def test_the_parser_gives_the_same_request(call: Call, monkeypatch: pytest.Monke
         raise StopError
 
     monkeypatch.setattr("regard.translator.Translator.load", classmethod(load))
-    for words in (["translate", "The cat.", "A dog."], ["translate", "--", "The cat.", "A dog."]):
-        call(*words)
-    assert len(asked) == 2
-    assert asked[0] == asked[1]
+    for words in (["The cat.", "A dog."], ["--", "The cat.", "A dog."]):
+        call("translate", *words)
+        call("translate", "--to", "fr", "--from", "en", *words)
+    assert len(asked) == 4
+    assert asked[:2] == asked[2:]
 
 
 def test_both_ways_translate_alike(call: Call) -> None:

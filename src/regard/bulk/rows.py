@@ -21,6 +21,7 @@ from regard.errors import InputError
 from regard.text.words import word_spans
 
 if TYPE_CHECKING:
+    from regard.decode.chain import TextChain
     from regard.decode.translator import TextTranslator
 
 
@@ -54,13 +55,23 @@ def written(
     first: int,
     translations: Sequence[Translation],
     form: OutputForm,
-    translator: TextTranslator,
+    translator: TextTranslator | TextChain,
     tag: str | None = None,
 ) -> Iterator[str]:
     """The output of each text. `first` texts came before; `tag` is the one that the texts were translated with."""
-    scores = token_scores(translator, translations, tag) if form.token_scores else None
+    model = one_model(translator) if form.alignments or form.token_scores else None
+    scores = token_scores(model, translations, tag) if model and form.token_scores else None
     for number, translation in enumerate(translations):
-        yield formatted(first + number, translation, form, translator, scores[number] if scores else ())
+        yield formatted(first + number, translation, form, model, scores[number] if scores else ())
+
+
+def one_model(translator: TextTranslator | TextChain) -> TextTranslator:
+    """What gives token scores and alignments."""
+    from regard.decode.chain import TextChain
+
+    if isinstance(translator, TextChain):
+        translator.refuse("a column of alignments or token scores")
+    return translator
 
 
 def formatted(

@@ -8,6 +8,7 @@ same, byte for byte.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -31,11 +32,12 @@ from regard.formats.stretches import STREAMED, stretch_reader
 from regard.workers import WorkerKilledError, WorkerPool
 
 if TYPE_CHECKING:
+    from regard.decode.chain import TextChain
     from regard.decode.translator import TextTranslator
 
 MOST_WORKERS = 256
 # Makes the translator of a process; called with the number of the process, from 0.
-MakeTranslator = Callable[[int], "TextTranslator"]
+MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,16 @@ class FileJob:
         filled = {"split": "sentences", **self.options}
         return FileTask(str(self.input), filled, self.form, reader, self.report is not None, suffix)
 
+    def first_texts(self) -> list[str]:
+        """Those of the first chunk, to be looked at."""
+        chunk = next(self.chunks(), None)
+        reader = self.task("").reader
+        if chunk is None:
+            return []
+        if reader is None:
+            return list(decode_lines(io.BytesIO(chunk.data), str(self.input)))
+        return [segment.text for segment in reader.read(chunk.data, chunk.first_line)[0].segments]
+
     def survey(self) -> int:
         """The number of lines or rows. What cannot be read is found here, before anything is translated."""
         if self.format == "parquet":
@@ -96,12 +108,14 @@ class RunOptions:
 DEFAULT_RUN = RunOptions()
 
 
-def translate_file(translator: TextTranslator, job: FileJob, out: Path, run: RunOptions = DEFAULT_RUN) -> Tally:
+def translate_file(
+    translator: TextTranslator | TextChain, job: FileJob, out: Path, run: RunOptions = DEFAULT_RUN
+) -> Tally:
     """Translate a file into another."""
     out = out.resolve()
     lines, task = _checked(job, out, run), job.task(out.suffix if out.suffix in COMPRESSED else "")
     settings: dict[str, Any] = {"format": job.format, "columns": job.columns, "form": job.form, "suffix": task.suffix}
-    settings |= {"report": task.report, "processes": run.share.world, "engine": engine_of(translator)}
+    settings |= {"report": task.report, "processes": run.share.world, "engine": translator.engine_name}
     identity = work_identity(job.input, translator.folders, settings, job.options)
     with PartialOutput(out, run.share, identity, run.restart) as part:
         done = part.lines
@@ -129,18 +143,11 @@ def translate_file(translator: TextTranslator, job: FileJob, out: Path, run: Run
 
 
 def translated_chunks(
-    translator: TextTranslator, job: FileJob, progress: Progress | None = None
+    translator: TextTranslator | TextChain, job: FileJob, progress: Progress | None = None
 ) -> Iterator[ChunkResult]:
     """The results of all chunks, in order, for an output that cannot be resumed, such as a pipe."""
     check_form(job.form, job.options.get("split", "sentences"))
     return map(ChunkTranslator(translator, job.task(""), progress), job.chunks())
-
-
-def engine_of(translator: TextTranslator) -> str:
-    """What searches, as far as it may change a translation: two engines, or two kinds of weights, can differ."""
-    if translator.converted is not None:
-        return f"CTranslate2, {translator.converted.made.weights}"
-    return f"native, {str(translator.load_options.get('device')).partition(':')[0]}"
 
 
 def _checked(job: FileJob, out: Path, run: RunOptions) -> int:

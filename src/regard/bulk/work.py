@@ -20,6 +20,7 @@ from regard.formats.stretches import StretchReader
 from regard.formats.translate_document import translate_read
 
 if TYPE_CHECKING:
+    from regard.decode.chain import TextChain
     from regard.decode.translator import TextTranslator
 
 Progress = Callable[[int], None]  # called with the number of sentences that were finished
@@ -47,7 +48,9 @@ class ChunkResult:
 class ChunkTranslator:
     """A translator that does a task, chunk by chunk."""
 
-    def __init__(self, translator: TextTranslator, task: FileTask, progress: Progress | None = None) -> None:
+    def __init__(
+        self, translator: TextTranslator | TextChain, task: FileTask, progress: Progress | None = None
+    ) -> None:
         self.translator, self.task, self.progress = translator, task, progress
 
     def __call__(self, chunk: FileChunk) -> ChunkResult:

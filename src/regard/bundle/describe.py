@@ -1,12 +1,13 @@
-"""What is known of a bundle, for `regard info`: its files, its sizes, and its card."""
+"""What is known of a bundle, for `regard info`: its files, its sizes, and its card; and of all in the box in short."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from regard.bundle import box
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import card_rows, read_card
+from regard.bundle.card import About, card_rows, read_card
 from regard.bundle.find import find_model
 from regard.bundle.folder import PARTS, beside, part, updates
 
@@ -44,4 +45,27 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
         **({"tags": [" ".join(tags)]} if (tags := bundle.tokenizer.config.tags) else {}),
         "per sentence": [f"{bundle.model.flops(TOKENS, TOKENS):.2g} FLOPs, of {TOKENS} tokens into {TOKENS}, greedily"],
         **rows,
+    }
+
+
+def describe_box() -> list[dict[str, Any]]:
+    """Each model in the box in short; nothing but its card and vocabulary is read."""
+    return [_in_short(name, box.boxed(name)) for name in box.names()]
+
+
+def _in_short(name: str, folder: Path) -> dict[str, Any]:
+    bundle, other = Bundle.read(folder), beside(folder)
+    card = read_card(bundle.card)
+    about = card.about or About()
+    return {
+        "name": name,
+        "folder": str(folder),
+        "title": about.title,
+        "languages": bundle.languages,
+        "bytes": sum(path.stat().st_size for path in folder.iterdir() if path.is_file()),
+        "beside": other and other.name,
+        "tag": bundle.tag,
+        "tests": {name: {one.name: one.score for one in test.metrics} for name, test in card.tests.items()},
+        "calibrated": card.calibration.fitted,
+        "licences": list(dict.fromkeys(data.licence for data in about.data)),
     }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.translator import Translator
+    from regard.decode.chain import TextChain
+    from regard.decode.translator import TextTranslator
 
 
 def check_alternatives(count: int | None, prefix: str, position: int | None, others: dict[str, bool]) -> None:
@@ -26,10 +27,13 @@ def check_alternatives(count: int | None, prefix: str, position: int | None, oth
 
 
 def write_alternatives(
-    out: TextIO, translator: Translator, texts: Iterator[str], options: Mapping[str, Any], as_json: bool
+    out: TextIO,
+    texts: Iterator[tuple[TextTranslator | TextChain, str]],
+    options: Mapping[str, Any],
+    as_json: bool,
 ) -> None:
     """For each text a line for each alternative: probability, word and sentence; an empty line between texts."""
-    for number, text in enumerate(texts):
+    for number, (translator, text) in enumerate(texts):
         found = translator.alternatives(text, **options)
         if as_json:
             rows = [asdict(one) for one in found]

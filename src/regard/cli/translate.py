@@ -5,13 +5,22 @@ from __future__ import annotations
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
 from regard.bundle import box
 from regard.cli.alternatives import check_alternatives, write_alternatives
 from regard.cli.doubts import Doubts
+from regard.cli.languages import (
+    check_one_model,
+    document_texts,
+    languages_of,
+    loader,
+    part_of_file,
+    parts_of_lines,
+    say,
+)
 from regard.cli.lines import STDIN, check_output, read_lines, write_output
 from regard.cli.options import WIDEST_BEAM, Beam, Device, Engine, Guard, Json, LengthPenalty, number
 from regard.cli.process import warn
@@ -42,7 +51,6 @@ from regard.cli.strategy_flags import (
 from regard.cli.translate_bulk import (
     RunFlags,
     check_run,
-    load_translator,
     share_of_this_process,
     streamed_format,
     translate_bulk,
@@ -60,6 +68,32 @@ def translate(
         typer.Argument(
             metavar="TEXT",
             help='Texts to translate; without any, standard input. Write -- before one that starts with "-".',
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="LANGUAGE",
+            help="The language to translate into, as a code or a name: fr, fra, French. The translator is one in the "
+            "box; regard info --all lists them.",
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="LANGUAGE",
+            help="With --to: the language of the text.  [default: found in each TEXT; of a file or standard input, in "
+            "its first lines, for all of it]",
+        ),
+    ] = None,
+    through: Annotated[
+        str | None,
+        typer.Option(
+            "--through",
+            metavar="LANGUAGE",
+            help="With --to: translate by way of this language where there is no direct translator. It loses more.",
         ),
     ] = None,
     model: Annotated[
@@ -269,10 +303,12 @@ def translate(
 
     Sentences are translated one by one; line breaks, spaces and list marks stay as they are. Numbers, addresses,
     placeholders and unknown names survive. Doubtful sentences are counted on standard error. A file is translated
-    in chunks; after a stop, also by kill -9, the same command goes on (docs/files.md).
+    in chunks; after a stop, also by kill -9, the same command goes on (docs/files.md). With --to the translator is
+    chosen by languages (docs/model.md).
 
     \b
       regard translate "The cat is on the mat. Call 555-0199 at 3:45 pm!"
+      regard translate --to French "The cat is on the mat."
       regard translate --input corpus/dev.en --out dev.out --split lines --beam 1
     """
     from regard.bulk.rows import OutputForm, check_form
@@ -307,37 +343,57 @@ def translate(
     check_run(flags, streamed is not None and out is not None)
     form = OutputForm(nbest, as_json, alignments, token_scores)
     check_form(form, split)
+    wanted = languages_of(to, source, through, {"--model": bool(model), "--tag": tag is not None})
     chunks = iter(()) if name or streamed else chunks_of(text, input, split)
-    terms = glossary_of(glossary, keep)
-    load = partial(load_translator, model or None, device, engine, bool(rules))
-    translator = load(share_of_this_process().rank)
-    if alternatives is not None:
-        place = {"prefix": prefix, "position": None if position is None else position - 1}
-        asked = place | {"count": alternatives, "tag": tag}
-        lines = chain.from_iterable(chunks)
-        write_output(out, lambda file: write_alternatives(file, translator, lines, asked, as_json))
-        return
     options = {
         "beam": beam, "nbest": nbest, "length_penalty": length_penalty, "steer": steer, "rules": rules,
         "unknown": unknown, "tag": tag, "split": split, "protect": protect, "mend": mend, "localize": localize,
-        "glossary": terms, "guard": guard, "no_repeat": no_repeat, "batch_tokens": batch_tokens, **strategy,
+        "glossary": glossary_of(glossary, keep), "guard": guard, "no_repeat": no_repeat, "batch_tokens": batch_tokens,
+        **strategy,
     }  # fmt: skip
     doubts = Doubts(report, strict)
+    job = None
     if streamed is not None and input is not None:
         from regard.bulk.translate_file import FileJob
 
         job = FileJob(input, streamed, tuple(column or ()), options, form, report)
-        translate_bulk(translator, job, out, load, flags, doubts)
+    first_texts = job.first_texts if job else partial(document_texts, input, name)
+    parts = [part_of_file(wanted, first_texts)] if job or name else parts_of_lines(wanted, text, chunks)
+    check_one_model(
+        parts,
+        {"--attention": attention, "--alternatives": alternatives is not None, "--alignments": alignments,
+         "--token-scores": token_scores, "--nbest": nbest > 1, "--prefix": bool(prefix),
+         "--prefix-file": prefix_file is not None, "--steer": bool(steer), "--rules": bool(rules)},
+    )  # fmt: skip
+    say(parts, wanted)
+    loads = {part.models: loader(part.models, model or (), device, engine, bool(rules)) for part in parts}
+    rank = share_of_this_process().rank
+    translators = {models: load(rank) for models, load in loads.items()}
+    first = parts[0].models
+    if job is not None:
+        translate_bulk(translators[first], job, out, loads[first], flags, doubts)
         return
     if name is not None and input is not None:
         from regard.cli.translate_file import translate_file
 
-        translate_file(translator, options, input, out, name, tuple(column or ()), doubts)
-    else:
-        prefixes = None if prefix_file is None else read_lines(prefix_file)
-        work = Work(translator, options, form, attention, doubts, live=progress_wanted(out), prefixes=prefixes)
-        write_output(out, lambda file: work.write(file, chunks))
-        work.finish()
+        translate_file(translators[first], options, input, out, name, tuple(column or ()), doubts)
+        doubts.finish()
+        return
+    if alternatives is not None:
+        place = {"prefix": prefix, "position": None if position is None else position - 1}
+        asked = place | {"count": alternatives, "tag": tag}
+        texts = ((translators[part.models], line) for part in parts for line in chain.from_iterable(part.chunks))
+        write_output(out, lambda file: write_alternatives(file, texts, asked, as_json))
+        return
+    prefixes = None if prefix_file is None else read_lines(prefix_file)
+    work = Work(options, form, attention, doubts, live=progress_wanted(out), prefixes=prefixes)
+
+    def write(file: TextIO) -> None:
+        for part in parts:
+            work.write(file, translators[part.models], part.chunks)
+
+    write_output(out, write)
+    work.finish()
     doubts.finish()
 
 

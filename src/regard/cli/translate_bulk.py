@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from regard.bulk.share import ProcessShare
     from regard.bulk.tally import Tally
     from regard.bulk.translate_file import FileJob, MakeTranslator
-    from regard.translator import Translator
+    from regard.decode.chain import TextChain
+    from regard.decode.translator import TextTranslator
+    from regard.translator import Translator, TranslatorChain
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -59,11 +61,7 @@ def load_translator(paths: Sequence[Path] | None, device: str, engine: str, rule
     """The translator of process `number`; with several GPUs each process has its own."""
     from regard.translator import Translator
 
-    if number and device in ("auto", "cuda"):
-        from regard.device import nth_device
-
-        device = nth_device(device, number)
-    translator = Translator.load(paths, device, engine)
+    translator = Translator.load(paths, _device(device, number), engine)
     if rules:
         from regard.cli.translate_lines import rule_system
 
@@ -71,8 +69,28 @@ def load_translator(paths: Sequence[Path] | None, device: str, engine: str, rule
     return translator
 
 
+def load_chain(folders: Sequence[Path], device: str, engine: str, number: int = 0) -> TranslatorChain:
+    """The same for translators one after another."""
+    from regard.translator import TranslatorChain
+
+    return TranslatorChain.load(folders, _device(device, number), engine)
+
+
+def _device(device: str, number: int) -> str:
+    if number and device in ("auto", "cuda"):
+        from regard.device import nth_device
+
+        return nth_device(device, number)
+    return device
+
+
 def translate_bulk(
-    translator: Translator, job: FileJob, out: Path | None, load: MakeTranslator, flags: RunFlags, doubts: Doubts
+    translator: TextTranslator | TextChain,
+    job: FileJob,
+    out: Path | None,
+    load: MakeTranslator,
+    flags: RunFlags,
+    doubts: Doubts,
 ) -> None:
     """Translate, show how far it is, and say what is to be said."""
     from regard.bulk.journal import partial_folder
@@ -110,7 +128,9 @@ def share_of_this_process() -> ProcessShare:
     return ProcessShare(int(rank), int(world)) if world.isdecimal() and rank.isdecimal() else ProcessShare()
 
 
-def _to_standard_output(translator: Translator, job: FileJob, progress: FileProgress, doubts: Doubts) -> None:
+def _to_standard_output(
+    translator: TextTranslator | TextChain, job: FileJob, progress: FileProgress, doubts: Doubts
+) -> None:
     from regard.bulk.translate_file import translated_chunks
 
     out: Any = getattr(sys.stdout, "buffer")  # noqa: B009 - a terminal's stream is wrapped

@@ -13,15 +13,16 @@ from regard.cli.translate_lines import Counter, progress_wanted
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.decode.chain import TextChain
     from regard.decode.translation import Translation
-    from regard.translator import Translator
+    from regard.decode.translator import TextTranslator
 
 LARGEST = 200_000_000  # bytes of a document, which is read as a whole
 SHOWN = 5  # warnings
 
 
 def translate_file(
-    translator: Translator,
+    translator: TextTranslator | TextChain,
     options: dict[str, Any],
     input: Path,
     out: Path | None,
@@ -43,7 +44,7 @@ def translate_file(
         split = "wrapped" if wrapped and options["split"] == "sentences" else options["split"]
         return translator.translate(texts, **(options | {"split": split}), progress=progress)
 
-    target = translator.bundle.languages[1] or ""
+    target = translator.languages(options["tag"])[1] or ""
     chosen = FormatOptions(options["split"] == "wrapped", tuple(columns), target)
     found = translate_document(read_document(input), format, translate, chosen)
     counter.end()

@@ -16,9 +16,11 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.bulk.rows import OutputForm
+    from regard.bundle.bundle import Bundle
+    from regard.decode.chain import TextChain
     from regard.decode.steering import RuleSystem
     from regard.decode.translation import Translation
-    from regard.translator import Translator
+    from regard.decode.translator import TextTranslator
 
 FEW = 200  # sentences up to which no progress is shown
 
@@ -27,7 +29,6 @@ FEW = 200  # sentences up to which no progress is shown
 class Work:
     """Chunks of lines, translated and written; counts what was done."""
 
-    translator: Translator
     options: dict[str, Any]  # of `Translator.translate`
     form: OutputForm
     attention: bool
@@ -36,21 +37,22 @@ class Work:
     prefixes: Iterator[str] | None = None  # how the translation of each line begins
     done: int = 0
     parsed: bool = False  # whether the rules could parse any line
+    blind: Bundle | None = None  # a model whose attention should have been shown, but that has none
     counter: Counter = field(default_factory=lambda: Counter())
 
-    def write(self, out: TextIO, chunks: Iterator[list[str]]) -> None:
+    def write(self, out: TextIO, translator: TextTranslator | TextChain, chunks: Iterator[list[str]]) -> None:
         from regard.bulk.rows import written
 
         progress = self.counter.add if self.live else None
         for chunk in chunks:
             options = self.options | ({} if self.prefixes is None else {"prefix": self.next_prefixes(len(chunk))})
-            found = self.translator.translate(chunk, **options, progress=progress)
+            found = translator.translate(chunk, **options, progress=progress)
             if self.options["rules"]:
                 self.parsed = self.parsed or any(rule_system()(line) is not None for line in chunk)
-            rows = written(self.done, found, self.form, self.translator, self.options["tag"])
+            rows = written(self.done, found, self.form, translator, self.options["tag"])
             for translation, row in zip(found, rows, strict=True):
                 out.write(row)
-                self.count(translation)
+                self.count(translation, translator)
             out.flush()
         self.counter.end()
 
@@ -60,18 +62,24 @@ class Work:
             raise InputError(f"--prefix-file has {self.done + len(found):,} lines, but the input has more")
         return found
 
-    def count(self, translation: Translation) -> None:
+    def count(self, translation: Translation, translator: TextTranslator | TextChain) -> None:
         self.done += 1
         self.doubts.add(f"line {self.done}", translation)
-        if self.attention and self.translator.alignment_heads:
-            show_attention(self.translator, translation)
+        if self.attention:
+            from regard.bulk.rows import one_model
+
+            model = one_model(translator)
+            if model.alignment_heads:
+                show_attention(model.bundle, translation)
+            else:
+                self.blind = self.blind or model.bundle
 
     def finish(self) -> None:
         """Warnings and errors that are known only at the end."""
-        if self.attention and not self.translator.alignment_heads:  # the translations are correct and written
+        if self.blind is not None:  # the translations are correct and written
             from regard.explain.trace import no_attention
 
-            raise no_attention(self.translator.bundle)
+            raise no_attention(self.blind)
         if self.prefixes is not None and next(self.prefixes, None) is not None:
             raise InputError(f"--prefix-file has more lines than the input, which has {self.done:,}")
         if self.options["rules"] and not self.parsed:
@@ -140,7 +148,7 @@ def rule_system() -> RuleSystem:
     return translate
 
 
-def show_attention(translator: Translator, translation: Translation) -> None:
+def show_attention(bundle: Bundle, translation: Translation) -> None:
     from rich.console import Console
 
     from regard.explain.grid import grid_of
@@ -149,5 +157,5 @@ def show_attention(translator: Translator, translation: Translation) -> None:
 
     for sentence in translation.sentences:
         if sentence.read:
-            seen = view_attention(translator.bundle, sentence.read, sentence.candidates[0].ids, sentence.slots)
+            seen = view_attention(bundle, sentence.read, sentence.candidates[0].ids, sentence.slots)
             Console().print(render(grid_of(seen.attention, seen.view, seen.trust)))

@@ -19,7 +19,7 @@ from regard.decode.translation import (
     Span,
     Translation,
     WordLink,
-    shortened,
+    sentence_warnings,
 )
 from regard.decode.units import Unit
 from regard.text.slots import NO_SLOTS
@@ -38,7 +38,7 @@ def assembled(text: str, parts: Sequence[Part], nbest: int = 1) -> Translation:
     candidates = _candidates(text, whole, sentences, nbest)
     score = candidates[0].score if candidates else 0.0
     log_prob = candidates[0].log_prob if candidates else 0.0
-    return Translation(text, whole, score, log_prob, candidates, sentences, _warnings(sentences))
+    return Translation(text, whole, score, log_prob, candidates, sentences, sentence_warnings(sentences))
 
 
 class _Written:
@@ -188,11 +188,3 @@ def _best_choices(scores: Sequence[Sequence[float]], most: int) -> list[dict[int
                 rest = changes[:-1] if i else changes
                 heapq.heappush(waiting, (cost + scores[place][i] - scores[place][i + 1], (*rest, (place, i + 1))))
     return found
-
-
-def _warnings(sentences: Sequence[SentenceTranslation]) -> tuple[str, ...]:
-    found = []
-    for number, sentence in enumerate(sentences, start=1):
-        where = f'sentence {number}, "{shortened(sentence.source, 40)}"'
-        found += [f"{where}: {reason}" for reason in sentence.reasons]
-    return tuple(found)

@@ -50,7 +50,7 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
         return None
     exported = folder / EXPORTED
     made = read_made(exported) if exported.exists() else None
-    if made is None and engine == "auto" and folder.resolve().parent != box.HOME.resolve():
+    if made is None and engine == "auto" and not box.is_boxed(folder):
         return None
     source = identity(folder)
     if made is not None and made.source == source:

@@ -137,6 +137,13 @@ class ModelInUse:
         return list(self._folders)
 
     @property
+    def engine_name(self) -> str:
+        """What searches, as far as it may change a translation: two engines, or two kinds of weights, can differ."""
+        if self.converted is not None:
+            return f"CTranslate2, {self.converted.made.weights}"
+        return f"native, {str(self.load_options.get('device')).partition(':')[0]}"
+
+    @property
     def tokenizer(self) -> Tokenizer:
         return self.bundle.tokenizer
 

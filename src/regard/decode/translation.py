@@ -146,3 +146,12 @@ def copied(text: str, words: Iterable[Span] = ()) -> Translation:
     links = tuple((word, word) for word in words)
     sentence = SentenceTranslation(text, text, whole, whole, text, alignment=links)
     return Translation(text, text, 0.0, 0.0, (), (sentence,) if text.strip() else ())
+
+
+def sentence_warnings(sentences: Iterable[SentenceTranslation]) -> tuple[str, ...]:
+    """The reasons of all sentences, a line for each."""
+    found = []
+    for number, sentence in enumerate(sentences, start=1):
+        where = f'sentence {number}, "{shortened(sentence.source, 40)}"'
+        found += [f"{where}: {reason}" for reason in sentence.reasons]
+    return tuple(found)

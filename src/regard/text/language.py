@@ -17,6 +17,8 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from regard.text.language_tags import TWO_LETTERS, two_letters
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -62,6 +64,13 @@ NAMES_OF = {
     "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
     "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
+# What a few languages call themselves, and codes of libraries (ISO 639-2/B) that differ from ISO 639-3.
+OTHER_NAMES = {
+    "deutsch": "de", "español": "es", "espanol": "es", "castellano": "es", "français": "fr", "francais": "fr",
+    "italiano": "it", "nederlands": "nl", "polski": "pl", "português": "pt", "portugues": "pt",
+    "alb": "sq", "arm": "hy", "baq": "eu", "chi": "zh", "cze": "cs", "dut": "nl", "fre": "fr", "geo": "ka",
+    "ger": "de", "gre": "el", "ice": "is", "mac": "mk", "may": "ms", "per": "fa", "rum": "ro", "slo": "sk", "wel": "cy",
+}  # fmt: skip
 
 
 def language_name(code: str) -> str:
@@ -73,13 +82,16 @@ def language_name(code: str) -> str:
 
 
 def language_code(name: str) -> str | None:
-    """The ISO 639-1 code of a language given by its English name or by its code.
+    """The ISO 639-1 code of a language given by its name, in English or in itself, or by a code, with or without a
+    country.
 
-    >>> language_code("French"), language_code("fr"), language_code("Klingon")
-    ('fr', 'fr', None)
+    >>> [language_code(name) for name in ("French", "fr", "fra", "fr-FR", "Français", "Klingon")]
+    ['fr', 'fr', 'fr', 'fr', 'fr', None]
     """
     given = name.strip().lower()
-    return next((code for code, known in NAMES_OF.items() if given in (code, known.lower())), None)
+    by_name = next((code for code, known in NAMES_OF.items() if given == known.lower()), None)
+    code = by_name or OTHER_NAMES.get(given) or two_letters(given)
+    return code if code in NAMES_OF or code in TWO_LETTERS.values() else None
 
 
 def plain_words(text: str) -> list[str]:

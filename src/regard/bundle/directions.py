@@ -1,0 +1,118 @@
+"""The translator for two languages: a model in the box, or two of them by way of a third language.
+
+A model in the box whose name is two codes of languages, such as `de-en`, is the translator from the first to the
+second; others are found by their names alone. Where the source is not named it is found in the text, among the
+languages that can be translated into the target (`text/which_language.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from regard.bundle import box
+from regard.errors import InputError
+from regard.text.language import language_code, language_name, plain_words
+from regard.text.which_language import which_language
+
+WAY = "en"  # the language by way of which others can be translated
+
+
+class Direction(NamedTuple):
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.source}-{self.target}"
+
+
+class NoDirectionError(InputError):
+    """No translator for two languages. `problem` says so; `way` is the language by way of which there is one, and
+    `found` says whether the source was found in a text."""
+
+    def __init__(self, problem: str, way: str | None = None) -> None:
+        self.problem, self.way, self.found = problem, way, False
+        remedy = f'; through="{way}" translates by way of {language_name(way)}, which loses more' if way else ""
+        super().__init__(problem + remedy)
+
+
+class Choice(NamedTuple):
+    """The models that translate a text, one after another: one, two by way of another language, or none where the text
+    is in the target language already."""
+
+    models: tuple[str, ...]
+    source: str
+    target: str
+    sure: bool = True  # whether the source is given, or clear from the text
+    mixed: bool = False  # whether the lines of the text are in several languages
+
+
+def directions() -> list[Direction]:
+    """The translators in the box.
+
+    >>> Direction("en", "fr") in directions()
+    True
+    """
+    pairs = (name.split("-") for name in box.names())
+    return [Direction(*pair) for pair in pairs if len(pair) == 2 and all(language_code(one) == one for one in pair)]
+
+
+def known_language(name: str, parameter: str = "") -> str:
+    """The code of a language by its name or code.
+
+    >>> known_language("French"), known_language("deu"), known_language("es-MX")
+    ('fr', 'de', 'es')
+    """
+    code = language_code(name)
+    if code is None:
+        known = sorted({code for direction in directions() for code in direction})
+        raise InputError(
+            f'"{name}" is not a language that is known; give a code or an English name, such as '
+            f"{', '.join(known)} or {language_name(known[0]) if known else 'French'}",
+            parameter=parameter or (),
+        )
+    return code
+
+
+def find_models(source: str, target: str, through: str | None = None) -> tuple[str, ...]:
+    """The names of the models that translate from one language to another: one or, by way of a third language where
+    there is none and that is asked for, two."""
+    if source == target:
+        raise InputError(f"source and target are both {language_name(source)}, so there is nothing to translate")
+    there = directions()
+    if (direct := Direction(source, target)) in there:
+        return (str(direct),)
+    problem = f"there is no translator from {language_name(source)} to {language_name(target)}"
+    if through is not None:
+        steps = Direction(source, through), Direction(through, target)
+        if missing := [step for step in steps if step not in there]:
+            raise NoDirectionError(f"{problem}, and none for {missing[0]} on the way; {_there(there)}")
+        return str(steps[0]), str(steps[1])
+    if {Direction(source, WAY), Direction(WAY, target)} <= set(there):
+        raise NoDirectionError(problem, WAY)
+    raise NoDirectionError(f"{problem}; {_there(there)}")
+
+
+def choose(texts: Iterable[str], target: str, source: str | None = None, through: str | None = None) -> Choice:
+    """The models for texts that are in one language, and what that is."""
+    if source is not None:
+        return Choice(find_models(source, target, through), source, target)
+    there, texts = directions(), list(texts)
+    last = {target, through} if through is not None and Direction(through, target) in there else {target}
+    ways = {one.source for one in there if one.target in last} - {target}
+    if not ways:
+        raise NoDirectionError(f"there is no translator to {language_name(target)}; {_there(there)}")
+    # Among all languages of the box, so that none of them is taken for another.
+    found = which_language(texts, sorted({one.source for one in there} | {target}))
+    if not found.sure:  # then it is one that can be translated; without words it does not matter which
+        found = which_language(texts, sorted(ways))._replace(sure=not any(map(plain_words, texts)))
+    try:
+        models = () if found.language == target else find_models(found.language, target, through)
+    except NoDirectionError as problem:
+        problem.found = True
+        raise
+    return Choice(models, found.language, target, found.sure, found.mixed)
+
+
+def _there(there: Iterable[Direction]) -> str:
+    return f"the box has {', '.join(map(str, there)) or 'none'}"

@@ -1,0 +1,83 @@
+"""Texts into one language, each by the translator in the box for its own: `regard.translate(texts, to="en")`.
+
+The command line chooses in the same way (`bundle/directions.py`), but a file as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Unpack
+
+from regard.bundle import box
+from regard.bundle.directions import Choice, choose, find_models, known_language
+from regard.decode.texts import checked_texts
+from regard.decode.translation import Translation
+from regard.decode.translator import TranslateOptions
+from regard.errors import InputError
+from regard.text.language import language_name
+from regard.translator import Translator, TranslatorChain
+
+KEPT = 8  # translators that stay loaded
+
+
+class LanguageChoice:
+    """How texts are brought into one language. `source` is theirs; by default it is found in each of them."""
+
+    def __init__(self, to: str, source: str | None = None, through: str | None = None) -> None:
+        self.target = known_language(to, "to")
+        self.source = None if source is None else known_language(source, "source")
+        self.through = None if through is None else known_language(through, "through")
+
+    def of(self, text: str) -> Choice:
+        return choose([text], self.target, self.source, self.through)
+
+
+def translate_by_language(
+    texts: str | Iterable[str], asked: LanguageChoice, device: str, engine: str, **options: Unpack[TranslateOptions]
+) -> Translation | list[Translation]:
+    """The translation of a string, or of several, in their order. A text that is in the target language already comes
+    back as it is, with a warning."""
+    lines = checked_texts(texts, "translate")
+    choices = [asked.of(line) for line in lines]
+    found: dict[int, Translation] = {}
+    for models in dict.fromkeys(choice.models for choice in choices):
+        numbers = [number for number, choice in enumerate(choices) if choice.models == models]
+        translator = loaded(tuple(box.boxed(name) for name in models), device, engine)
+        found |= zip(numbers, translator.translate([lines[number] for number in numbers], **options), strict=True)
+    translations = [_warned(found[number], choice) for number, choice in enumerate(choices)]
+    return translations[0] if isinstance(texts, str) else translations
+
+
+def _warned(translation: Translation, choice: Choice) -> Translation:
+    """With what is to be said of the source."""
+    name = language_name(choice.source)
+    if not choice.models:
+        line = f"the text is {name} already and stays as it is"
+    elif not choice.sure:
+        line = f"the text is read as {name}, which is uncertain"
+    else:
+        return translation
+    return replace(translation, warnings=(line, *translation.warnings))
+
+
+@lru_cache(KEPT)
+def loaded(folders: tuple[Path, ...], device: str, engine: str) -> Translator | TranslatorChain:
+    """One translator, or several one after another; those that were used last stay loaded."""
+    if len(folders) == 1:
+        return Translator.load(folders[0], device, engine)
+    return TranslatorChain.load(folders, device, engine)
+
+
+def load_through(name: object, through: str, device: str, engine: str) -> TranslatorChain:
+    """The translators of a pair such as "fr-de", by way of a third language."""
+    pair: Sequence[str] = name.split("-") if isinstance(name, str) else ()
+    if len(pair) != 2:
+        raise InputError(f'through is for a pair of languages, such as "fr-de", but was given with {name!r}')
+    source, target, way = (known_language(one) for one in (*pair, through))
+    models = find_models(source, target, way)
+    if len(models) == 1:
+        raise InputError(f'there is a translator from {source} to {target}: load "{models[0]}" without through')
+    return TranslatorChain.load([box.boxed(model) for model in models], device, engine)
