@@ -17,6 +17,7 @@ class Shouting:
     """What `bulk` needs of a `TextTranslator`."""
 
     rule_system = bundle = converted = None
+    engine_name = "none"
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ Models = tuple[str, ...] | None
 SHOWN = 8  # texts that a line names
 
 
-class Languages(NamedTuple):
+class LanguageFlags(NamedTuple):
     """What was asked for, as codes."""
 
     target: str
@@ -35,7 +35,7 @@ class Languages(NamedTuple):
     through: str | None = None
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """Texts that are translated with the same models."""
 
     models: Models
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 def languages_of(
     to: str | None, source: str | None, through: str | None, others: Mapping[str, bool]
-) -> Languages | None:
+) -> LanguageFlags | None:
     """None where the model is not chosen by languages. `others` are flags that name a model themselves."""
     if to is None:
         for flag, named in (("--from", source), ("--through", through)):
@@ -61,31 +61,33 @@ def languages_of(
     own = None if source is None else known_language(source, "source")
     if own == target:
         raise InputError(f"--from {source} and --to {to} are the same language, so there is nothing to translate")
-    return Languages(target, own, None if through is None else known_language(through, "through"))
+    return LanguageFlags(target, own, None if through is None else known_language(through, "through"))
 
 
-def part_of_file(languages: Languages | None, sample: Callable[[], Sequence[str]]) -> Part:
+def part_of_file(languages: LanguageFlags | None, sample: Callable[[], Sequence[str]]) -> TextPart:
     """A file as a whole; the sample is of its texts."""
     if languages is None:
-        return Part(None, iter(()))
+        return TextPart(None, iter(()))
     choice = chosen(sample() if languages.source is None else (), languages)
-    return Part(choice.models, iter(()), [choice])
+    return TextPart(choice.models, iter(()), [choice])
 
 
-def parts_of_lines(languages: Languages | None, texts: Sequence[str] | None, chunks: Iterator[list[str]]) -> list[Part]:
+def parts_of_lines(
+    languages: LanguageFlags | None, texts: Sequence[str] | None, chunks: Iterator[list[str]]
+) -> list[TextPart]:
     """Texts of the command line, or lines that come in chunks."""
     if languages is None:
-        return [Part(None, chunks)]
+        return [TextPart(None, chunks)]
     if not texts:
         first = next(chunks)
         choice = chosen(first, languages)
-        return [Part(choice.models, chain([first], chunks), [choice])]
+        return [TextPart(choice.models, chain([first], chunks), [choice])]
     found: list[tuple[Choice, str]] = [(chosen([text], languages), text) for text in texts]
     together = [(models, list(some)) for models, some in groupby(found, key=lambda pair: pair[0].models)]
-    return [Part(models, iter([[text for _, text in some]]), [one for one, _ in some]) for models, some in together]
+    return [TextPart(models, iter([[text for _, text in some]]), [one for one, _ in some]) for models, some in together]
 
 
-def chosen(texts: Sequence[str], languages: Languages) -> Choice:
+def chosen(texts: Sequence[str], languages: LanguageFlags) -> Choice:
     from regard.bundle.directions import NoDirectionError, choose
     from regard.text.language import language_name
 
@@ -100,7 +102,7 @@ def chosen(texts: Sequence[str], languages: Languages) -> Choice:
         raise InputError(f"{problem.problem}{remedy}{found}") from None
 
 
-def say(parts: Sequence[Part], languages: Languages | None) -> None:
+def say(parts: Sequence[TextPart], languages: LanguageFlags | None) -> None:
     """What was found where no source was named, in a line; nothing where it is English and sure."""
     from regard.text.language import language_name
 
@@ -134,7 +136,7 @@ def _numbered(numbers: Sequence[int], of: int) -> str:
     return f"text {', '.join(map(str, numbers[:SHOWN]))}{more}"
 
 
-def check_one_model(parts: Sequence[Part], flags: Mapping[str, bool]) -> None:
+def check_one_model(parts: Sequence[TextPart], flags: Mapping[str, bool]) -> None:
     """Raise where a flag is of one model, and there are two, or none."""
     given = next((flag for flag, given in flags.items() if given), None)
     for models in (part.models for part in parts if given and part.models is not None):
