@@ -39,7 +39,7 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import StoredView
 from regard.bundle.stored import Stored
 from regard.bundle.weights import to_storage
-from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, _entries, export_ctranslate2
+from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, _entries, export_ctranslate2
 from regard.export.ctranslate2_file import write_model
 from regard.models.base import unique_tensors
 from regard.models.transformer import Transformer, TransformerConfig
@@ -148,7 +148,7 @@ def candidate(shape: Shape, work: Work, folder: Path) -> Candidate:
     write_model(folder / "model.bin", _entries(vars(config), stored, view, SHORTEST_TABLE), "int8")
     pieces = [*SPECIALS, *(f"p{i}" for i in range(len(SPECIALS), shape.pieces))]
     (folder / "shared_vocabulary.json").write_text(json.dumps(pieces), encoding="utf-8")
-    (folder / "config.json").write_text(json.dumps(CONFIGURATION), encoding="utf-8")
+    (folder / "config.json").write_text(json.dumps(WITH_MAP if shape.written else CONFIGURATION), encoding="utf-8")
     if shape.written is not None:  # after an empty source: pieces that can always be written
         (folder / "vmap.txt").write_text("\t" + " ".join(pieces[: shape.written]) + "\n", encoding="utf-8")
     draws = np.random.default_rng(1)

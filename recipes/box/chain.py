@@ -13,7 +13,7 @@ Stages, each of which is skipped if it was done before in OUT:
     encode-said  what they said, with the teacher's vocabulary
     student      general-student.toml, by minutes                                                        OUT/student
     pack         six folders in 8 bits, one set of weights                                               OUT/boxed
-    table        benchmarks/box.py with these six                                                        OUT/table.txt
+    table        benchmarks/box.py with these six                                                    OUT/results.json
 
 Work can be spread over sessions: --stage names the stages of this one, and the minutes are divided among them. A
 training that was killed goes on from its checkpoint. To train a model further than its minutes, start another from it:

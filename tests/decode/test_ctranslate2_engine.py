@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 
 from converted import engines, saved_transformer
+from regard.bundle.written_pieces import to_card
 from regard.decode.constraints import EachOnce, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine, keeps, limit_of, supports
 from regard.decode.engine import Engine, SearchRequest
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.explain.request import request
-from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.text.vocabulary import BYTES, SPECIALS
 from regard.translator import Translator
 from support import LINES
 
@@ -201,3 +203,23 @@ def test_a_fork_translates() -> None:
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
     done = subprocess.run(command, capture_output=True, timeout=100, check=True)
     assert done.stdout.decode().splitlines() == ["Le chat dort.", "Le chat dort.", "0"]
+
+
+def test_after_a_tag_only_its_pieces_are_written(tmp_path: Path) -> None:
+    tagged = Tokenizer.train(lambda: iter(LINES * 3), TextConfig(vocab_size=360, tags=("<a>", "<b>")))
+    size, spelling = tagged.target_size, len(SPECIALS) + len(BYTES)
+    some = np.zeros(size, np.int64)
+    some[spelling : spelling + 40] = 1
+    card = {"written_pieces": to_card({"<a>": some, "<b>": np.ones(size, np.int64)})}
+    saved_transformer(tmp_path / "bundle", tagged, card)
+    ours, native = engines(tmp_path / "bundle", tmp_path / "out")
+    plain = [tuple(ids) for ids in tagged.encode_source([source for source, _ in LINES])]
+    requests = {tag: [SearchRequest((*tagged.tag_ids(tag), *ids)) for ids in plain] for tag in (None, "<a>", "<b>")}
+    for tag in (None, "<b>"):  # all pieces: the same as without a map
+        pairs = zip(ours.search(requests[tag], GREEDY), native.search(requests[tag], GREEDY), strict=True)
+        assert all(one[0].ids == other[0].ids for one, other in pairs)
+    for options in (GREEDY, BEAM):
+        said = {i for found in ours.search(requests["<a>"], options) for one in found for i in one.ids}
+        assert said <= set(range(spelling + 40))
+        free = {i for found in native.search(requests["<a>"], options) for one in found for i in one.ids}
+        assert not free <= set(range(spelling + 40))  # else the map would have nothing to do here

@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 
 import regard.training.job as job_module
+from regard.bundle.written_pieces import from_card
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
@@ -158,3 +159,23 @@ def test_a_run_by_budget_ends_at_rate_zero_with_an_evaluation(tmp_path: Path) ->
     assert rates[-1] < 0.004
     assert outcome.best_step == outcome.step == len(rates)
     assert card(outcome.run, "best")["step"] == outcome.step
+
+
+def test_the_card_of_a_model_with_tags_has_the_pieces_that_each_language_uses(tmp_path: Path) -> None:
+    src, tgt = map(str, write_lines(tmp_path))
+    ways = [{"src": src, "tgt": tgt, "tag": "<fr>"}, {"src": tgt, "tgt": src, "tag": "<en>", "weight": 2.0}]
+    tables: dict[str, Any] = {
+        "data": {"corpus": ways, "dev_src": src, "dev_tgt": tgt, "dev_tag": "<fr>"},
+        "text": {"vocab_size": 340, "tags": ["<fr>", "<en>"]},
+        "model": {"preset": "tiny"},
+        "train": {"device": "cpu", "precision": "float32"},
+    }
+    job = prepare(read_recipe(tables), RunFolder(tmp_path / "run"), QUIET)
+    tokenizer = job.bundle.tokenizer
+    texts = {"<fr>": Path(tgt), "<en>": Path(src)}
+    used = {tag: tokenizer.encode_target(path.read_text("utf-8").splitlines()) for tag, path in texts.items()}
+    assert from_card(job.bundle.card, tokenizer.target_size) == {
+        tag: sorted({i for ids in lines for i in ids}) for tag, lines in used.items()
+    }
+    tables["data"]["corpus"][1].pop("tag")
+    assert "written_pieces" not in prepare(read_recipe(tables), RunFolder(tmp_path / "other"), QUIET).bundle.card

@@ -88,6 +88,13 @@ class EncodedCorpus:
         some = (self.tgt[start : start + SCANNED] for start in range(0, len(self.tgt), SCANNED))
         return bool(wanted) and any(np.isin(ids, list(wanted)).any() for ids in some)
 
+    def target_counts(self, size: int) -> Ints:
+        """(size,): how often each id occurs in the targets."""
+        counts = np.zeros(size, np.int64)
+        for start in range(0, len(self.tgt), SCANNED):
+            counts += np.bincount(self.tgt[start : start + SCANNED], minlength=size)
+        return counts
+
     def pair(self, i: int) -> tuple[list[int], list[int]]:
         """The ids of one pair, without BOS or EOS."""
         i = range(len(self))[i]

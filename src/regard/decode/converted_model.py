@@ -30,6 +30,8 @@ class ConvertedModel:
         self.folder, self.made = folder, made
         self.source, self.target = read_vocabularies(folder)
         self._ids = {token: i for i, token in enumerate(self.target)}
+        tags = made.tags.split()
+        self._tags = frozenset(i for i, token in enumerate(self.source) if token in tags) if tags else frozenset()
         self._lock = Lock()
         self._opened = (os.getpid(), open_translator(folder))
 
@@ -38,6 +40,11 @@ class ConvertedModel:
         tokens = [pieces[i] for i in ids]
         tokens.append(EOS)
         return tokens
+
+    def limited(self, sources: Iterable[Ids]) -> bool:
+        """Whether each of these begins with a tag after which only some pieces are written. CTranslate2 then computes
+        the probabilities of these alone."""
+        return bool(self._tags) and all(ids[:1] and ids[0] in self._tags for ids in sources)
 
     def target_tokens(self, ids: Ids) -> list[str]:
         pieces = self.target

@@ -159,6 +159,7 @@ class CTranslate2Engine:
                 suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
                 max_input_length=0,
                 max_decoding_length=max(map(limit_of, sources)) + 1,
+                use_vmap=self.model.limited(sources),
                 min_decoding_length=options.min_length,
                 return_end_token=True,
                 return_scores=True,

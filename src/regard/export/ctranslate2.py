@@ -30,14 +30,17 @@ from regard.bundle import folder as places
 from regard.bundle.card import StoredView, read_card
 from regard.bundle.json_file import one_line, read_json, write_json
 from regard.bundle.stored import Stored, read_stored
+from regard.bundle.written_pieces import KEY as WRITTEN_PIECES
+from regard.bundle.written_pieces import from_card
 from regard.errors import BundleError, InputError
 from regard.export.ctranslate2_file import WEIGHTS, Entry, Weights, write_model
 from regard.export.table import ExportOptions
 from regard.files import sync_folder
 from regard.text.tokenizer import Tokenizer
-from regard.text.vocabulary import SPECIALS, UNKNOWN
+from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN
 
 ABOUT = "regard.json"
+MAP = "vmap.txt"
 EXPORTED = "ctranslate2"  # where an export is written to, within the bundle's folder, and looked for
 CONVERTER = 1  # of this file: what it writes is not the same as what another number's wrote
 ACTIVATIONS = {"relu": 0, "silu": 2, "swiglu": 2, "gelu": 3}  # CTranslate2's numbers; swiglu is silu with a gate
@@ -58,6 +61,7 @@ class Made:
     positions: int  # the longest sentence, EOS counted, on either side
     layer: int  # whose attention it gives
     head: int | None  # None: the mean of the layer's heads
+    tags: str = ""  # those, with spaces between, after which only some pieces are written (vmap.txt)
 
 
 def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Made:
@@ -72,7 +76,8 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Ma
     table, view = about["config"], alignment_of(folder, about)
     tokenizer = Tokenizer.load(places.part(folder, places.TOKENIZER))
     positions = position_count(folder, table)
-    made = Made(identity(folder), weights, positions, view.layer, view.head)
+    written = from_card(read_json(folder / places.CARD), tokenizer.target_size)
+    made = Made(identity(folder), weights, positions, view.layer, view.head, " ".join(written))
     try:
         entries = _entries(table, read_stored(folder), view, positions)
         check_sizes(entries, tokenizer)
@@ -85,7 +90,9 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Ma
         temporary.mkdir()
         write_model(temporary / "model.bin", entries, weights)
         write_vocabularies(temporary, tokenizer)
-        write_json(temporary / "config.json", CONFIGURATION)
+        if written:
+            write_map(temporary / MAP, tokenizer.target.pieces, written)
+        write_json(temporary / "config.json", WITH_MAP if written else CONFIGURATION)
         write_json(temporary / ABOUT, {"converter": CONVERTER, **dataclasses.asdict(made)})
         put_in_place(temporary, out, made)
     except OSError as problem:
@@ -135,6 +142,7 @@ def identity(folder: Path) -> str:
     about, card = read_json(folder / places.CONFIG), read_json(folder / places.CARD)
     parts = [places.part(folder, places.WEIGHTS), places.part(folder, places.TOKENIZER), places.updates(folder)]
     said = [about.get("architecture"), about.get("config"), card.get("attention_view"), read_card(card).max_length]
+    said += [card[WRITTEN_PIECES]] if WRITTEN_PIECES in card else []
     digest = hashlib.sha256(json.dumps([CONVERTER, *said], sort_keys=True).encode())
     for path in parts:
         if path is not None:
@@ -194,6 +202,11 @@ CONFIGURATION = {
 }
 
 
+# With a map CTranslate2 computes the probability of its unknown token too, so that must be an entry of the vocabulary.
+# No source holds one, and padding is never said.
+WITH_MAP = {**CONFIGURATION, "unk_token": SPECIALS[0]}
+
+
 def write_vocabularies(folder: Path, tokenizer: Tokenizer) -> None:
     sides = {"source": tokenizer.source.pieces, "target": tokenizer.target.pieces}
     if sides["source"] == sides["target"]:
@@ -201,6 +214,14 @@ def write_vocabularies(folder: Path, tokenizer: Tokenizer) -> None:
     for side, pieces in sides.items():
         text = json.dumps(pieces, ensure_ascii=False, indent=0)
         (folder / f"{side}_vocabulary.json").write_text(text + "\n", encoding="utf-8")
+
+
+def write_map(path: Path, pieces: Sequence[str], written: Mapping[str, Sequence[int]]) -> None:
+    """CTranslate2's vocabulary map: after a token of the source, a tab, the pieces that may be written; after nothing,
+    those that always may, which can spell any text."""
+    lines = {"": [piece for piece in pieces if piece in (*SPECIALS, *BYTES)]}
+    lines |= {tag: [pieces[i] for i in ids] for tag, ids in written.items()}
+    path.write_text("".join(f"{token}\t{' '.join(some)}\n" for token, some in lines.items()), encoding="utf-8")
 
 
 def read_vocabularies(folder: Path) -> tuple[list[str], list[str]]:

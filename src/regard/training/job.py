@@ -17,6 +17,7 @@ from rich.console import Console
 from regard.bundle.bundle import Bundle, read_words
 from regard.bundle.search_config import DecodeConfig
 from regard.bundle.tensors import load_weights
+from regard.bundle.written_pieces import KEY as WRITTEN_PIECES
 from regard.data.splits import Splits, find_splits
 from regard.device import is_out_of_memory
 from regard.errors import RecipeError, RunError
@@ -126,6 +127,8 @@ def assemble(
         "parameters": model.parameter_count(),
         "slots": material.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
     }
+    if material.written is not None:
+        bundle.card[WRITTEN_PIECES] = material.written
     if world.first:
         languages = card_languages(material.dev, progress.started_from)
         bundle.card |= {"languages": languages} if any(languages) else {}

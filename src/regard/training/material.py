@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from regard.batch import Batch, FlatBatch
+from regard.bundle.written_pieces import to_card
 from regard.data.batching import Batches, Encoded
 from regard.data.cache import cache_folder, learnt_before, words_known_before
 from regard.data.corpus import DataConfig, PairFiles, read_pairs
@@ -39,6 +42,7 @@ class Material:
     fingerprint: str  # of the training files
     guide: Guide | None = None  # word alignments, if an attention head is trained on them
     known_words: KnownWords | None = None  # of the sources, if they hold slots
+    written: dict[str, str] | None = None  # the pieces of the targets by tag, for the card, if all corpora have tags
 
     def pad(self, flat: FlatBatch) -> Batch:
         """A batch in rows, with its word alignments if there are any."""
@@ -91,7 +95,20 @@ def read_material(
     known = None
     if batches.corpus.has_target_ids(tokenizer.slot_ids):
         known = world.broadcast(lambda: learn_known_words(data, splits, dev, batches.corpus.report.read))
-    return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide, known)
+    written = written_by_tag(batches.corpus, [corpus.tag for corpus in splits.train], tokenizer.target_size)
+    return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide, known, written)
+
+
+def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> dict[str, str] | None:
+    """Which pieces stand in the targets after each tag, if tags tell what to write: all corpora have one, and not all
+    the same."""
+    if None in tags or len(set(tags)) < 2 or not isinstance(corpus, Mixture):
+        return None
+    counts: dict[str, NDArray[np.int64]] = {}
+    for tag, part in zip(tags, corpus.corpora, strict=True):
+        assert tag is not None
+        counts[tag] = counts.get(tag, 0) + part.target_counts(size)
+    return to_card(counts)
 
 
 def learn_known_words(
