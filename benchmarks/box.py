@@ -1,165 +1,273 @@
-"""The scores in the cards of the shipped models, made again from the shipped weights.
+"""The translators in the box on every test set, beside other people's: figures of the cards and of docs/general.md.
 
-python benchmarks/box.py                           all models of the box; fetches Tatoeba into data/tatoeba-en-fr
-python benchmarks/box.py --tatoeba pairs.tsv.xz    the collection as a table of pairs, or as a folder of regard fetch
-python benchmarks/box.py --only notes              some of the test sets; quotes around a name with a space
-python benchmarks/box.py --model FOLDER --write    of a model not yet in the box; the figures go into its card
+python benchmarks/box.py --tests DATA                   all models of the box; fetches Tatoeba where it is not there
+python benchmarks/box.py --tests DATA --speed --write --docs docs/general.md      into the cards and the page
+python benchmarks/box.py --only notes "grammar test"    some of the test sets; these need no data
+python benchmarks/box.py --model RUN --all-directions --engine native --device cuda --tests DATA --limit 500
+                                                        a run in training, in all directions by its tags <en> <fr> …
+python benchmarks/box.py --model RUN --direction de-en --tag "<en>" --dev --tests DATA     on the sets to choose by
 
-Exit code 1 says that card and measurement differ, or that one of them lacks a figure of the other. Tatoeba grows from
-day to day, and figures are of one state of it: the card holds a fingerprint of each test set, and a set that differs
-from it is said to be another.
+DATA is a folder as recipes/box makes it, or one with general-tests, newstest2014 and europarl; `general/sets.py` has
+the names of the files. Outputs of other translators are looked for in its peers or general-tests/peers.
+
+A model is measured by the native engine in float32, which gives the card's figures, and by CTranslate2 in 8 bits. Exit
+code 1 says that card and measurement differ, or that one of them lacks a figure of the other. Tatoeba grows from day to
+day, and figures are of one state of it: the card holds a fingerprint of each test set, and a set that differs from it
+is said to be another.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from general import cards, goals, page, sets
+from general.measure import Candidate, Record, beside, measure, measure_pronouns, tag_for
+from general.peers import peer_outputs, peers_folder
+from general.speed import size, speed
 
 from regard.bundle import box
+from regard.bundle.bundle import Bundle
 from regard.bundle.folder import find_bundle
-from regard.cli.fetch import progress
-from regard.course.grammar import NOTES_EXAMPLES, generate
-from regard.data.connected import split_connected
-from regard.data.corpus import read_lines
-from regard.data.prepare import fetch_data, read_table
-from regard.data.sources import DATA_SETS, LinesFile
+from regard.bundle.json_file import read_json
 from regard.errors import InputError, RegardError
 from regard.files import write_atomically
-from regard.metrics.bleu import bleu
-from regard.metrics.chrf import chrf
 from regard.translator import Translator
 
-BEAM = 5
-TOLERANCE = 0.1  # points; another processor rounds otherwise and may change a few sentences among thousands
-LANGUAGES = ["English", "French"]  # in the order of Tatoeba's and the grammar's columns
-NAMES = ("notes", "tatoeba dev", "tatoeba test", "grammar test", "grammar compositional")
 
-Pair = tuple[str, str]
+class Job(NamedTuple):
+    """One direction to measure; without a folder only what others said is scored."""
 
-
-@dataclass(frozen=True)
-class TestSet:
-    __test__ = False  # not a class of tests
-
-    sources: list[str]
-    references: list[str]
-
-    @property
-    def fingerprint(self) -> str:
-        text = "\n".join([*self.sources, "", *self.references])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+    direction: str
+    folder: Path | None
+    tag: str | None = None
+    optional: bool = False  # left out where the model does not have the direction
 
 
-def main() -> None:
+class Given(argparse.Namespace):
+    model: list[Path]
+    direction: list[str]
+    tests: list[Path]
+    tatoeba: Path | None
+    peers: Path | None
+    beside: Path | None
+    results: Path | None
+    docs: Path | None
+    only: list[str] | None
+    tag: str | None
+    limit: int | None
+    samples: int | None
+    engine: str
+    device: str
+    all_directions: bool
+    dev: bool
+    write: bool
+    speed: bool
+
+
+def parse(words: Sequence[str] | None = None) -> Given:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, action="append", help="a bundle; default: all in the box")
-    parser.add_argument("--tatoeba", type=Path, help="a table of pairs, or a folder; default: fetched")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=", ".join(NAMES))
-    parser.add_argument("--write", action="store_true", help="put the figures into the card")
-    parser.add_argument("--device", default="cpu")
-    given = parser.parse_args()
+    add = parser.add_argument
+    add("--model", type=Path, nargs="+", action="extend", default=[], help="bundles or runs; default: all in the box")
+    add("--direction", action="append", default=[], choices=sets.DIRECTIONS, help="default: what the card says")
+    add("--all-directions", action="store_true", help="all six, of a model that has a tag for each language")
+    add("--tag", help="what to put before every source; default: <fr> for French where the model has such tags")
+    add("--tests", type=Path, action="append", default=[], metavar="FOLDER", help="where test sets are; repeatable")
+    add("--tatoeba", type=Path, help="Tatoeba's pairs, a table or a folder of regard fetch; default: fetched")
+    add("--peers", type=Path, metavar="FOLDER", help="what other translators said; default: in --tests")
+    known = (*sets.NAMES, *sets.TO_CHOOSE_BY)
+    add("--only", nargs="+", choices=sorted(set(known)), metavar="NAME", help=", ".join(dict.fromkeys(known)))
+    add("--dev", action="store_true", help=f"the sets to choose by instead: {', '.join(sets.TO_CHOOSE_BY)}")
+    add("--limit", type=int, metavar="N", help="lines of each set, for a quick look")
+    add("--samples", type=int, metavar="N", help="of the paired tests  [default: 10,000]")
+    add("--engine", choices=("native", "ctranslate2", "both"), default="both", help="[default: both]")
+    add("--device", default="cpu", help="of the native engine  [default: cpu]")
+    add("--speed", action="store_true", help="sentences/s and latency on the CPU; a minute or more each")
+    add("--beside", type=Path, metavar="FOLDER", help="with --speed: a model to take turns with, the box as it was")
+    add("--results", type=Path, metavar="FILE", help="a .json that keeps all figures; what it holds already is kept")
+    add("--write", action="store_true", help="put the figures into the card")
+    add("--docs", type=Path, metavar="PAGE", help="put the table into this page")
+    given = parser.parse_args(words, namespace=Given())
+    if given.limit is not None and (given.limit < 1 or given.write or given.docs):
+        parser.error("--limit must be 1 or more, and is for a quick look: not with --write or --docs")
+    if given.all_directions and (len(given.model) != 1 or given.direction or given.tag):
+        parser.error("--all-directions takes one --model, and neither --direction nor --tag")
+    if (given.direction or given.tag) and len(given.model) != 1:
+        parser.error("--direction and --tag are of one --model")
+    if given.beside and not given.speed:
+        parser.error("--beside is of --speed; give both")
+    if given.write and given.engine == "ctranslate2":
+        parser.error("--write needs the figures of the native engine; leave --engine out")
+    return given
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    given = parse(words)
     try:
-        pairs = test_pairs(given.only, given.tatoeba)
-        models = given.model or [Path(name) for name in box.names()]
-        if not models:
-            raise InputError("the box is empty; name a model: --model FOLDER")
-        agree = [judge(find_bundle(model), pairs, given.write, given.device) for model in models]
+        for folder in (*given.tests, *([given.peers] if given.peers else [])):
+            if not folder.is_dir():
+                raise InputError(f"{folder} is not a folder")
+        results: dict[str, Any] = read_json(given.results) if given.results and given.results.is_file() else {}
+        agree = []
+        for job in jobs(given):
+            agree.append(run(job, given, results))
+            if given.results:
+                text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+                write_atomically(given.results, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+        if given.docs:
+            page.write_page(given.docs, results)
+        print(page.markdown(results))
+        whole = None if given.model else sum(p.stat().st_size for p in box.HOME.rglob("*") if p.is_file())
+        print("", *goals.judged(results, whole), sep="\n")
     except RegardError as problem:
         print(f"benchmarks/box.py: {problem}", file=sys.stderr)
-        sys.exit(2)
-    sys.exit(0 if all(agree) else 1)
+        return 2
+    return 0 if all(agree) else 1
 
 
-def test_pairs(names: Sequence[str], tatoeba: Path | None) -> dict[str, list[Pair]]:
-    """The test sets as pairs, English first."""
-    found: dict[str, list[Pair]] = {"notes": list(NOTES_EXAMPLES)}
-    if any(name.startswith("grammar") for name in names):
-        splits = generate()
-        found |= {f"grammar {n}": [(e.src, e.tgt) for e in splits[n].examples] for n in ("test", "compositional")}
-    if any(name.startswith("tatoeba") for name in names):
-        found |= {f"tatoeba {part}": pairs for part, pairs in tatoeba_parts(tatoeba).items()}
-    return {name: found[name] for name in names}
+def jobs(given: Given) -> list[Job]:
+    """What to measure, direction by direction."""
+    if given.all_directions:
+        return [Job(direction, find_bundle(given.model[0]), None, True) for direction in sets.DIRECTIONS]
+    folders = [find_bundle(model) for model in given.model or [Path(name) for name in box.names()]]
+    if not folders:
+        raise InputError("the box is empty; name a model: --model FOLDER")
+    found = [
+        Job(direction, folder, given.tag)
+        for folder in folders
+        for direction in given.direction or [direction_of(folder)]
+    ]
+    missing = [name for name in sets.DIRECTIONS if name not in {job.direction for job in found}]
+    return found + [Job(name, None) for name in missing if not given.model]
 
 
-def tatoeba_parts(place: Path | None) -> dict[str, list[Pair]]:
-    """dev and test, split by connected sentences as for training."""
-    data = DATA_SETS["tatoeba-en-fr"]
-    assert data.pairs is not None
-    if place is None:
-        place = Path("data/tatoeba-en-fr")
-        if not place.exists():
-            with progress() as telling:
-                fetch_data(data, place, None, telling)
-    if place.is_dir():
-        sides = {part: [read_lines(place / f"{part}.{lang}") for lang in ("en", "fr")] for part in ("dev", "test")}
-        return {part: list(zip(*lines, strict=True)) for part, lines in sides.items()}
-    table = list(read_table(LinesFile(place.name), {place.name: place}))
-    parts = split_connected(table, data.pairs.dev, data.pairs.test, data.pairs.seed)
-    return {"dev": parts.dev, "test": parts.test}
+def direction_of(folder: Path) -> str:
+    source, target = Bundle.read(folder).languages
+    direction = f"{source}-{target}"
+    if direction not in sets.DIRECTIONS:
+        allowed = ", ".join(sets.DIRECTIONS)
+        raise InputError(f"{folder} does not say which of {allowed} it is, but {direction}; name it: --direction en-fr")
+    return direction
 
 
-def judge(folder: Path, pairs: dict[str, list[Pair]], write: bool, device: str) -> bool:
-    """Measure one model and compare with its card. With `write`, the card is what was measured."""
-    translator = Translator.load(folder, device, "native")
-    card = translator.bundle.card
-    languages = card.get("about", {}).get("languages", LANGUAGES)
-    if sorted(languages) != LANGUAGES:
-        raise InputError(f"{folder} translates from {languages[0]} to {languages[-1]}; there is no test set for that")
-    way = [LANGUAGES.index(language) for language in languages]
-    print(f"{folder.name}, {' → '.join(languages)}, {translator.bundle.weights}, beam {BEAM}")
-    measured = {
-        name: measure(name, translator, TestSet([p[way[0]] for p in some], [p[way[1]] for p in some]))
-        for name, some in pairs.items()
-    }
-    if write:
-        card["tests"] = card.get("tests", {}) | measured
-        text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-        write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
-    said = card.get("tests", {})
-    lacking = [name for name in said if name not in NAMES]
-    for name in lacking:
-        print(f"{name}: in the card, but there is no such test set")
-    agree = [report(name, found, said.get(name)) for name, found in measured.items()]  # all are shown
-    return all(agree) and not lacking
+def run(job: Job, given: Given, results: dict[str, Any]) -> bool:
+    """Measure one direction, print it, add it to the results; does its card agree?"""
+    candidate = load(job, given)
+    if candidate is None and job.folder is not None:
+        return True
+    names = given.only or list(sets.TO_CHOOSE_BY if given.dev else sets.wanted_names(job.direction))
+    found = results.setdefault(job.direction, {})
+    for part in ("tests", "peers", "lines"):
+        found.setdefault(part, {})
+    measured: dict[str, Any] = {}
+    if candidate is not None and "pronoun pairs" in names:
+        measured["pronoun pairs"] = measure_pronouns(candidate, given.limit)
+    for test in tests_of(job, given, names):
+        said = None
+        if candidate is not None:
+            measured[test.name], said = timed(candidate, test.cut(given.limit))
+        found["lines"][test.name] = len(test.cut(given.limit).sources)
+        found["peers"] |= others_on(job.direction, test, said, given)
+    for name, record in measured.items():
+        before = found["tests"].get(name, {})
+        same = before.get("fingerprint") == record["fingerprint"]
+        found["tests"][name] = before | record if same else record  # the two ways may be measured in two runs
+        found["lines"][name] = record["sentences"]
+    if candidate is None:
+        return True
+    assert job.folder is not None
+    found |= {"model": job.folder.name} | size(job.folder)
+    if given.speed:
+        found["speed"] = how_fast(job, given, candidate)
+    if given.write:
+        cards.write(job.folder, measured)
+    return judged_by_card(job, given, measured, names)
 
 
-def measure(name: str, translator: Translator, test: TestSet) -> dict[str, Any]:
-    found = [t.text for t in translator.translate(test.sources, beam=BEAM)]
-    about = {"sentences": len(found), "beam": BEAM, "fingerprint": test.fingerprint}
-    if name == "notes":
-        for source, said, wanted in zip(test.sources, found, test.references, strict=True):
-            print(f"  {source}\n{'=' if said == wanted else '≠'} {said}")
-        return about | {"exact": sum(a == b for a, b in zip(found, test.references, strict=True))}
-    scores = (bleu(found, test.references).to_dict(), chrf(found, test.references).to_dict())
-    return about | {"metrics": [{key: score[key] for key in ("name", "score", "signature")} for score in scores]}
+def others_on(direction: str, test: sets.TestSet, said: list[str] | None, given: Given) -> Record:
+    """What other translators' outputs for this set score, beside ours."""
+    folder = given.peers or peers_folder(given.tests)
+    outputs, remark = peer_outputs(folder, direction, test.name, test.references)
+    if remark:
+        print(f"  peers on {direction} {test.name}: {remark}")
+    return {test.name: beside(test.cut(given.limit), outputs, said, given.samples)} if outputs else {}
 
 
-def report(name: str, found: dict[str, Any], said: dict[str, Any] | None) -> bool:
-    """Print what was found beside what the card says; do they agree?"""
-    print(f"{name}, {found['sentences']:,} sentences")
-    if said is None:
-        print("  not in the card")
-        return False
-    if said["fingerprint"] != found["fingerprint"]:
-        print("  another test set than the card's, so figures cannot be compared")
-        return False
-    if "exact" in found:
-        print(f"  exact {found['exact']}   card {said['exact']}")
-        return bool(found["exact"] == said["exact"])
-    agree = True
-    for mine, its in zip(found["metrics"], said["metrics"], strict=True):
-        same = mine["signature"] == its["signature"] and abs(mine["score"] - its["score"]) <= TOLERANCE
-        verdict = "agrees" if same else "DIFFERS"
-        print(f"  {mine['name']:<6}{mine['score']:6.2f}   card {its['score']:6.2f}   {verdict}   {mine['signature']}")
-        agree = agree and same
-    return agree
+def judged_by_card(job: Job, given: Given, measured: Record, names: Sequence[str]) -> bool:
+    """Only a whole set of a model whose card speaks of this direction can be compared with the card."""
+    assert job.folder is not None
+    if given.limit is not None or given.dev or given.all_directions or given.direction or given.tag:
+        return True
+    return cards.agrees(job.folder, measured, names, sets.NAMES)
+
+
+@lru_cache(maxsize=3)
+def loaded(folder: Path, device: str, engine: str) -> Translator:
+    """Once for all directions of a model."""
+    return Translator.load(folder, device, engine)
+
+
+def load(job: Job, given: Given) -> Candidate | None:
+    if job.folder is None:
+        return None
+    native = loaded(job.folder, given.device, "native") if given.engine != "ctranslate2" else None
+    converted = loaded(job.folder, "cpu", "ctranslate2") if given.engine != "native" else None
+    either = native or converted
+    assert either is not None
+    try:
+        tag = job.tag or tag_for(either, job.direction)
+    except InputError as problem:
+        if not job.optional:
+            raise
+        print(f"{job.direction}: left out, {problem}")
+        return None
+    name = job.folder.parent.name if job.folder.name in ("best", "last") else job.folder.name
+    print(f"{name}, {job.direction}, {either.bundle.weights}, tag {tag or either.bundle.tag or 'none'}", flush=True)
+    return Candidate(job.direction, native, converted, tag)
+
+
+def tests_of(job: Job, given: Given, names: Sequence[str]) -> list[sets.TestSet]:
+    found = list(sets.find_sets(job.direction, given.tests, names))
+    if job.folder is not None and set(job.direction.split("-")) == {"en", "fr"}:
+        quick = given.all_directions or given.limit is not None  # nothing is fetched for a quick look
+        place = given.tatoeba or sets.tatoeba_place(given.tests, fetch=not quick)
+        found = [*sets.own_sets(job.direction, names, place), *found]
+    return found
+
+
+def timed(candidate: Candidate, test: sets.TestSet) -> tuple[Record, list[str]]:
+    began = time.perf_counter()
+    record, said = measure(candidate, test)
+    shown = [
+        f"{'in 8 bits ' if way != 'metrics' else ''}{one['name']} {one['score']:.2f}"
+        for way in ("metrics", "ctranslate2")
+        for one in record.get(way, ())
+    ]
+    spent = time.perf_counter() - began
+    print(f"  {test.name}: {len(said):,} sentences, {', '.join(shown)}  ({spent:.0f} s)", flush=True)
+    return record, said
+
+
+def how_fast(job: Job, given: Given, candidate: Candidate) -> Record:
+    """On FLORES where it is there, else on the embedded grammar."""
+    flores = next(sets.find_sets(job.direction, given.tests, ["flores-devtest"]), None)
+    if flores is None:
+        sides = {"en": next(sets.own_sets("en-fr", ["grammar test"])).sources}
+    else:
+        source, target = sets.languages_of(job.direction)
+        sides = {source: flores.sources, target: flores.references}
+    lines = sides.get(job.direction[:2], sides["en"])
+    assert job.folder is not None
+    ours = Candidate(job.direction, None, loaded(job.folder, "cpu", "ctranslate2"), candidate.tag)
+    other = loaded(find_bundle(given.beside), "cpu", "ctranslate2") if given.beside else None
+    return speed(ours, lines, Candidate("en-fr", None, other) if other else None, sides["en"])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,7 +5,6 @@ A stand-in that learnt eight sentences lies in the box here. The real ones are h
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import shutil
@@ -14,7 +13,6 @@ import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import torch
@@ -22,12 +20,11 @@ import torch
 import regard
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import card_rows
 from regard.bundle.folder import LEXICON, find_bundle
 from regard.course.grammar import NOTES_EXAMPLES
-from regard.errors import BundleError, InputError
+from regard.errors import BundleError
 from regard.translator import Translator
-from support import LINES, Call, load_script
+from support import LINES, Call
 
 ROOT = Path(__file__).parents[2]
 CAT, CHAT = LINES[0]
@@ -183,64 +180,6 @@ def test_a_translation_loads_nothing_it_does_not_need(tree: Path) -> None:
     heavy |= {"triton"} if torch.version.cuda is None else set()  # a CUDA build has kernels to register
     ours = {"regard.course", "regard.align.hmm", "regard.explain", "regard.training", "regard.recipe.recipe"}
     assert not set(loaded.split()) & (heavy | ours)
-
-
-# ------------------------------------------------------------------------------------------------ its figures
-
-
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    return load_script(ROOT / "benchmarks" / "box.py")
-
-
-def test_figures_are_made_again_or_said_to_differ(
-    benchmark: ModuleType, stand_in: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    data = tmp_path / "data"
-    data.mkdir()
-    for part, some in (("dev", LINES[:3]), ("test", LINES[3:])):
-        for side, language in enumerate(("en", "fr")):
-            (data / f"{part}.{language}").write_text("".join(p[side] + "\n" for p in some), encoding="utf-8")
-    pairs = benchmark.test_pairs(["notes", "tatoeba dev", "tatoeba test"], data)
-    assert not benchmark.judge(stand_in, pairs, False, "cpu")
-    assert "not in the card" in capsys.readouterr().out
-    assert benchmark.judge(stand_in, pairs, True, "cpu")
-    assert benchmark.judge(stand_in, pairs, False, "cpu")
-    out = capsys.readouterr().out
-    assert "BLEU  100.00   card 100.00   agrees   nrefs:1|case:mixed" in out
-    assert "tatoeba test, 5 sentences, beam 5" in " ".join(regard_info(stand_in))
-    card = json.loads((stand_in / "card.json").read_text(encoding="utf-8"))
-    for change, says in (
-        (lambda t: t["metrics"][0].update(score=90.0), "DIFFERS"),
-        (lambda t: t.update(fingerprint="0"), "another test set"),
-    ):
-        told = json.loads(json.dumps(card))
-        change(told["tests"]["tatoeba test"])
-        (stand_in / "card.json").write_text(json.dumps(told), encoding="utf-8")
-        assert not benchmark.judge(stand_in, pairs, False, "cpu")
-        assert says in capsys.readouterr().out
-
-
-def test_the_other_direction_is_measured_from_french(
-    benchmark: ModuleType, stand_in: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    card = json.loads((stand_in / "card.json").read_text(encoding="utf-8"))
-    pairs = {"notes": [LINES[0]]}
-    for languages, source in ((["French", "English"], CHAT), (["English", "French"], CAT)):
-        card["about"] = {"languages": languages}
-        (stand_in / "card.json").write_text(json.dumps(card), encoding="utf-8")
-        benchmark.judge(stand_in, pairs, False, "cpu")
-        first, second, *_ = capsys.readouterr().out.splitlines()
-        assert " → ".join(languages) in first
-        assert second.strip() == source
-    card["about"] = {"languages": ["English", "German"]}
-    (stand_in / "card.json").write_text(json.dumps(card), encoding="utf-8")
-    with pytest.raises(InputError, match="from English to German; there is no test set"):
-        benchmark.judge(stand_in, pairs, False, "cpu")
-
-
-def regard_info(folder: Path) -> list[str]:
-    return card_rows(Bundle.load(folder).card)["tests"]
 
 
 # ------------------------------------------------------------------------------------------------ the real box

@@ -1,0 +1,56 @@
+"""What the models in the box should reach, and whether they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+
+class Goal(NamedTuple):
+    direction: str
+    test: str
+    least: float  # of the card's figure: BLEU, or the share of pronoun pairs
+    why: str = ""
+
+
+GOALS = (
+    Goal("en-fr", "flores-devtest", 33),
+    Goal("fr-en", "flores-devtest", 32),
+    Goal("en-de", "flores-devtest", 24),
+    Goal("de-en", "flores-devtest", 29),
+    Goal("en-es", "flores-devtest", 20),
+    Goal("es-en", "flores-devtest", 21),
+    Goal("en-fr", "newstest2014", 27),
+    Goal("en-fr", "tatoeba v2021-08-07", 50.5, "OPUS-MT"),
+    Goal("en-fr", "tatoeba test", 54.6),
+    Goal("en-fr", "grammar test", 99),
+    Goal("en-fr", "grammar compositional", 99),
+    Goal("en-fr", "pronoun pairs", 98),
+)
+MOST_BYTES = 32_000_000  # of all that is in the box
+MOST_LATENCY = 1.5  # times that of the model in the box before
+
+
+def goal_of(direction: str, test: str) -> Goal | None:
+    return next((goal for goal in GOALS if (goal.direction, goal.test) == (direction, test)), None)
+
+
+def judged(results: Mapping[str, Any], box_bytes: int | None = None) -> Iterator[str]:
+    """A line for each goal: what was wanted, what was found."""
+    for goal in GOALS:
+        tests = results.get(goal.direction, {}).get("tests", {})
+        metrics = tests.get(goal.test, {}).get("metrics")
+        wanted = f"{goal.direction:<6} {goal.test:<22} ≥ {goal.least:g}{f' ({goal.why})' if goal.why else ''}"
+        if not metrics:
+            yield f"{wanted}: not measured"
+            continue
+        found = metrics[0]["score"]
+        yield f"{wanted}: {found:.2f}, {'met' if found >= goal.least else 'missed'}"
+    if box_bytes is not None:
+        verdict = "met" if box_bytes <= MOST_BYTES else "missed"
+        yield f"bytes of the box ≤ {MOST_BYTES / 1e6:g} MB: {box_bytes / 1e6:.1f} MB, {verdict}"
+    for direction, found in results.items():
+        ratio = found.get("speed", {}).get("beside", {}).get("latency_ratio")
+        if ratio is not None:
+            verdict = "met" if ratio <= MOST_LATENCY else "missed"
+            yield f"{direction:<6} latency ≤ {MOST_LATENCY:g} times the other's: {ratio:.2f}, {verdict}"
