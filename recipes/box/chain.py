@@ -22,6 +22,9 @@ training that was killed goes on from its checkpoint. To train a model further t
     chain.py … --minutes 20 --stage teacher --seeds 2 --start-from OUT/teacher-1      the next one goes on as teacher-2
     chain.py … --minutes 24 --stage translate encode-said student pack table --teachers OUT/teacher-2
 
+With --self-taught there is no larger teacher: a model of the student's shape takes its place, and the student goes on
+from its weights, so that all minutes of training go into one model. It still learns from its own back-translations.
+
 DATA is laid out like this, cleaned of all test sentences; what is not there is left out:
 
     en-fr en-de en-es                 train, dev, test of Europarl: train.en, train.fr …
@@ -52,8 +55,11 @@ import chain_stages as stages
 from chain_cost import CostLog
 from chain_plan import (
     FIXED,
+    SELF_TAUGHT,
+    SHARES,
     STAGES,
     Corpus,
+    Said,
     divide,
     encode_seconds,
     epoch,
@@ -94,9 +100,12 @@ class Chain:
     seeds: list[int] = field(default_factory=lambda: [1])
     teachers: list[Path] = field(default_factory=list)  # in place of those of the seeds
     start_from: Path | None = None
+    self_taught: bool = False
+    student: str = "student"  # the name of its run
+    again: bool = False  # what was done before too
     vocabulary: Path | None = None
     recipes: dict[str, Path] = field(default_factory=dict)
-    cores: int = os.cpu_count() or 1
+    cores: int = 1
 
     def __post_init__(self) -> None:
         self.costs = CostLog(self.out / "cost.json")
@@ -128,8 +137,23 @@ class Chain:
             for c in self.tables(name)["data"]["corpus"]
         ]
 
+    @property
+    def shares(self) -> dict[str, float]:
+        return SELF_TAUGHT if self.self_taught else SHARES
+
+    def to_be_said(self) -> list[Said]:
+        return to_be_said(self.data, self.beam, europarl=not self.self_taught)
+
     def teacher_folders(self) -> list[Path]:
         return self.teachers or [self.out / f"teacher-{seed}" for seed in self.seeds]
+
+    def done(self, stage: str) -> bool:
+        """Whether a stage was done before; of a training, whether its run was."""
+        if self.again:
+            return False
+        if stage == "teacher":
+            return not stages.teachers_missing(self)
+        return self.costs.done(stage, self.student if stage == "student" else "")
 
     def run(self, *words: str | Path) -> None:
         """A command, its output shown and kept."""
@@ -148,7 +172,7 @@ class Chain:
     def fixed(self) -> dict[str, float]:
         """Seconds of the stages that take what they take."""
         pairs = sum(corpus.text.lines for corpus in self.corpora("teacher"))
-        said = sum(measure(one.path).lines for one in to_be_said(self.data, self.beam))
+        said = sum(measure(one.path).lines for one in self.to_be_said())
         learnt = self.vocabulary is not None
         encoding = {
             "encode": encode_seconds(pairs, self.cores, learnt),
@@ -159,33 +183,29 @@ class Chain:
     def allotted(self, stage: str) -> float:
         """Seconds that a stage has now, with what is left of the minutes."""
         left = 60 * self.minutes - (time.monotonic() - self.began)
-        following = [s for s in self.wanted[self.wanted.index(stage) :] if s == stage or not self.costs.done(s)]
+        following = [s for s in self.wanted[self.wanted.index(stage) :] if s == stage or not self.done(s)]
         try:
-            return divide(max(1.0, left), following, self.fixed())[stage]
+            return divide(max(1.0, left), following, self.fixed(), self.shares)[stage]
         except ValueError:  # late: the stages that must be whole first
             return max(10.0, left / 2)
 
     def print_plan(self) -> None:
-        todo = [stage for stage in self.wanted if not self.costs.done(stage)]
+        todo = [stage for stage in self.wanted if not self.done(stage)]
         try:
-            share = divide(60 * self.minutes, todo, self.fixed())
+            share = divide(60 * self.minutes, todo, self.fixed(), self.shares)
         except ValueError as problem:
             raise SystemExit(str(problem)) from None
-        self.say(
-            f"plan: {self.minutes:g} minutes on {self.device}, {self.cores} cores (estimates before anything is run)"
-        )
+        self.say(f"plan: {self.minutes:g} minutes on {self.device}, {self.cores} cores; all of it estimated")
         for name in ("teacher", "student"):
             if name in todo:
                 self.say_training(name, share[name])
         if "translate" in todo:
-            wanted = to_be_said(self.data, self.beam)
+            wanted = self.to_be_said()
             for kind in ("voice", "tatoeba", "europarl"):
                 some = [one for one in wanted if one.name == kind]
                 tokens = sum(measure(one.path).tokens for one in some)
                 took = sum(search_seconds(measure(one.path).tokens, one.beam, self.device) for one in some)
-                self.say(
-                    f"  translate  {kind:<9} {tokens / 1e6:8.1f} M tokens, {took:,.0f} s of {share['translate']:,.0f}"
-                )
+                self.say(f"  translate  {kind:<9}{tokens / 1e6:8.1f} M tokens, {took:,.0f} s for all of it")
         self.say("  " + ", ".join(f"{stage} {seconds:,.0f} s" for stage, seconds in share.items()))
 
     def say_training(self, name: str, seconds: float) -> None:
@@ -213,7 +233,7 @@ class Chain:
     def go(self) -> None:
         self.print_plan()
         for stage in self.wanted:
-            if self.costs.done(stage) and not (stage == "teacher" and stages.teachers_missing(self)):
+            if self.done(stage):
                 self.say(f"{stage}: done before")
                 continue
             seconds = self.allotted(stage)
@@ -239,7 +259,7 @@ def chain_of(given: argparse.Namespace) -> Chain:
         data = given.out / "data"
         if not data.is_dir():
             cut(given.data, data, TINY_LINES)
-    device = "cpu" if given.tiny else pick_device("auto").type
+    device = "cpu" if given.tiny else given.device or pick_device("auto").type
     return Chain(
         data=data,
         out=given.out,
@@ -252,7 +272,14 @@ def chain_of(given: argparse.Namespace) -> Chain:
         teachers=given.teachers,
         start_from=given.start_from,
         vocabulary=given.vocabulary,
-        recipes={"teacher": given.teacher_recipe, "student": given.student_recipe},
+        cores=given.cores,
+        self_taught=given.self_taught,
+        student=given.student,
+        again=given.again,
+        recipes={
+            "teacher": given.student_recipe if given.self_taught else given.teacher_recipe,
+            "student": given.student_recipe,
+        },
     )
 
 
@@ -264,9 +291,14 @@ def main() -> None:
     options.add_argument("--stage", nargs="+", choices=STAGES, default=STAGES, help="only these")
     options.add_argument("--tiny", action="store_true", help=f"small models, {TINY_LINES:,} lines a file, on the CPU")
     options.add_argument("--plan", action="store_true", help="print the plan and stop")
+    options.add_argument("--device", choices=("cuda", "cpu"), help="default: what there is; with --plan any")
+    options.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)), help="for the plan")
     options.add_argument("--seeds", type=int, nargs="+", default=[1], help="a teacher for each")
     options.add_argument("--teachers", type=Path, nargs="+", default=[], help="models that translate, together")
     options.add_argument("--start-from", type=Path, help="weights that the first training of this session goes on from")
+    options.add_argument("--self-taught", action="store_true", help="no larger teacher: the student is its own")
+    options.add_argument("--student", default="student", metavar="NAME", help="the name of the student's run in OUT")
+    options.add_argument("--again", action="store_true", help="do the stages again, if they were done before")
     options.add_argument(
         "--vocabulary",
         type=Path,

@@ -39,8 +39,9 @@ class CostLog:
         if path.is_file():
             self.stages = [StageCost(**row) for row in json.loads(path.read_text(encoding="utf-8"))["stages"]]
 
-    def done(self, stage: str) -> bool:
-        return any(cost.stage == stage for cost in self.stages)
+    def done(self, stage: str, run: str = "") -> bool:
+        """Whether a stage is there; of a training, the one of this run."""
+        return any(cost.stage == stage and cost.note.startswith(f"{run}:" if run else "") for cost in self.stages)
 
     def add(self, cost: StageCost) -> None:
         self.stages.append(cost)

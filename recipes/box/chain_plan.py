@@ -16,6 +16,7 @@ LANGUAGES = ("fr", "de", "es")
 DIRECTIONS = tuple(way for other in LANGUAGES for way in ((f"en-{other}"), (f"{other}-en")))
 STAGES = ("texts", "encode", "teacher", "translate", "encode-said", "student", "pack", "table")
 SHARES = {"teacher": 0.50, "translate": 0.13, "student": 0.37}  # of what the other stages leave
+SELF_TAUGHT = {"teacher": 0.55, "translate": 0.08, "student": 0.37}
 START_UP = {"cuda": 30.0, "cpu": 12.0}  # seconds of a training that are no updates: imports, evaluations, checkpoints
 FIXED = {"texts": 12.0, "pack": 20.0, "table": 60.0}  # seconds
 VOCABULARY = 20.0  # seconds to learn one, on the cores of a GPU machine
@@ -96,20 +97,22 @@ def encode_seconds(pairs: int, cores: int, learnt: bool) -> float:
     return pairs / (ENCODED * cores) + (0.0 if learnt else VOCABULARY)
 
 
-def divide(seconds: float, wanted: Sequence[str], fixed: Mapping[str, float]) -> dict[str, float]:
+def divide(
+    seconds: float, wanted: Sequence[str], fixed: Mapping[str, float], shares: Mapping[str, float] = SHARES
+) -> dict[str, float]:
     """Seconds for each of the stages that are to be run.
 
     >>> {stage: round(s) for stage, s in divide(1500, ["encode", "teacher", "student"], {"encode": 60}).items()}
     {'encode': 60, 'teacher': 828, 'student': 612}
     """
-    taken = {stage: fixed[stage] for stage in wanted if stage not in SHARES}
+    taken = {stage: fixed[stage] for stage in wanted if stage not in shares}
     left = seconds - sum(taken.values())
-    flexible = [stage for stage in wanted if stage in SHARES]
+    flexible = [stage for stage in wanted if stage in shares]
     if flexible and left < 0.2 * seconds:
         what = ", ".join(f"{stage} {math.ceil(took)} s" for stage, took in taken.items())
         raise ValueError(f"{seconds / 60:.1f} minutes are too few: {what} leave {max(0.0, left):.0f} s for the rest")
-    whole = sum(SHARES[stage] for stage in flexible)
-    return {stage: taken[stage] if stage in taken else left * SHARES[stage] / whole for stage in wanted}
+    whole = sum(shares[stage] for stage in flexible)
+    return {stage: taken[stage] if stage in taken else left * shares[stage] / whole for stage in wanted}
 
 
 def training_minutes(seconds: float, device: str, runs: int = 1) -> float:
@@ -136,9 +139,10 @@ class Said:
         return f"{self.source}-{self.target}"
 
 
-def to_be_said(data: Path, beam: int) -> list[Said]:
+def to_be_said(data: Path, beam: int, europarl: bool = True) -> list[Said]:
     """What is to be translated, the most useful first: single sentences of all kinds, everyday sentences (Spanish has
-    none of its own, so English ones go into it), then Europarl, greedily, as far as time allows."""
+    none of its own, so English ones go into it), then Europarl, greedily, as far as time allows: for a student that is
+    smaller than its teacher."""
     others = [("en", other) for other in LANGUAGES] + [(other, "en") for other in LANGUAGES]
     found = [Said("voice", a, b, data / "mono" / f"{a}.txt", beam) for a, b in others]
     english = data / "tatoeba-en-de" / "train.en"
@@ -146,7 +150,7 @@ def to_be_said(data: Path, beam: int) -> list[Said]:
         own = data / f"tatoeba-{pair_of(a, b)}" / f"train.{a}"
         found.append(Said("tatoeba", a, b, own if own.is_file() or a != "en" else english, beam))
     found += [Said("europarl", a, b, data / pair_of(a, b) / f"train.{a}", 1) for a, b in others]
-    return [one for one in found if one.path.is_file()]
+    return [one for one in found if one.path.is_file() and (europarl or one.name != "europarl")]
 
 
 def pair_of(source: str, target: str) -> str:

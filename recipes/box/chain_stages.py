@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import chain as chain_of
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chain_cost import StageCost
-from chain_plan import DIRECTIONS, Said, to_be_said, training_minutes
+from chain_plan import DIRECTIONS, Said, measure, pair_of, training_minutes
 from chain_texts import lines_of, write_texts
 from rich.console import Console
 
 from regard.bundle.bundle import read_words
+from regard.bundle.checksums import write_checksums
 from regard.bundle.find import find_model
-from regard.bundle.folder import TOKENIZER, WORDS
+from regard.bundle.folder import SHARED, TOKENIZER, UPDATES, WORDS
 from regard.data.cache import learnt_before
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.splits import find_splits
 from regard.errors import InputError
 from regard.recipe.recipe import Recipe
+from regard.text.known_words import KnownWords
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress, has_checkpoint
 from regard.training.material import learn_known_words, learn_text, make_batches, read_held_out
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 GRAMMAR, PART = 60_000, 100_000  # pairs
+WORDS_FROM = 300_000  # pairs of a direction
 NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
 Costs = Iterator[StageCost]
 
@@ -107,8 +115,7 @@ def vocabulary_in(folder: Path, recipe: Recipe) -> Tokenizer:
 
 def teachers_missing(chain: Chain) -> list[int]:
     """Seeds whose teacher is not there yet."""
-    done = {cost.note.split(":")[0] for cost in chain.costs.stages if cost.stage == "teacher"}
-    return [] if chain.teachers else [seed for seed in chain.seeds if f"teacher-{seed}" not in done]
+    return [] if chain.teachers else [s for s in chain.seeds if not chain.costs.done("teacher", f"teacher-{s}")]
 
 
 def teacher(chain: Chain, seconds: float) -> Costs:
@@ -121,8 +128,10 @@ def teacher(chain: Chain, seconds: float) -> Costs:
 
 def student(chain: Chain, seconds: float) -> Costs:
     start = chain.start_from if "teacher" not in chain.wanted else None
+    if chain.self_taught and start is None:
+        start = chain.teacher_folders()[0]
     minutes = training_minutes(seconds, chain.device)
-    yield trained(chain, "student", chain.out / "student", minutes, 1, start)
+    yield trained(chain, "student", chain.out / chain.student, minutes, 1 + (start is not None), start)
 
 
 def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start: Path | None) -> StageCost:
@@ -131,9 +140,11 @@ def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start
     if has_checkpoint(run):
         chain.run("-m", "regard", "resume", run)
     else:
-        file.write_text(chain.recipe(name).to_toml(), encoding="utf-8")
+        recipe = chain.recipe(name)
+        file.write_text(recipe.to_toml(), encoding="utf-8")
         flags = ["--minutes", f"{minutes:.3f}", "--seed", str(seed), "--device", chain.device]
-        flags += ["--start-from", str(start)] if start else []
+        if start:  # weights that have been at a rate of zero need no high one again
+            flags += ["--start-from", str(start), "--learning-rate", f"{recipe.train.learning_rate / 2:g}"]
         chain.run("-m", "regard", "train", file, *flags, "--out", run)
     card = json.loads((run / "last" / "card.json").read_text(encoding="utf-8"))
     dev = card.get("dev_bleu", {}).get("score")
@@ -148,9 +159,11 @@ def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start
 def translate(chain: Chain, seconds: float) -> Costs:
     """On a GPU a process for each direction, since CPUs work on the text before and after the search."""
     folder = chain.out / "said"
+    if chain.again:
+        shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(exist_ok=True)
     texts: dict[str, list[str]] = {}
-    for one in to_be_said(chain.data, chain.beam):
+    for one in chain.to_be_said():
         texts.setdefault(one.direction if chain.device == "cuda" else "all", []).extend(words_of(one, folder))
     left = max(3.0, seconds - (25 if chain.device == "cuda" else 10))  # imports, and the last chunk
     models = [word for model in chain.teacher_folders() for word in ("--model", str(model))]
@@ -204,12 +217,31 @@ def pack(chain: Chain, seconds: float) -> Costs:
         source, target = way.split("-")
         said = chain.out / "texts" / f"about-{way}.toml"
         said.write_text(about.replace("SOURCE", NAMES[source]).replace("TARGET", NAMES[target]), encoding="utf-8")
+        if chain.again:
+            shutil.rmtree(folder / way, ignore_errors=True)
         if not (folder / way).exists():
             beside = ["--beside", first] if way != DIRECTIONS[0] else []
             words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
-            chain.run("-m", "regard", "pack", chain.out / "student", *words, *beside)
+            chain.run("-m", "regard", "pack", chain.out / chain.student, *words, *beside)
+    with ProcessPoolExecutor(min(chain.cores, len(DIRECTIONS))) as pool:
+        known = list(pool.map(write_words, [chain.data] * len(DIRECTIONS), [folder / way for way in DIRECTIONS]))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    chain.say(f"   known words: {', '.join(f'{way} {count:,}' for way, count in zip(DIRECTIONS, known, strict=True))}")
     yield StageCost("pack", "cpu", note=f"{size / 1e6:.1f} MB for {len(DIRECTIONS)} directions")
+
+
+def write_words(data: Path, folder: Path) -> int:
+    """The words that a direction knows, from its own pairs; training learnt them from all directions together."""
+    source, target = folder.name.split("-")
+    places = [data / name / "train" for name in (f"tatoeba-{pair_of(source, target)}", pair_of(source, target))]
+    files = [[place.with_suffix(f".{language}") for language in (source, target)] for place in places]
+    there = [both for both in files if all(path.is_file() for path in both)]
+    lines = sum(measure(both[0]).lines for both in there)
+    pairs = chain_of.from_iterable(read_pairs(PairFiles(tuple(both))) for both in there)
+    known = KnownWords.learn(islice(pairs, 0, None, -(-lines // WORDS_FROM) or 1), source)
+    known.save(folder / WORDS)
+    write_checksums(folder, (*SHARED, UPDATES, WORDS))
+    return len(known.words)
 
 
 def table(chain: Chain, seconds: float) -> Costs:

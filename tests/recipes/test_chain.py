@@ -95,10 +95,16 @@ def test_teacher_and_student_have_one_vocabulary() -> None:
 
 def test_costs_of_all_sessions_are_kept(tmp_path: Path) -> None:
     log = cost.CostLog(tmp_path / "cost.json")
-    log.add(cost.StageCost("teacher", "cuda", seconds=600, tokens=5_000_000, working=500, flops=1e17, note="teacher-1"))
+    log.add(
+        cost.StageCost(
+            "teacher", "cuda", seconds=600, tokens=5_000_000, working=500, flops=1e17, note="teacher-1: large"
+        )
+    )
     later = cost.CostLog(tmp_path / "cost.json")
     later.add(cost.StageCost("student", "cuda", seconds=300, flops=2e17))
     assert later.done("teacher")
+    assert later.done("teacher", "teacher-1")
+    assert not later.done("teacher", "teacher-2")
     assert not later.done("pack")
     assert len(json.loads((tmp_path / "cost.json").read_text(encoding="utf-8"))["stages"]) == 2
     shown = later.table()
