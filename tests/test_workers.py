@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,18 @@ from regard.workers import in_new_process
 if __name__ == "__main__":
     in_new_process(write_pid_and_wait, sys.argv[1])
 """
+
+POOL = """
+import sys
+from test_workers import make_waiting
+from regard.workers import WorkerPool
+with WorkerPool(make_waiting, 1, {}) as pool:
+    list(pool.results([sys.argv[1]]))
+"""  # without a guard: the script is not imported again
+
+
+def make_waiting(number: int, report: object) -> Callable[[str], None]:
+    return write_pid_and_wait
 
 
 def fail(message: str) -> None:
@@ -59,10 +72,13 @@ def test_what_comes_back() -> None:
         in_new_process(die)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_it_ends_with_the_process_that_started_it(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "parent_script"),
+    [*((number, PARENT) for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)), (signal.SIGKILL, POOL)],
+)
+def test_it_ends_with_the_process_that_started_it(tmp_path: Path, number: signal.Signals, parent_script: str) -> None:
     script, note = tmp_path / "parent.py", tmp_path / "pid"
-    script.write_text(PARENT)
+    script.write_text(parent_script)
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     parent = subprocess.Popen(
         [sys.executable, str(script), str(note)], env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL

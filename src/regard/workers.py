@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from pathlib import Path
 from pickle import PicklingError
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -44,7 +47,7 @@ def in_new_process(work: Callable[..., T], *given: object) -> T:
         process.join()
     except (EOFError, OSError):
         process.join()
-        raise WorkerKilledError(f"a process of this command {_end_of(process)}") from None
+        raise WorkerKilledError(f"a process of this command {_end_of(process.exitcode or 0)}") from None
     except KeyboardInterrupt:
         process.terminate()
         process.join()
@@ -59,8 +62,7 @@ def in_new_process(work: Callable[..., T], *given: object) -> T:
     return result
 
 
-def _end_of(process: BaseProcess) -> str:
-    code = process.exitcode or 0
+def _end_of(code: int) -> str:
     how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
     return f"{how}; the usual cause is too little memory"
 
@@ -96,9 +98,16 @@ def end_with_parent() -> None:
 
 # ── several processes ────────────────────────────────────────────────────────────────────────────────────────────────
 
+SERVE = "from regard.workers import serve_items; serve_items()"
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
 
 class PoolWorker(NamedTuple):
-    process: BaseProcess
+    process: subprocess.Popen[bytes]
     connection: Connection
 
 
@@ -108,32 +117,27 @@ class WorkerPool(Generic[T, R]):
     `make_work(number, report)` is called once in each process, with its number from 0, and gives the function of an
     item. No more than two items for each process are read ahead or kept waiting. An exception of the work is raised
     when it is the turn of its item; a process that is killed ends everything with an error that names its item.
+
+    The processes are fresh interpreters: nothing is forked beside threads or a GPU, and the script of the user is not
+    imported again. Ctrl-C reaches this process alone, which ends them.
     """
 
     def __init__(
         self, make_work: Callable[[int, Report], Callable[[T], R]], workers: int, environment: Mapping[str, str]
     ) -> None:
         """`environment`: what is set for the processes in addition, such as a number of threads."""
-        context = multiprocessing.get_context("spawn")
         self.workers: list[PoolWorker] = []
-        before = {name: os.environ.get(name) for name in environment}
-        os.environ.update(environment)
+        path = os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)
         try:
             for number in range(workers):
-                connection, other_end = context.Pipe()
-                process = context.Process(target=_serve_items, args=(other_end, make_work, number))
-                process.start()
-                other_end.close()
-                self.workers.append(PoolWorker(process, connection))
+                self.workers.append(_started(number, {**os.environ, **environment, "PYTHONPATH": path}))
+            work = pickle.dumps(make_work)
+            for worker in self.workers:  # only now: sending waits for a process that is starting
+                with contextlib.suppress(OSError):  # one that has ended is reported with its first item
+                    worker.connection.send_bytes(work)
         except BaseException:
             self.close()
             raise
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
 
     def results(self, items: Iterable[T], report: Report | None = None) -> Iterator[tuple[T, R]]:
         """Each item with its result. `report` is called with what the workers report."""
@@ -188,16 +192,18 @@ class WorkerPool(Generic[T, R]):
                 del busy[worker]
 
     def _killed(self, worker: int, item: T) -> WorkerKilledError:
-        process = self.workers[worker].process
-        process.join()
-        return WorkerKilledError(f"process {worker + 1} of {len(self.workers)}, which had {item}, {_end_of(process)}")
+        code = self.workers[worker].process.wait()
+        return WorkerKilledError(f"process {worker + 1} of {len(self.workers)}, which had {item}, {_end_of(code)}")
 
     def close(self) -> None:
         """End all processes at once."""
-        for process, connection in self.workers:
+        for process, _ in self.workers:
             process.kill()
-            process.join()
+        for process, connection in self.workers:
+            process.wait()
             connection.close()
+            assert process.stdin is not None
+            process.stdin.close()
 
     def __enter__(self) -> WorkerPool[T, R]:
         return self
@@ -220,10 +226,25 @@ class SparseReports:
             self.amount, self.sent = 0, now
 
 
-def _serve_items(connection: Connection, make_work: Callable[[int, Report], Callable[[Any], Any]], number: int) -> None:
+def _started(number: int, environment: dict[str, str]) -> PoolWorker:
+    """A process that waits for its work. Its standard input is a pipe that closes when this process ends."""
+    ours, theirs = multiprocessing.Pipe()
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", SERVE, str(theirs.fileno()), str(number)],
+            stdin=subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
+            process_group=0,  # of its own: Ctrl-C in a terminal does not reach it
+            env=environment,
+        )
+    return PoolWorker(process, ours)
+
+
+def serve_items() -> None:
     """A worker: receive items until there are no more, send back what each gives or raises."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it too; the parent ends it
-    end_with_parent()
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    connection, number = Connection(int(sys.argv[1])), int(sys.argv[2])
+    make_work: Callable[[int, Report], Callable[[Any], Any]] = connection.recv()
     work: Callable[[Any], Any] | None = None
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -238,3 +259,10 @@ def _serve_items(connection: Connection, make_work: Callable[[int, Report], Call
                 connection.send(answer)
             except (TypeError, AttributeError, PicklingError):  # something that cannot be sent
                 connection.send(("failed", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
+
+
+def _end_with_input() -> None:
+    """End this process when the one that started it ends, however it ends: SIGTERM may be ignored here."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)

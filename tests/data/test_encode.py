@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from regard.batch import FlatBatch, flat_batch
-from regard.data import encode
+from regard.data import chunks, encode
 from regard.data.corpus import DataConfig, PairFiles
 from regard.data.encode import EncodedCorpus, cache_folder, encode_corpus
 from regard.data.filters import FilterReport, Seen
@@ -275,7 +275,7 @@ def test_memory_is_flat(
     tmp_path: Path, tokenizer: Tokenizer, config: DataConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight times the corpus takes nearly the memory of one."""
-    monkeypatch.setattr(encode, "CHUNK", 500)
+    monkeypatch.setattr(chunks, "CHUNK", 500)
     peaks = []
     for times in (1, 8):
         pairs = [(f"the cat {i}", f"le chat {i}") for i in range(1000 * times)]

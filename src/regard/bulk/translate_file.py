@@ -29,7 +29,7 @@ from regard.data.corpus import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.formats.document import FormatOptions
 from regard.formats.stretches import STREAMED, stretch_reader
-from regard.workers import WorkerKilledError, WorkerPool
+from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
     from regard.decode.chain import TextChain
@@ -180,8 +180,7 @@ def _results(
     if run.workers == 1 or run.make_worker is None:
         yield from ((chunk, work(chunk)) for chunk in chunks)
         return
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, cores // run.workers))
+    threads = os.environ.get("OMP_NUM_THREADS") or str(max(1, usable_cores() // run.workers))
     make_work = partial(_make_work, run.make_worker, work.task)
     with WorkerPool(make_work, run.workers, {"OMP_NUM_THREADS": threads}) as pool:
         yield from pool.results(chunks, run.sentences)

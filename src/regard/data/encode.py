@@ -2,7 +2,7 @@
 
 Memory does not grow with the corpus, except for eight bytes a pair that find duplicates. An entry of the cache is
 written under a temporary name and renamed when it is complete, so that two processes may build it at once; a damaged
-entry is built again. `corpus.py` reads the files, `batching.py` makes batches.
+entry is built again. `corpus.py` reads the files, `chunks.py` makes ids on all cores, `batching.py` makes batches.
 """
 
 from __future__ import annotations
@@ -10,25 +10,22 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import random
 import shutil
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.cache import cache_folder
-from regard.data.corpus import DataConfig, Pair, PairFiles, read_pairs
+from regard.data.chunks import ChunkEncoder, CodedSide, Draws, TextChunk, coded_chunks, pairs_in_chunks
+from regard.data.corpus import DataConfig, PairFiles, read_pairs
 from regard.data.filters import FilterReport, Filters
-from regard.data.slot_pairs import slotted
-from regard.data.transforms import joined, transformed
 from regard.errors import InputError
 from regard.files import checksum
 from regard.text.tokenizer import Tokenizer
@@ -37,12 +34,9 @@ if TYPE_CHECKING:
     from regard.batch import FlatBatch
 
 FORMAT = 2
-CHUNK = 10_000  # pairs in memory at a time
-CHUNK_CHARACTERS = 8_000_000
 SCANNED = 1 << 22  # ids looked at in one go
 FILES = ("src", "tgt", "src_offsets", "tgt_offsets", "kept")
 Ints = NDArray[np.int64]
-Coded = tuple[int, list[int], list[int]]  # pair number, source ids, target ids
 
 
 class EncodedCorpus:
@@ -146,11 +140,12 @@ def encode_corpus(
     seed: int = 0,
     tag: str | None = None,
 ) -> EncodedCorpus:
-    """The corpus as ids, from the cache or encoded now; `progress` is called with the number of pairs read so far. A
+    """The corpus as ids, from the cache or encoded now; `progress` is called with the number of pairs encoded so far. A
     tag is put before every source.
 
     With `epoch`, BPE-dropout and transforms are applied, differently for each (seed, epoch); the cache keeps the last
-    two epochs. Slots are drawn from the seed alone.
+    two epochs. Slots are drawn from the seed alone. A large corpus is encoded by as many processes as this one may use
+    cores; the files are the same for any number.
     """
     chance = (tokenizer.config.bpe_dropout, *config.transforms) if epoch is not None else ()
     changes = any(chance)
@@ -173,14 +168,14 @@ def encode_corpus(
         return EncodedCorpus(entry)
     except (OSError, ValueError, KeyError, TypeError):
         pass  # missing or damaged: build it
-    draws = Draws(seed, epoch if changes else None)
+    encoder = ChunkEncoder(tokenizer, config, Draws(seed, epoch if changes else None), start)
     try:
         root.mkdir(parents=True, exist_ok=True)
         _sweep(root)
         work = _aside(entry)
         work.mkdir()
         try:
-            _write(work, files, tokenizer, config, progress, draws, start)
+            _write(work, files, encoder, progress)
             corpus = _publish(work, entry)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -193,19 +188,6 @@ def encode_corpus(
     if changes and epoch is not None:
         shutil.rmtree(root / f"{name}-{epoch - 2}", ignore_errors=True)
     return corpus
-
-
-class Draws(NamedTuple):
-    """The random generators of a chunk, by the number of its first pair."""
-
-    seed: int
-    epoch: int | None  # none: nothing changes with it
-
-    def of_epoch(self, number: int) -> random.Random | None:
-        return None if self.epoch is None else random.Random(f"{self.seed} {self.epoch} {number}")
-
-    def of_slots(self, number: int) -> random.Random:
-        return random.Random(f"{self.seed} slots {number}")
 
 
 def _publish(work: Path, entry: Path) -> EncodedCorpus:
@@ -235,50 +217,38 @@ def _sweep(root: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _write(
-    folder: Path,
-    files: PairFiles,
-    tokenizer: Tokenizer,
-    config: DataConfig,
-    progress: Callable[[int], None] | None,
-    draws: Draws,
-    start: list[int],
-) -> None:
+def _write(folder: Path, files: PairFiles, encoder: ChunkEncoder, progress: Callable[[int], None] | None) -> None:
     """Stream the pairs through the filters into the five files and meta.json."""
-    dtype = "uint16" if max(tokenizer.source_size, tokenizer.target_size) <= 2**16 else "uint32"
-    filters, totals, longest = Filters(config, tokenizer.longest_piece), [0, 0], 0
+    filters, longest = Filters(encoder.config, encoder.tokenizer.longest_piece), 0
     report = filters.report
+
+    def chunks() -> Iterator[TextChunk]:
+        for pairs in pairs_in_chunks(read_pairs(files)):
+            first = report.read
+            texts = filters.texts(first, pairs)
+            yield TextChunk(first, report.read, texts)
+
     with ExitStack() as stack:
         out = {name: stack.enter_context((folder / name).open("wb")) for name in FILES}
-        for name in ("src_offsets", "tgt_offsets"):
-            out[name].write(np.zeros(1, np.int64).tobytes())
-        for chunk in _chunks(read_pairs(files)):
-            rng = draws.of_epoch(chunk[0][0])
-            texts = filters.texts(chunk)
-            if rng is not None:
-                texts = transformed(texts, config, rng)
-            if config.slots:
-                texts = slotted(texts, config.slots, draws.of_slots(chunk[0][0]))
-            sources = tokenizer.encode_source([src for _, src, _ in texts], rng)
-            targets = tokenizer.encode_target([tgt for _, _, tgt in texts], rng)
-            if start:
-                sources = [start + ids for ids in sources]
-            passed = filters.tokens(sources, targets)
-            kept = [(texts[i][0], sources[i], targets[i]) for i in passed]
-            if rng is not None and config.join_pairs:
-                kept = _joined(kept, config, rng, len(start))
-            out["kept"].write(np.asarray([number for number, _, _ in kept], dtype=np.int64).tobytes())
-            sides = ("src", [src for _, src, _ in kept]), ("tgt", [tgt for _, _, tgt in kept])
-            for side, (name, rows) in enumerate(sides):
-                longest = max([longest, *map(len, rows)])
-                totals[side] = _append(out[name], out[f"{name}_offsets"], rows, totals[side], dtype)
+        totals = dict.fromkeys(("src", "tgt"), 0)
+        for name in totals:
+            out[f"{name}_offsets"].write(np.zeros(1, np.int64).tobytes())
+        coded_in_order = stack.enter_context(closing(coded_chunks(encoder, chunks())))
+        for chunk, coded in coded_in_order:
+            out["kept"].write(coded.kept.tobytes())
+            for name, side in (("src", coded.src), ("tgt", coded.tgt)):
+                longest = max(longest, int(side.lengths.max(initial=0)))
+                totals[name] = _append(out[name], out[f"{name}_offsets"], side, totals[name])
+            report.too_long += coded.too_long
+            report.ratio += coded.ratio
+            report.kept += coded.passed
             if progress:
-                progress(report.read)
+                progress(chunk.end)
     if not report.kept:
         raise InputError(f"nothing is left of {files}: {report.summary()}; check its text, or raise data.max_length")
     meta = {
         "format": FORMAT,
-        "dtype": dtype,
+        "dtype": encoder.dtype,
         "sizes": {name: (folder / name).stat().st_size for name in FILES},
         "sums": {name: checksum(folder / name) for name in FILES},
         "longest": longest + 1,
@@ -287,35 +257,8 @@ def _write(
     (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
 
 
-def _joined(kept: list[Coded], config: DataConfig, rng: random.Random, tag: int) -> list[Coded]:
-    """Some neighbouring pairs as one example. The first `tag` ids of the second source, its tag, are left out. The ids
-    of two texts, concatenated, are those of the two texts with a space between."""
-    lengths = [(len(src), len(tgt)) for _, src, tgt in kept]
-    examples: list[Coded] = []
-    for first, *second in joined(lengths, config.join_pairs, config.max_length, rng):
-        number, src, tgt = kept[first]
-        for other in second:
-            src, tgt = src + kept[other][1][tag:], tgt + kept[other][2]
-        examples.append((number, src, tgt))
-    return examples
-
-
-def _chunks(pairs: Iterator[Pair]) -> Iterator[list[tuple[int, str, str]]]:
-    """(number, source, target) some thousands at a time, fewer where lines are very long."""
-    chunk, characters = [], 0
-    for number, (src, tgt) in enumerate(pairs):
-        chunk.append((number, src, tgt))
-        characters += len(src) + len(tgt)
-        if len(chunk) == CHUNK or characters > CHUNK_CHARACTERS:
-            yield chunk
-            chunk, characters = [], 0
-    if chunk:
-        yield chunk
-
-
-def _append(ids: IO[bytes], offsets: IO[bytes], rows: list[list[int]], total: int, dtype: str) -> int:
+def _append(ids: IO[bytes], offsets: IO[bytes], side: CodedSide, total: int) -> int:
     """Write rows of ids and the offset of each end; returns the new total."""
-    ends = total + np.cumsum(np.fromiter(map(len, rows), dtype=np.int64, count=len(rows)))
-    ids.write(np.fromiter(chain.from_iterable(rows), dtype=dtype).tobytes())
-    offsets.write(ends.astype(np.int64).tobytes())
-    return int(ends[-1]) if len(rows) else total
+    ids.write(side.ids.tobytes())
+    offsets.write((total + np.cumsum(side.lengths)).tobytes())
+    return total + len(side.ids)

@@ -6,14 +6,14 @@ pair that is dropped is counted under one name. Nothing is repaired.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import astuple, dataclass, field
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.corpus import DataConfig
+from regard.data.corpus import DataConfig, Pair
 
 SHORT = 10  # tokens; the ratio of two short sides is not informative
 COMPOSED = 4  # characters that NFC may compose to one
@@ -59,47 +59,50 @@ class Filters:
         self.config, self.report, self.seen = config, FilterReport(), Seen()
         self._reach = COMPOSED * config.max_length * longest_piece if longest_piece else None
 
-    def texts(self, chunk: Sequence[Numbered]) -> list[Numbered]:
-        """The pairs to encode. A line of a megabyte is dropped by its length, before it is encoded."""
-        filled = [row for row in chunk if row[1].strip() and row[2].strip()]
-        new = self.seen.add([f"{src}\t{tgt}" for _, src, tgt in filled])
-        self.report.read += len(chunk)
-        self.report.empty += len(chunk) - len(filled)
-        self.report.duplicates += len(filled) - int(new.sum())
+    def texts(self, first: int, pairs: Sequence[Pair]) -> list[Numbered]:
+        """The pairs to encode, of some that begin with number `first`. A line of a megabyte is dropped by its length,
+        before it is encoded."""
+        report = self.report
+        filled = [
+            (number, *pair)
+            for number, pair in enumerate(pairs, start=first)
+            if not (pair[0].isspace() or pair[1].isspace()) and pair[0] and pair[1]
+        ]
+        new = self.seen.add(pairs if len(filled) == len(pairs) else [(src, tgt) for _, src, tgt in filled])
+        report.read += len(pairs)
+        report.empty += len(pairs) - len(filled)
+        report.duplicates += len(filled) - int(new.sum())
         if self.config.dedupe:
-            self.report.duplicates_dropped = self.report.duplicates
-            filled = [row for row, is_new in zip(filled, new.tolist(), strict=True) if is_new]
+            report.duplicates_dropped = report.duplicates
+            filled = list(compress(filled, new.tolist()))
         if self._reach is None:
             return filled
-        short = [row for row in filled if max(len(row[1]), len(row[2])) <= self._reach]
-        self.report.too_long += len(filled) - len(short)
+        short = [row for row in filled if len(row[1]) <= self._reach and len(row[2]) <= self._reach]
+        report.too_long += len(filled) - len(short)
         return short
 
-    def tokens(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[int]:
-        """The indices of the pairs that pass."""
-        passed = []
-        for i, (src, tgt) in enumerate(zip(sources, targets, strict=True)):
-            longer, shorter = max(len(src), len(tgt)), min(len(src), len(tgt))
-            if longer > self.config.max_length:
-                self.report.too_long += 1
-            elif longer > SHORT and longer > self.config.max_ratio * shorter:
-                self.report.ratio += 1
-            else:
-                passed.append(i)
-        self.report.kept += len(passed)
-        return passed
+
+def tokens_pass(
+    sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], config: DataConfig
+) -> tuple[list[int], int, int]:
+    """The indices of the pairs that pass, and how many are too long, and too unequal in length."""
+    src, tgt = (np.fromiter(map(len, rows), np.int64, len(rows)) for rows in (sources, targets))
+    longer, shorter = np.maximum(src, tgt), np.minimum(src, tgt)
+    too_long = longer > config.max_length
+    unequal = ~too_long & (longer > SHORT) & (longer > config.max_ratio * shorter)
+    passed = np.flatnonzero(~(too_long | unequal))
+    return passed.tolist(), int(too_long.sum()), int(unequal.sum())
 
 
 @dataclass
 class Seen:
     """The texts so far, as 64-bit hashes in a few sorted arrays, each at least twice as long as the next."""
 
-    runs: list[NDArray[np.uint64]] = field(default_factory=list)
+    runs: list[NDArray[np.int64]] = field(default_factory=list)
 
-    def add(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Remember the texts; True for those that are new."""
-        digests = b"".join(hashlib.blake2b(t.encode("utf-8", "surrogatepass"), digest_size=8).digest() for t in texts)
-        hashes, first = np.unique(np.frombuffer(digests, dtype=np.uint64), return_index=True)
+    def add(self, texts: Sequence[Hashable]) -> NDArray[np.bool_]:
+        """Remember texts, or pairs of them; True for those that are new."""
+        hashes, first = np.unique(np.fromiter(map(hash, texts), np.int64, len(texts)), return_index=True)
         fresh = np.ones(len(hashes), dtype=bool)
         for run in self.runs:
             at = np.minimum(np.searchsorted(run, hashes), len(run) - 1)

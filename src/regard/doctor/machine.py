@@ -15,6 +15,7 @@ import torch
 from regard.data.cache import cache_folder
 from regard.data.corpus import DataConfig
 from regard.version import __version__
+from regard.workers import usable_cores
 
 PACKAGES = ("torch", "numpy", "tokenizers", "safetensors", "sacrebleu")
 
@@ -59,7 +60,7 @@ def read_machine(data: DataConfig) -> Machine:
         versions={"regard": __version__, "python": platform.python_version()}
         | {name: version(name) for name in PACKAGES},
         processor=_processor(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cores=usable_cores(),
         load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         threads=torch.get_num_threads(),
         bfloat16=_bfloat16(),
