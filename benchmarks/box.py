@@ -162,7 +162,7 @@ def run(job: Job, given: Given, results: dict[str, Any]) -> bool:
     if candidate is None and job.folder is not None:
         return True
     names = given.only or list(sets.TO_CHOOSE_BY if given.dev else sets.wanted_names(job.direction))
-    found = results.setdefault(job.direction, {})
+    found = results.setdefault(row_of(job, given), {})
     for part in ("tests", "peers", "lines"):
         found.setdefault(part, {})
     measured: dict[str, Any] = {}
@@ -173,7 +173,8 @@ def run(job: Job, given: Given, results: dict[str, Any]) -> bool:
         if candidate is not None:
             measured[test.name], said = timed(candidate, test.cut(given.limit))
         found["lines"][test.name] = len(test.cut(given.limit).sources)
-        found["peers"] |= others_on(job.direction, test, said, given)
+        if candidate is None or candidate.native is not None or test.name not in found["peers"]:
+            found["peers"] |= others_on(job.direction, test, said, given)
     for name, record in measured.items():
         before = found["tests"].get(name, {})
         same = before.get("fingerprint") == record["fingerprint"]
@@ -190,6 +191,13 @@ def run(job: Job, given: Given, results: dict[str, Any]) -> bool:
     return judged_by_card(job, given, measured, names)
 
 
+def row_of(job: Job, given: Given) -> str:
+    """Under which name the figures are kept: a second model of a direction in the box does not replace the first."""
+    if job.folder is None or given.model or job.folder.name == job.direction:
+        return job.direction
+    return job.folder.name
+
+
 def others_on(direction: str, test: sets.TestSet, said: list[str] | None, given: Given) -> Record:
     """What other translators' outputs for this set score, beside ours."""
     folder = given.peers or peers_folder(given.tests)
@@ -204,7 +212,7 @@ def judged_by_card(job: Job, given: Given, measured: Record, names: Sequence[str
     assert job.folder is not None
     if given.limit is not None or given.dev or given.all_directions or given.direction or given.tag:
         return True
-    return cards.agrees(job.folder, measured, names, sets.NAMES)
+    return cards.agrees(job.folder, measured, names, (*sets.NAMES, *sets.TO_CHOOSE_BY))
 
 
 @lru_cache(maxsize=3)
@@ -249,24 +257,27 @@ def timed(candidate: Candidate, test: sets.TestSet) -> tuple[Record, list[str]]:
         for way in ("metrics", "ctranslate2")
         for one in record.get(way, ())
     ]
+    shown += [f"{record['exact']} exact"] if "exact" in record else []
     spent = time.perf_counter() - began
     print(f"  {test.name}: {len(said):,} sentences, {', '.join(shown)}  ({spent:.0f} s)", flush=True)
     return record, said
 
 
 def how_fast(job: Job, given: Given, candidate: Candidate) -> Record:
-    """On FLORES where it is there, else on the embedded grammar."""
-    flores = next(sets.find_sets(job.direction, given.tests, ["flores-devtest"]), None)
-    if flores is None:
-        sides = {"en": next(sets.own_sets("en-fr", ["grammar test"])).sources}
-    else:
-        source, target = sets.languages_of(job.direction)
-        sides = {source: flores.sources, target: flores.references}
-    lines = sides.get(job.direction[:2], sides["en"])
+    """On FLORES where it is there, else, for English and French, on the embedded grammar."""
+    source, target = sets.languages_of(job.direction)
+    found = [*sets.find_sets(job.direction, given.tests, ["flores-devtest"])]
+    if not found and {source, target} == {"en", "fr"}:
+        found = [*sets.own_sets(job.direction, ["grammar test"])]
+    if not found:
+        raise InputError(
+            f"the speed of {job.direction} is measured on FLORES, which is in none of the folders of --tests"
+        )
+    sides = {source: found[0].sources, target: found[0].references}
     assert job.folder is not None
     ours = Candidate(job.direction, None, loaded(job.folder, "cpu", "ctranslate2"), candidate.tag)
     other = loaded(find_bundle(given.beside), "cpu", "ctranslate2") if given.beside else None
-    return speed(ours, lines, Candidate("en-fr", None, other) if other else None, sides["en"])
+    return speed(ours, sides[source], Candidate("en-fr", None, other) if other else None, sides["en"])
 
 
 if __name__ == "__main__":

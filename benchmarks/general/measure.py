@@ -96,19 +96,17 @@ def measure_pronouns(model: Candidate, limit: int | None = None) -> Record:
 def beside(
     test: TestSet, peers: Mapping[str, Output], ours: Sequence[str] | None, samples: int | None = None
 ) -> Record:
-    """Each peer's scores on the lines that it has; with `ours`, how much they differ from ours on these lines."""
-    return {name: _beside(test, said, ours, samples) for name, said in peers.items()}
-
-
-def _beside(test: TestSet, said: Output, ours: Sequence[str] | None, samples: int | None) -> Record:
-    lines = [i for i, number in enumerate(test.numbers) if number in said]
-    theirs, references = [said[test.numbers[i]] for i in lines], [test.references[i] for i in lines]
+    """Each peer's scores on the lines that all of them have; with `ours`, how they differ from ours on these lines."""
+    lines = [i for i, number in enumerate(test.numbers) if all(number in said for said in peers.values())]
+    theirs = {name: [said[test.numbers[i]] for i in lines] for name, said in peers.items()}
+    references = [test.references[i] for i in lines]
     if ours is None:
-        return {"sentences": len(lines), "metrics": scores(theirs, references)}
-    metrics = []
+        return {name: {"sentences": len(lines), "metrics": scores(texts, references)} for name, texts in theirs.items()}
+    found: Record = {name: {"sentences": len(lines), "metrics": []} for name in theirs}
     for metric in METRICS:
-        systems = [metric.stats(texts, references) for texts in ([ours[i] for i in lines], theirs)]
-        mine, its = paired(metric, systems, "randomisation", samples or TESTS["randomisation"][1])
-        metrics.append(its.to_dict() | {"ours": mine.score.score})
-    kept = ("name", "score", "signature", "ours", "difference", "p_value")
-    return {"sentences": len(lines), "metrics": [{key: found[key] for key in kept} for found in metrics]}
+        systems = [metric.stats(texts, references) for texts in ([ours[i] for i in lines], *theirs.values())]
+        mine, *others = paired(metric, systems, "randomisation", samples or TESTS["randomisation"][1])
+        for name, one in zip(theirs, others, strict=True):
+            kept = {key: one.to_dict()[key] for key in ("name", "score", "signature", "difference", "p_value")}
+            found[name]["metrics"].append(kept | {"ours": mine.score.score})
+    return found

@@ -46,7 +46,7 @@ def quality(results: Mapping[str, Any]) -> str:
             row += [_peer(others.get(name, {}).get(system), lines) for system in SYSTEMS.values()]
             row += [_figure(PUBLISHED.get((direction, name), {}).get(system)) for system in ONLY_PUBLISHED]
             rows.append(row)
-    return Table(header, rows, left=(0, 1)).markdown().rstrip("\n")
+    return Table(header, rows, left=(0, 1)).markdown()
 
 
 def _own(test: Mapping[str, Any]) -> str:
@@ -104,26 +104,20 @@ def notes(results: Mapping[str, Any]) -> Iterator[str]:
         for one in system["metrics"]
         if "p_value" in one
     }
-    yield f"Signatures: {', '.join(signatures)}{'; tests ' if tested else ''}{', '.join(tested)}."
+    if signatures:
+        yield f"Signatures: {', '.join(signatures)}{'; tests ' if tested else ''}{', '.join(tested)}."
 
 
 def speeds(results: Mapping[str, Any]) -> str:
+    """Sizes, and speeds where they were measured."""
     header = ["direction", "weights, MB", "sentences/s", "one sentence, ms", "times the box before", "cores"]
     rows = []
     for direction in DIRECTIONS:
         found = results.get(direction, {})
-        if "speed" not in found:
-            continue
-        one, other = found["speed"], found["speed"].get("beside", {})
-        ratio = f"{other['latency_ratio']:.2f}" if other else NONE
-        rows.append(
-            [
-                direction,
-                f"{found['weights_bytes'] / 1e6:.1f}",
-                f"{one['sentences_per_s']:.0f}",
-                f"{one['latency_ms']:.0f}",
-                ratio,
-                str(one["cores"]),
-            ]
-        )
-    return Table(header, rows).markdown().rstrip("\n") if rows else ""
+        if "weights_bytes" in found:
+            one = found.get("speed", {})
+            ratio = one.get("beside", {}).get("latency_ratio")
+            figures = [(one.get("sentences_per_s"), ".0f"), (one.get("latency_ms"), ".0f"), (ratio, ".2f")]
+            cells = [NONE if figure is None else format(figure, form) for figure, form in figures]
+            rows.append([direction, f"{found['weights_bytes'] / 1e6:.1f}", *cells, str(one.get("cores", NONE))])
+    return Table(header, rows).markdown() if rows else ""

@@ -249,7 +249,7 @@ def table(chain: Chain, seconds: float) -> Costs:
     script, results = HERE.parents[1] / "benchmarks" / "box.py", chain.out / "results.json"
     models = [chain.out / "boxed" / way for way in DIRECTIONS]
     words = ["--tests", chain.data, "--engine", "native", "--device", chain.device, "--results", results]
-    chain.run(script, "--model", *models, *words, *(["--limit", "20"] if chain.tiny else []))
+    chain.run(script, "--model", *models, *words, *(["--limit", "20"] if chain.tiny else ["--write"]))
     yield StageCost("table", chain.device, note=f"benchmarks/box.py, {results.name}")
 
 

@@ -113,6 +113,26 @@ def test_figures_are_made_again_or_said_to_differ(
         assert says in capsys.readouterr().out
 
 
+def test_the_two_engines_and_the_speed_may_be_measured_in_two_runs(
+    script: ModuleType, stand_in: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "results.json"
+    words = ["--tests", str(data), "--model", "en-fr", "--only", "flores-devtest", "--results", str(results)]
+    script.main([*words, "--samples", "50", "--engine", "native"])
+    before = json.loads(results.read_text(encoding="utf-8"))["en-fr"]
+    script.main([*words, "--samples", "60", "--engine", "ctranslate2", "--speed", "--beside", str(stand_in)])
+    found = json.loads(results.read_text(encoding="utf-8"))["en-fr"]
+    test = found["tests"]["flores-devtest"]
+    assert test["metrics"] == before["tests"]["flores-devtest"]["metrics"]
+    assert test["ctranslate2"][0]["score"] > 90
+    assert found["peers"] == before["peers"]  # tested against what the native engine said
+    assert found["speed"]["sentences"] == len(LINES)
+    assert found["speed"]["beside"]["latency_ratio"] > 0
+    assert (
+        f"latency ≤ 1.5 times the other's: {found['speed']['beside']['latency_ratio']:.2f}" in capsys.readouterr().out
+    )
+
+
 def test_a_run_in_training_is_measured_in_the_directions_it_has_tags_for(
     script: ModuleType, data: Path, run_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
