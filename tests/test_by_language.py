@@ -236,6 +236,8 @@ def test_a_chain_refuses_what_is_of_one_model() -> None:
         chain.translate("Le chat dort.", nbest=2)
     with pytest.raises(InputError, match='load "de-en" without through'):
         regard.load("de-en", through="en")
+    with pytest.raises(InputError, match='from French to German; through="en" translates by way of English'):
+        regard.load("fr-de")
     with pytest.raises(InputError, match='a pair of languages, such as "fr-de"'):
         regard.load("model", through="en")
 

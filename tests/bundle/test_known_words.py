@@ -48,6 +48,24 @@ def test_words_are_kept_checked_and_packed(bundle: Path, tmp_path: Path, call: C
     assert not path.exists()
 
 
+def test_a_direction_has_words_of_its_own(bundle: Path, tmp_path: Path, call: Call) -> None:
+    """A model of several directions learnt the words of all their sources."""
+    (tmp_path / "a.fr").write_text("Le chat voit Tom.\n" * 60, encoding="utf-8")
+    (tmp_path / "a.en").write_text("The cat sees Tom.\n" * 60, encoding="utf-8")
+    pairs = ("--src", tmp_path / "a.fr", "--tgt", tmp_path / "a.en")
+    refused = call("pack", bundle, "--out", tmp_path / "new", *pairs)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "known words are for a model that has learnt slots" in refused.err
+    assert call("pack", bundle, "--out", tmp_path / "new", *pairs[:2]).code == 2
+    found = replace(Bundle.load(bundle), known_words=KNOWN)
+    found.card["slots"] = True
+    found.save(bundle)
+    assert call("pack", bundle, "--out", tmp_path / "new", *pairs).code == 0
+    own = Bundle.read(tmp_path / "new").known_words
+    assert own is not None
+    assert (own.words, own.copied) == ({"Le", "chat", "voit"}, {"Tom"})
+
+
 def test_damaged_words_are_one_line(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = with_words(bundle)
     path.write_bytes(path.read_bytes() + b"x")

@@ -183,3 +183,10 @@ def test_a_term_that_is_translated_is_read_and_one_that_is_kept_has_a_slot() -> 
     found = prepared("The cat of Acme has 3 cats.", TextOptions(glossary=terms), SLOTTED)
     assert found.read == f"The cat of {SLOTS[0]} has {SLOTS[1]} cats."
     assert [one.wanted[0] for one in found.held] == ["matou", "Acme", "3", "matous"]
+
+
+def test_german_nouns_are_no_title_case() -> None:
+    line = "Herr Doktor Weber ist Arzt"
+    assert prepared(line, TextOptions(mend=True), Reader("de", "en")).read == line
+    assert prepared(line, TextOptions(mend=True), Reader("en", "de")).read != line
+    assert prepared("DER HUND SCHLÄFT", TextOptions(mend=True), Reader("de", "en")).read == "Der hund schläft"

@@ -63,3 +63,9 @@ def test_units_come_as_they_are_needed(tokenizer: Tokenizer) -> None:
     made = maker(tokenizer, 50).units(texts(), at_a_time=10)  # type: ignore[arg-type]
     next(made)
     assert len(taken) <= 10
+
+
+def test_a_long_sentence_is_cut_before_a_conjunction_of_its_language(tokenizer: Tokenizer) -> None:
+    text = "Der kleine Hund schläft hier ganz lange und die schwarze Katze frisst dort"
+    make = UnitMaker(tokenizer.plain, (), 60, TextOptions(), Reader("de", "en"))
+    assert [text[slice(*unit.span)] for unit in units(make, text)][1].startswith("und die")

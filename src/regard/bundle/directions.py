@@ -93,6 +93,14 @@ def find_models(source: str, target: str, through: str | None = None) -> tuple[s
     raise NoDirectionError(f"{problem}; {_there(there)}")
 
 
+def check_pair(name: str) -> None:
+    """Raise where a name that is no model is two languages with a way through a third."""
+    source, _, target = name.partition("-")
+    there = set(directions())
+    if {Direction(source, WAY), Direction(WAY, target)} <= there and Direction(source, target) not in there:
+        find_models(source, target)
+
+
 def choose(texts: Iterable[str], target: str, source: str | None = None, through: str | None = None) -> Choice:
     """The models for texts that are in one language, and what that is."""
     if source is not None:

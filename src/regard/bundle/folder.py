@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from regard.bundle import box
+from regard.bundle.directions import check_pair
 from regard.bundle.json_file import one_line, read_json
 from regard.errors import BundleError
 
@@ -28,6 +29,8 @@ def find_bundle(folder: Path) -> Path:
     of that name in the box."""
     if not folder.exists() and str(folder) in box.names():
         return box.boxed(str(folder))
+    if not folder.exists():
+        check_pair(str(folder))
     if not folder.is_dir():
         hint = "; a model is a folder" if folder.exists() else ""
         raise BundleError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -22,9 +23,12 @@ from regard.bundle.find import find_model
 from regard.bundle.folder import LEXICON, Storage, find_bundle
 from regard.bundle.folder import beside as files_of
 from regard.bundle.weights import from_storage, relative_errors, to_storage
+from regard.data.corpus import PairFiles, read_pairs
 from regard.errors import InputError
 from regard.layers.lora import updated, updates_between
 from regard.models.base import unique_tensors
+from regard.text.known_words import KnownWords
+from regard.text.tokenizer import SAMPLE
 
 LOST = 0.01  # of a matrix's change, at most
 SPECIALS = 3  # ids of PAD, BOS and EOS
@@ -40,6 +44,7 @@ class PackOptions:
     tag: str | None = None  # one of the model's tags, to stand before every source
     beside: Path | None = None  # a model in the same folder whose vocabulary and weights are used
     rank: int = 0  # of the updates that are stored in place of weights
+    pairs: tuple[Path, Path] | None = None  # text of this direction, for the words that the model knows
 
 
 def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
@@ -60,6 +65,8 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
         dropped = tuple(name for name in dropped if name in SCORES)
     card = {name: value for name, value in bundle.card.items() if name not in dropped}
     small = replace(bundle, tokenizer=tokenizer, weights=options.weights, card=without_places(card) | text)
+    if options.pairs is not None:
+        small.known_words = words_of(small, options.pairs)
     if rank < 0:
         raise InputError(f"rank must not be negative, but is {rank}")
     if rank and beside is None:
@@ -85,6 +92,17 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
         for place, kind in ((folder, bundle.weights), (out, options.weights))
     ]
     return [*sizes, *lines]
+
+
+def words_of(bundle: Bundle, pairs: tuple[Path, Path]) -> KnownWords:
+    """The words that a model of several directions knows in this one, from at most SAMPLE pairs of two files."""
+    if not bundle.slots:
+        raise InputError("known words are for a model that has learnt slots, and this one has not", parameter="src")
+    files = PairFiles(pairs)
+    count = sum(1 for _ in read_pairs(files))
+    if not count:
+        raise InputError(f"{files} has no pairs to learn known words from", parameter=("src", "tgt"))
+    return KnownWords.learn(islice(read_pairs(files), 0, None, -(-count // SAMPLE)), bundle.languages[0] or "en")
 
 
 def folder_size(folder: Path) -> int:

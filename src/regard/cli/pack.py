@@ -9,6 +9,7 @@ import typer
 
 from regard.bundle import box
 from regard.cli.options import Model, number, subject
+from regard.errors import InputError
 
 
 def pack(
@@ -54,6 +55,17 @@ def pack(
             "--start-from and --lora-rank makes it.",
         ),
     ] = 0,
+    src: Annotated[
+        Path | None,
+        typer.Option(
+            "--src",
+            metavar="FILE",
+            help="Of a model that learnt slots in several directions: sources of this one, for the words it knows.",
+        ),
+    ] = None,
+    tgt: Annotated[
+        Path | None, typer.Option("--tgt", metavar="FILE", help="With --src: their translations, line by line.")
+    ] = None,
 ) -> None:
     """Write a model as one small folder, to copy or publish.
 
@@ -69,6 +81,9 @@ def pack(
     """
     from regard.bundle.pack import PackOptions, pack_bundle
 
-    options = PackOptions(weights, lexicon == "keep", about, tag, beside, rank)
+    if (src is None) != (tgt is None):
+        raise InputError("--src and --tgt are two sides of the same pairs; give both or none")
+    pairs = (src, tgt) if src and tgt else None
+    options = PackOptions(weights, lexicon == "keep", about, tag, beside, rank, pairs)
     for line in pack_bundle(subject(model, model_flag) or box.boxed(), out, options):
         typer.echo(line)

@@ -195,7 +195,7 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
     read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None)
     rest = "".join(character for character in read if character not in SLOTS)
     loud = options.mend and in_capitals(rest)
-    if loud or (options.mend and in_title_case(rest)):
+    if loud or (options.mend and in_title_case(rest, reader.source)):
         read = in_small(read)
     return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
 
@@ -204,7 +204,7 @@ def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Held]:
     """Protected spans and terms, which go first, unless a term stands inside a longer protected span."""
     if not (options.protect or options.mend or options.glossary):
         return []
-    known = None if options.mend and in_title_case(sentence) else reader.known
+    known = None if options.mend and in_title_case(sentence, reader.source) else reader.known
     found = protected_spans(sentence, known, reader.source or "en")
     languages = reader.source or "en", reader.target or "en"
     terms = options.glossary.find(sentence, *languages) if options.glossary else []

@@ -73,12 +73,16 @@ class UnitMaker:
             stripped = text.strip()
             start = text.index(stripped) if stripped else 0
             return [(start, start + len(stripped))] if stripped else []
-        return sentence_spans(text, self.reader.source or "en", wrapped=self.options.split == "wrapped")
+        return sentence_spans(text, self._language, wrapped=self.options.split == "wrapped")
+
+    @property
+    def _language(self) -> str:
+        return self.reader.source or "en"
 
     def _short_parts(self, text: str, span: Span) -> list[Span]:
         if span[1] - span[0] <= LONGEST:
             return [span]
-        return clause_spans(text, span, lambda part: len(part) <= LONGEST)
+        return clause_spans(text, span, lambda part: len(part) <= LONGEST, self._language)
 
     def _prepared(self, text: str, span: Span) -> PreparedSentence:
         return prepared(text[slice(*span)], self.options, self.reader)
@@ -89,7 +93,7 @@ class UnitMaker:
             if self._fits(one.prepared, len(ids)):
                 yield self._unit(one, ids)
                 continue
-            parts = clause_spans(one.whole, one.span, self._text_fits)
+            parts = clause_spans(one.whole, one.span, self._text_fits, self._language)
             cut = [one._replace(span=part, prepared=self._prepared(one.whole, part)) for part in parts]
             read = self.tokenizer.encode_source([part.prepared.read for part in cut])
             yield from (self._unit(part, its) for part, its in zip(cut, read, strict=True))

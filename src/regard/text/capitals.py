@@ -21,6 +21,7 @@ WORD = regex.compile(
 )
 _ELISION = regex.compile(r"(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)['’](?=\p{L})", regex.IGNORECASE)
 ELIDING = ("fr", "it", "ca")
+CAPITALISED_NOUNS = ("de", "lb")  # languages in which a capital says little
 _BEGINS = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|\s['‚]$")
 TITLES = frozenset(
     str.split("""

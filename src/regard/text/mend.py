@@ -4,14 +4,16 @@
     Lines In Title Case    read in small letters
 
 A vocabulary learnt from ordinary text spells capitals letter by letter, which a small model translates badly. In small
-letters, names and words cannot be distinguished. It is optional ([decode] mend): not for German, where nouns are
-capitalised, and not for a model that was trained on such text. `decode/prepare.py` applies it.
+letters, names and words cannot be distinguished. It is optional ([decode] mend): not for a model that was trained on
+such text. In German, where nouns are capitalised, no line is taken for title case. `decode/prepare.py` applies it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+
+from regard.text.capitals import CAPITALISED_NOUNS
 
 FEWEST_LETTERS = 4  # of a line in capitals; one with fewer may be a name: USA, BBC
 FEWEST_WORDS = 4  # of a line in title case; one with fewer may be names: Mary Ann Smith
@@ -32,11 +34,15 @@ def in_capitals(line: str) -> bool:
     return line.isupper() and sum(map(str.isalpha, line)) >= FEWEST_LETTERS
 
 
-def in_title_case(line: str) -> bool:
+def in_title_case(line: str, language: str | None = None) -> bool:
     """
     >>> [in_title_case(line) for line in ("The Cat Is Back on His Mat", "Tom met John Smith.", "Mary Ann Smith")]
     [True, False, False]
+    >>> in_title_case("Herr Doktor Weber ist Arzt", "de")
+    False
     """
+    if language in CAPITALISED_NOUNS:
+        return False
     words = WORD.findall(line)
     capitalised = [word for word in words if word[0].isupper()]
     long_ones_are = all(word[0].isupper() for word in words if len(word) > SHORT)

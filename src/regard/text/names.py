@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import regex
 
-from regard.text.capitals import TITLES, CasedWord, Span, cased_words
+from regard.text.capitals import CAPITALISED_NOUNS, TITLES, CasedWord, Span, cased_words
 from regard.text.known_words import KnownWords
 
 LONGEST = 60  # characters of a name's word
@@ -30,7 +30,6 @@ _PARTICLES = frozenset(
     van von der den de du da di del della la le bin ibn al el zu ten ter
     """)
 )
-_CAPITALISED_NOUNS = ("de", "lb")  # languages in which a capital says little
 _BEFORE_NAMES = frozenset(
     str.split("""
     Herr Herrn Frau Fräulein Familie Dr Prof Professor Doktor heiße heißt heißen namens
@@ -68,7 +67,7 @@ def name_spans(
             and 2 <= len(form) <= LONGEST
             and (_shaped_like_name(form, known) or _unknown_name(text, word, form, known))
             and (
-                language not in _CAPITALISED_NOUNS
+                language not in CAPITALISED_NOUNS
                 or _MIXED.search(form) is not None
                 or form.isupper()
                 or (i > 0 and _names_follow(forms[i - 1], named[i - 1], known))

@@ -13,9 +13,11 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import NamedTuple
 
-from regard.text.language import MARGIN, NAMES_OF, plain_words, ranks
+from regard.text.language import MARGIN, NAMES_OF, SHORT, plain_words, ranks
 
-FOREIGN = 10.0  # nats by which a language that is not in question must be more probable than all that are
+# Nats by which a language that is not in question must be more probable than all that are; more in a short line, where
+# names count for much.
+FOREIGN, FOREIGN_IN_SHORT = 10.0, 20.0
 CLOSE = 2.0  # nats within which two languages are taken for equally probable
 MOST_LINES = 400  # of a text
 MIXED = 0.8  # share of the words that must be in one language for a text of many lines to be in one
@@ -63,7 +65,7 @@ def _of_words(words: list[str], languages: Collection[str], usual: str) -> tuple
         return usual, False
     best, score = asked[0]
     other = next(((code, s) for code, s in ranked if code in NAMES_OF and code not in languages), None)
-    if other is not None and other[1] > score + FOREIGN:
+    if other is not None and other[1] > score + (FOREIGN if len(words) >= SHORT else FOREIGN_IN_SHORT):
         return other[0], True
     close = [code for code, s in asked if s >= score - CLOSE]
     if len(close) > 1:
