@@ -20,7 +20,8 @@ training that was killed goes on from its checkpoint. To train a model further t
 
     chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
     chain.py … --minutes 20 --stage teacher --seeds 2 --start-from OUT/teacher-1      the next one goes on as teacher-2
-    chain.py … --minutes 24 --stage translate encode-said student pack table --teachers OUT/teacher-2
+    chain.py … --minutes 24 --stage translate encode-said student --teachers OUT/teacher-2
+    chain.py … --stage pack table                                               needs no GPU
 
 With --self-taught there is no larger teacher: a model of the student's shape takes its place, and the student goes on
 from its weights, so that all minutes of training go into one model. It still learns from its own back-translations.

@@ -13,7 +13,7 @@ from regard.errors import InputError
 
 BLOCK = 5  # neighbouring pairs of a part stay together, so that they can become one text
 DEV = (("tests/flores-dev", 200), ("tatoeba-en-fr/dev", 150), ("en-fr/dev", 100))  # English → French
-CUT = ("*-*/train.*", "*-*/dev.*", "mono/*.txt", "tests/*.*")
+CUT = ("*-*/*.*", "mono/*.txt", "tests/*.*")  # texts of DATA
 
 
 def write(path: Path, lines: Sequence[str]) -> None:
