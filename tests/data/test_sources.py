@@ -32,7 +32,7 @@ def test_every_file_has_its_place(name: str) -> None:
     data = DATA_SETS[name]
     downloads = [d.name for d in data.downloads]
     assert len(set(downloads)) == len(downloads)
-    places = [place for some in data.files.values() for place in some] or ([data.pairs.lines] if data.pairs else [])
+    places = data.places
     assert {place.download for place in places} == set(downloads)
     assert len(set(places)) == len(places)
     assert {made.split(".")[0] for made in data.names} == {"train", "dev", "test"}
@@ -68,7 +68,8 @@ def test_recipes_name_what_fetch_makes(path: Path) -> None:
 def test_every_data_set_that_is_scored_has_a_recipe() -> None:
     assert len(RECIPES) == 11
     used = {Path(read_recipe(path).data.src or "").parts[1] for path in RECIPES}
-    assert used == {*DATA_SETS, "embedded"} - {"multi30k-raw"}
+    in_the_box = {name for name in DATA_SETS if name.startswith("europarl-")}  # recipes/box
+    assert used == {*DATA_SETS, "embedded"} - {"multi30k-raw"} - in_the_box
 
 
 def tgz(members: dict[str, bytes], mode: str = "w:gz") -> bytes:
@@ -131,6 +132,32 @@ def test_wmt14_from_a_file_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "Licence: each corpus" in about
     assert about.count("sha256 ") == 7
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+def test_europarl_is_split_by_time(tmp_path: Path) -> None:
+    data = unchecked(DATA_SETS["europarl-en-fr"])
+    assert data.parallel is not None
+    data = replace(data, parallel=replace(data.parallel, dev=2, test=1))
+    english, french = (f"{word} {{}}\n" for word in ("Speech", "Discours"))
+    rows = [(english.format(i), french.format(i)) for i in range(5)]
+    rows.insert(1, ("Not translated.\n", "\n"))
+    members = {
+        f"europarl-v7.fr-en.{lang}": "".join(r[side] for r in rows).encode() for side, lang in enumerate(("en", "fr"))
+    }
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "fr-en.tgz").write_bytes(tgz(members))
+    counts = fetch_data(data, tmp_path / "out", str(tmp_path / "mirror"), quiet)
+    assert counts == {"train.en": 2, "train.fr": 2, "dev.en": 2, "dev.fr": 2, "test.en": 1, "test.fr": 1}
+    found = made(tmp_path / "out")
+    assert (found["train.fr"], found["dev.en"], found["test.fr"]) == (
+        "Discours 0\nDiscours 1\n",
+        "Speech 2\nSpeech 3\n",
+        "Discours 4\n",
+    )
+    members["europarl-v7.fr-en.fr"] += b"one more\n"
+    (tmp_path / "mirror" / "fr-en.tgz").write_bytes(tgz(members))
+    with pytest.raises(InputError, match="different numbers of lines"):
+        fetch_data(data, tmp_path / "other", str(tmp_path / "mirror"), quiet)
 
 
 def table(lines: int) -> bytes:

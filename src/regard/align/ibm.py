@@ -165,7 +165,7 @@ def meetings(pairs: NumberedPairs) -> tuple[LexicalTable, Meetings]:
 
 def _met(group: Group, size: int) -> Numbers:
     keys = group.source[:, None, :] * size + group.target[:, :, None]  # (B, T, I + 1)
-    return np.unique(keys[group.mask])
+    return _sorted_set(keys[group.mask].ravel())
 
 
 def _distinct(parts: Iterable[Numbers]) -> Numbers:
@@ -174,8 +174,20 @@ def _distinct(parts: Iterable[Numbers]) -> Numbers:
     for part in parts:
         new.append(part)
         if sum(map(len, new)) > max(len(known), CELLS):
-            known, new = np.unique(np.concatenate([known, *new])), []
-    return np.unique(np.concatenate([known, *new]))
+            known, new = _sorted_set(np.concatenate([known, *new])), []
+    return _sorted_set(np.concatenate([known, *new]))
+
+
+def _sorted_set(numbers: Numbers) -> Numbers:
+    """What np.unique gives, several times as fast: newer versions of it hash. The array is sorted in place.
+
+    >>> _sorted_set(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    numbers.sort()
+    first = np.ones(len(numbers), dtype=bool)
+    first[1:] = numbers[1:] != numbers[:-1]
+    return numbers[first]
 
 
 # ------------------------------------------------------------------------------------------------ the model

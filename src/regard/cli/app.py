@@ -14,6 +14,7 @@ from regard.cli.align import align
 from regard.cli.bench import bench
 from regard.cli.bleu import BleuCommand, bleu
 from regard.cli.claims import claims
+from regard.cli.clean import clean
 from regard.cli.compare import CompareCommand, compare
 from regard.cli.complexity import complexity
 from regard.cli.corpus import corpus
@@ -33,7 +34,7 @@ from regard.cli.translate import translate
 
 GROUPS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
     "Translate": (translate, info, lexicon, pack, import_, export),
-    "Train": (train, resume, doctor, bench, fetch),
+    "Train": (train, resume, doctor, bench, fetch, clean),
     "Measure": (bleu, score, compare),
     "Explain": (explain, align),
     "Learn": (demo, claims, complexity, corpus),

@@ -8,11 +8,11 @@ their targets are the same but for case, punctuation and white space; whole comp
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.data.corpus import Pair
+from regard.data.key_words import key_words
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ def sentence_key(text: str) -> str:
     >>> sentence_key("It's late.") == sentence_key("It is late.")
     False
     """
-    kept = "".join(c if c.isalnum() else " " for c in unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(kept.split()) or " ".join(text.split())  # a line of punctuation alone is its own key
+    return " ".join(key_words(text))
 
 
 def components(pairs: Sequence[Pair]) -> list[int]:

@@ -102,12 +102,16 @@ class Seen:
 
     def add(self, texts: Sequence[Hashable]) -> NDArray[np.bool_]:
         """Remember texts, or pairs of them; True for those that are new."""
-        hashes, first = np.unique(np.fromiter(map(hash, texts), np.int64, len(texts)), return_index=True)
+        return self.add_hashes(np.fromiter(map(hash, texts), np.int64, len(texts)))
+
+    def add_hashes(self, given: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The same for texts that were hashed elsewhere."""
+        hashes, first = np.unique(given, return_index=True)
         fresh = np.ones(len(hashes), dtype=bool)
         for run in self.runs:
             at = np.minimum(np.searchsorted(run, hashes), len(run) - 1)
             fresh &= run[at] != hashes
-        new = np.zeros(len(texts), dtype=bool)
+        new = np.zeros(len(given), dtype=bool)
         new[first[fresh]] = True
         if fresh.any():
             self.runs.append(hashes[fresh])

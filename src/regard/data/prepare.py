@@ -10,15 +10,17 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from contextlib import ExitStack
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from regard.data.archives import opened
 from regard.data.connected import split_connected
 from regard.data.corpus import Pair, decode_lines
 from regard.data.fetch import OnBytes, copy_from, digest, download, verify
-from regard.data.sources import DataSet, Download, LinesFile, PairTable
+from regard.data.sources import DataSet, Download, LinesFile, PairTable, ParallelFiles
 from regard.errors import InputError
 from regard.files import check_free
 
@@ -35,7 +37,7 @@ def fetch_data(data: DataSet, out: Path, mirror: str | None, progress_of: Progre
     try:
         raw.mkdir(parents=True, exist_ok=True)
         files = {d.name: obtain(d, raw / d.name, mirror, progress_of(d.name)) for d in data.downloads}
-        counts = write_pairs(data.pairs, files, work) if data.pairs else write_files(data, files, work)
+        counts = write_data(data, files, work)
         check_sides(data, counts)
         (work / "README.txt").write_text(describe(data, files, counts), encoding="utf-8")
         shutil.rmtree(raw)
@@ -71,6 +73,12 @@ def obtain(wanted: Download, path: Path, mirror: str | None, on_bytes: OnBytes) 
     return found
 
 
+def write_data(data: DataSet, files: dict[str, Path], out: Path) -> Counts:
+    if data.pairs:
+        return write_pairs(data.pairs, files, out)
+    return write_parallel(data.parallel, files, out) if data.parallel else write_files(data, files, out)
+
+
 def write_files(data: DataSet, files: dict[str, Path], out: Path) -> Counts:
     return {
         name: write_lines(out / name, chain.from_iterable(lines_of(part, files) for part in parts))
@@ -84,6 +92,37 @@ def write_pairs(table: PairTable, files: dict[str, Path], out: Path) -> Counts:
     for name, part in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
         for side, language in enumerate(table.languages):
             counts[f"{name}.{language}"] = write_lines(out / f"{name}.{language}", (pair[side] for pair in part))
+    return counts
+
+
+def write_parallel(data: ParallelFiles, files: dict[str, Path], out: Path) -> Counts:
+    """All but the last pairs train. No more than the held-out ones are in memory."""
+    held = deque[Pair]()
+    counts: Counts = {}
+
+    def training() -> Iterator[Pair]:
+        for source, target in zip_longest(*(lines_of(side, files) for side in data.sides)):
+            if source is None or target is None:
+                raise InputError("the two sides have different numbers of lines; is a file damaged?")
+            if source.strip() and target.strip():
+                held.append((source, target))
+                if len(held) > data.dev + data.test:
+                    yield held.popleft()
+
+    def write(part: str, pairs: Iterable[Pair]) -> None:
+        names = [f"{part}.{language}" for language in data.languages]
+        with ExitStack() as stack:
+            sides = [stack.enter_context((out / n).open("w", encoding="utf-8", newline="\n")) for n in names]
+            count = 0
+            for count, pair in enumerate(pairs, start=1):  # noqa: B007 (the number of the last is their count)
+                for side, text in zip(sides, pair, strict=True):
+                    side.write(f"{text}\n")
+        counts.update(dict.fromkeys(names, count))
+
+    write("train", training())
+    last = list(held)
+    write("dev", last[: data.dev])
+    write("test", last[data.dev :])
     return counts
 
 

@@ -46,6 +46,17 @@ class PairTable:
 
 
 @dataclass(frozen=True)
+class ParallelFiles:
+    """Two files of lines that were published without a split. Pairs with an empty side are left out; the last ones are
+    held out, dev before test: of a corpus in the order of time these are its latest days."""
+
+    sides: tuple[LinesFile, LinesFile]
+    languages: tuple[str, str]
+    dev: int
+    test: int
+
+
+@dataclass(frozen=True)
 class DataSet:
     about: str
     size: str  # of all downloads, for people
@@ -54,13 +65,22 @@ class DataSet:
     downloads: tuple[Download, ...]
     files: dict[str, tuple[LinesFile, ...]] = field(default_factory=dict)  # "train.en" → its lines, one after another
     pairs: PairTable | None = None  # instead of files
+    parallel: ParallelFiles | None = None  # instead of files
+
+    @property
+    def places(self) -> list[LinesFile]:
+        """All that it is made from."""
+        if self.pairs:
+            return [self.pairs.lines]
+        return [*self.parallel.sides] if self.parallel else [place for some in self.files.values() for place in some]
 
     @property
     def names(self) -> list[str]:
         """The line files that it becomes."""
-        if self.pairs is None:
+        split = self.pairs or self.parallel
+        if split is None:
             return list(self.files)
-        return [f"{part}.{language}" for part in ("train", "dev", "test") for language in self.pairs.languages]
+        return [f"{part}.{language}" for part in ("train", "dev", "test") for language in split.languages]
 
 
 TOKENS = "https://raw.githubusercontent.com/multi30k/dataset/7bee46bc74186b4b6254603143610f730d40bf66/data/task1/tok/"
@@ -73,6 +93,11 @@ TATOEBA = "tatoeba.org, by way of www.manythings.org/anki"
 TATOEBA_LICENCE = "CC-BY 2.0 FR; name tatoeba.org and its authors (in the file's third column)"
 WMT14 = "Bojar et al. 2014, Findings of the 2014 Workshop on Statistical Machine Translation"
 WMT14_LICENCE = "each corpus has its own terms: statmt.org/wmt14/translation-task.html"
+
+EUROPARL_V7 = (
+    "Koehn 2005, Europarl: A Parallel Corpus for Statistical Machine Translation; statmt.org/europarl, version 7"
+)
+EUROPARL_LICENCE = "proceedings of the European Parliament: reuse is free, with the source named"
 
 EUROPARL = Download(
     f"{STATMT}wmt13/training-parallel-europarl-v7.tgz",
@@ -124,6 +149,20 @@ def _wmt14(language: str, pair: str, more: tuple[tuple[Download, str], ...] = ()
         member = f"test-full/newstest2014-{pair.replace('-', '')}-{side}.{lang}.sgm"
         files[f"test.{lang}"] = (LinesFile(NEWSTEST_2014.name, member),)
     return files
+
+
+def _europarl(language: str, name: str, size: str, checksum: str | None = None) -> DataSet:
+    """Clean it before training (`regard clean`): it has loose pairs, and speeches that nobody translated."""
+    archive = Download(f"{STATMT}europarl/v7/{language}-en.tgz", checksum)
+    first, second = (LinesFile(archive.name, f"europarl-v7.{language}-en.{side}") for side in ("en", language))
+    return DataSet(
+        about=f"debates of the European Parliament 1996-2011, English and {name}: 2 M pairs; the last are dev and test",
+        size=size,
+        licence=EUROPARL_LICENCE,
+        citation=EUROPARL_V7,
+        downloads=(archive,),
+        parallel=ParallelFiles((first, second), ("en", language), dev=2000, test=3000),
+    )
 
 
 DATA_SETS: dict[str, DataSet] = {
@@ -185,6 +224,11 @@ DATA_SETS: dict[str, DataSet] = {
         downloads=(Download("https://www.manythings.org/anki/deu-eng.zip", None),),
         pairs=PairTable(LinesFile("deu-eng.zip", "deu.txt"), ("en", "de"), dev=2500, test=5000),
     ),
+    "europarl-en-fr": _europarl(
+        "fr", "French", "194 MB", "sha256:80f5d52113e23bfe51f890569ed69d2a1348127bca0894d07d1d23e0d0fac1e9"
+    ),
+    "europarl-en-de": _europarl("de", "German", "189 MB"),
+    "europarl-en-es": _europarl("es", "Spanish", "187 MB"),
     "enja-50k": DataSet(
         about="short English and Japanese sentences as tokens, English lower-cased; 50k/500/500",
         size="5 MB",

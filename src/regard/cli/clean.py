@@ -1,0 +1,209 @@
+"""`regard clean`: from pairs as they come to pairs that are worth training on, and a report of what was dropped."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from regard.cli.options import Json, number
+from regard.cli.process import warn
+from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.data.clean_rules import Row
+    from regard.data.corpus import PairFiles
+
+SAMPLED = 2000  # rows that tell the languages
+
+
+def clean(
+    src: Annotated[
+        Path | None, typer.Option("--src", metavar="FILE", help="Source sentences; a pattern names many files.")
+    ] = None,
+    tgt: Annotated[Path | None, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")] = None,
+    pairs: Annotated[
+        str | None, typer.Option("--pairs", metavar="FILE", help="Instead: a .tsv or .jsonl file, or a pattern.")
+    ] = None,
+    single: Annotated[
+        Path | None,
+        typer.Option("--single", metavar="FILE", help="Instead: sentences of one language, one a line, or a pattern."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="A folder that does not exist yet.")
+    ] = None,
+    without: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--without",
+            metavar="FILE",
+            help="Sentences of which none may be left, one a line: a side of a test or dev set. Give it for each file.",
+        ),
+    ] = None,
+    languages: Annotated[
+        str | None,
+        typer.Option("--languages", metavar="CODES", help="Of the sides, such as en,fr.  [default: as the text shows]"),
+    ] = None,
+    check_language: Annotated[
+        bool, typer.Option("--check-language/--no-check-language", help="Drop what is in another language.")
+    ] = True,
+    near: Annotated[
+        bool, typer.Option("--near/--no-near", help="Drop what is a sentence of --without but for a few words.")
+    ] = True,
+    identical: Annotated[
+        bool, typer.Option("--identical/--no-identical", help="Drop pairs whose sides are the same.")
+    ] = True,
+    duplicates: Annotated[
+        bool, typer.Option("--duplicates/--no-duplicates", help="Drop what occurred before, in whatever spelling.")
+    ] = True,
+    numbers: Annotated[
+        bool,
+        typer.Option(
+            "--numbers/--no-numbers", help="Drop pairs with a number of two or more digits on one side alone."
+        ),
+    ] = False,
+    shortest: Annotated[
+        int, typer.Option("--shortest", parser=number("--shortest", int, 1), metavar="N", help="Words of a side.")
+    ] = 1,
+    longest: Annotated[
+        int,
+        typer.Option("--longest", parser=number("--longest", int, 1), metavar="N", help="Words of a side, at most."),
+    ] = 150,
+    letters: Annotated[
+        float,
+        typer.Option(
+            "--letters",
+            parser=number("--letters", float, 0, 1),
+            metavar="X",
+            help="Share of a side's visible characters that are letters, at least.",
+        ),
+    ] = 0.5,
+    deviations: Annotated[
+        float,
+        typer.Option(
+            "--deviations",
+            parser=number("--deviations", float, 0),
+            metavar="X",
+            help="Deviations of the lengths of a pair from the corpus' own ratio, at most; 0: any.",
+        ),
+    ] = 4.0,
+    least_score: Annotated[
+        float,
+        typer.Option(
+            "--least-score",
+            parser=number("--least-score", float, 0),
+            metavar="X",
+            help="How well the words of a pair translate each other, at least, in nats a word; 0: any.",
+        ),
+    ] = 1.5,
+    show: Annotated[
+        int, typer.Option("--show", parser=number("--show", int, 0, 1000), metavar="N", help="Examples of each rule.")
+    ] = 5,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            parser=number("--workers", int, 1, 256),
+            metavar="N",
+            help="Processes; the result is the same.  [default: all cores]",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Clean sentence pairs for training.
+
+    Or sentences of one language. Drops empty and identical sides, sentences of held-out sets, other languages,
+    duplicates, lengths that do not match, and loose translations, by the score of an aligner that learns from the pairs
+    themselves. Writes train.LANGUAGE for each side, report.json and report.txt with examples of what was dropped.
+    docs/data.md says how each rule works.
+
+    \b
+      regard clean --src corpus/train.en --tgt corpus/train.fr --without corpus/test.en --out clean
+      regard clean --single corpus/train.fr --without corpus/test.fr --out clean-fr
+    """
+    from regard.align.looseness import learn_association
+    from regard.data.clean import clean as clean_rows
+    from regard.data.clean_rules import CleanConfig
+    from regard.data.corpus import read_lines
+    from regard.data.held_out import HeldOutText
+
+    if out is None:
+        raise InputError("where to write is not given; add --out FOLDER, which is made")
+    read = reader(src, tgt, pairs, single)
+    config = CleanConfig(
+        identical, shortest, longest, letters, numbers, check_language, duplicates, near, deviations, least_score
+    )
+    codes = codes_of(languages, read, 1 if single else 2)
+    held_out = HeldOutText.of(chain.from_iterable(read_lines(path) for path in without or ()))
+    progress = CleanProgress()
+    report = clean_rows(
+        read, out, config, held_out, codes, learn=learn_association, show=show, workers=workers, progress=progress
+    )
+    progress.end()
+    typer.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) if as_json else report.text())
+    if not report.kept:
+        raise InputError(f"nothing is left; {out / 'report.txt'} says why")
+
+
+def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path | None) -> Callable[[], Iterable[Row]]:
+    """What gives the rows anew each time, from the one form of files that was named."""
+    from regard.data.corpus import PairFiles, read_lines, read_pairs
+
+    if sum((bool(src or tgt), bool(pairs), bool(single))) != 1 or bool(src) != bool(tgt):
+        raise InputError("name the sentences in one way: --src FILE --tgt FILE, or --pairs FILE, or --single FILE")
+    files: PairFiles
+    if single:
+        files = PairFiles((single,))
+        return lambda: ((line,) for (path,) in files.shards() for line in read_lines(path))
+    files = PairFiles((src, tgt)) if src and tgt else PairFiles((Path(pairs or ""),))
+    return lambda: read_pairs(files)
+
+
+def codes_of(given: str | None, read: Callable[[], Iterable[Row]], sides: int) -> tuple[str | None, ...]:
+    """The languages of the sides: as given, or as their first rows show; None where that is not clear."""
+    from regard.text.language import NAMES_OF, language_of
+
+    if given is None:
+        rows = list(islice(read(), SAMPLED))
+        codes = tuple(language_of(row[side] for row in rows) for side in range(sides))
+        if None in codes:
+            names = ("the language",) if sides == 1 else ("the source's language", "the target's language")
+            unclear = " and ".join(name for name, code in zip(names, codes, strict=True) if code is None)
+            warn(f"{unclear} is not clear and no language is checked; name it with --languages, such as en,fr")
+        return codes
+    named = tuple(code.strip() for code in given.split(","))
+    if len(named) != sides or not all(code in NAMES_OF for code in named):
+        known = "one code, such as en" if sides == 1 else "two codes with a comma, such as en,fr"
+        raise InputError(f'--languages must be {known}, but is "{given}"')
+    return named
+
+
+class CleanProgress:
+    """One line that is written over on a terminal; in a log a line a minute."""
+
+    def __init__(self) -> None:
+        self.terminal = sys.stderr.isatty()
+        self.begun = self.said = time.monotonic()
+        self.drawn = False
+
+    def __call__(self, stage: str, done: int, kept: int) -> None:
+        now = time.monotonic()
+        if now - self.said < (0.2 if self.terminal else 60) or now - self.begun < 1:
+            return
+        self.said = now
+        line = "the aligner learns" if stage == "aligner" else f"{stage}: {done:,} judged, {kept:,} left"
+        if self.terminal:
+            self.drawn = True
+            print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+        else:
+            warn(line)
+
+    def end(self) -> None:
+        if self.drawn:
+            print(file=sys.stderr)

@@ -1,0 +1,157 @@
+"""The rules by which `clean.py` drops a pair, or a line of one language, that is judged by itself.
+
+A row is the texts of one pair, (source, target), or of one line, (text,). Each row gets the first rule that it breaks,
+in the order of `Rule`, or none. Rules that compare rows or need the whole corpus (duplicates, lengths, looseness) are
+in `clean.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.config import key, require
+from regard.data.held_out import HeldOutText, Overlap
+from regard.data.key_words import HashedLines, Hashes, Ints, key_words
+from regard.data.line_language import LineLanguage
+
+Row = tuple[str, ...]
+
+DIGITS = re.compile(r"\d+(?:[.,’' \u00a0\u202f]\d{3})*(?!\d)|\d+")
+SIDE = np.uint64(0x100000001B3)  # multiplies one side's hash, so that (a, b) and (b, a) differ
+
+
+class Rule(IntEnum):
+    """What a row can break, in the order in which rules are tried."""
+
+    NONE = 0
+    EMPTY = 1
+    HELD_OUT = 2
+    HELD_OUT_INSIDE = 3
+    NEAR_HELD_OUT = 4
+    IDENTICAL = 5
+    SHORT = 6
+    LONG = 7
+    LETTERS = 8
+    NUMBERS = 9
+    LANGUAGE = 10
+    DUPLICATE = 11
+    LENGTHS = 12
+    LOOSE = 13
+
+
+REASONS = {
+    Rule.EMPTY: "a side has no text",
+    Rule.HELD_OUT: "a side is a sentence of a held-out set, in whatever spelling",
+    Rule.HELD_OUT_INSIDE: "a side contains such a sentence of 8 or more words, or 13 words in a row of one",
+    Rule.NEAR_HELD_OUT: "80% of a side's runs of five words are in held-out sets",
+    Rule.IDENTICAL: "both sides are the same: nothing is translated",
+    Rule.SHORT: "a side has fewer words than the least number",
+    Rule.LONG: "a side has more words than the greatest number",
+    Rule.LETTERS: "too few of a side's characters are letters: tables, codes, votes",
+    Rule.NUMBERS: "a number stands on one side alone",
+    Rule.LANGUAGE: "a side is in another language",
+    Rule.DUPLICATE: "the pair occurred before, in whatever spelling",
+    Rule.LENGTHS: "the lengths of the sides differ more than translations of this corpus do",
+    Rule.LOOSE: "few words of one side have a translation on the other",
+}
+
+
+@dataclass(frozen=True)
+class CleanConfig:
+    """What is dropped. Thresholds were set on Europarl by reading what they drop (docs/data.md)."""
+
+    identical: bool = key(True, "drop pairs whose sides are the same")
+    shortest: int = key(1, "drop rows with fewer words than this on a side")
+    longest: int = key(150, "drop rows with more words than this on a side")
+    letters: float = key(0.5, "share of a side's visible characters that must be letters")
+    numbers: bool = key(False, "drop pairs with a number of two digits or more on one side alone")
+    check_language: bool = key(True, "drop rows that are not in their language")
+    duplicates: bool = key(True, "drop rows that occurred before, in whatever spelling")
+    near: bool = key(True, "drop rows that share most of their runs of five words with held-out sentences")
+    deviations: float = key(4.0, "drop pairs whose lengths are this many deviations apart; 0 keeps all")
+    least_score: float = key(1.5, "drop pairs whose words translate each other less than this, in nats; 0 keeps all")
+
+    def __post_init__(self) -> None:
+        require(self.shortest >= 1, f"shortest must be at least 1 word, but is {self.shortest}")
+        require(
+            self.longest >= self.shortest, f"longest must be at least shortest ({self.shortest}), but is {self.longest}"
+        )
+        require(0 <= self.letters <= 1, f"letters is a share and must be from 0 to 1, but is {self.letters:g}")
+        require(self.deviations >= 0, f"deviations must be 0 or more, but is {self.deviations:g}")
+        require(self.least_score >= 0, f"least_score must be 0 or more, but is {self.least_score:g}")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the rules say of some rows. L is their number."""
+
+    rules: NDArray[np.uint8]  # (L,) the first `Rule` that each breaks
+    hashes: Hashes  # (L,) of the words of all sides: equal for rows that differ in spelling alone
+    characters: Ints  # (L, sides)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Judges rows one by one. It can be sent to other processes."""
+
+    config: CleanConfig
+    held_out: HeldOutText
+    language: LineLanguage | None
+
+    def judge(self, rows: Sequence[Row]) -> Judged:
+        words = [[key_words(text) for text in side] for side in zip(*rows, strict=True)]  # by side, then row
+        hashed = [HashedLines.of(lines) for lines in words]
+        overlaps = np.max([self.held_out.overlaps(lines) for lines in hashed], axis=0).tolist()
+        rules = [self.broken(row, [side[i] for side in words], Overlap(overlaps[i])) for i, row in enumerate(rows)]
+        hashes = np.zeros(len(rows), dtype=np.uint64)
+        for lines in hashed:
+            hashes = hashes * SIDE + lines.whole()
+        return Judged(np.array(rules, np.uint8), hashes, np.array([[len(text) for text in row] for row in rows]))
+
+    def broken(self, row: Row, words: Sequence[Sequence[str]], overlap: Overlap) -> Rule:
+        """The first rule that a row breaks; its words are those of `key_words`, side by side."""
+        c = self.config
+        if not all(text.strip() for text in row):
+            return Rule.EMPTY
+        if overlap > (Overlap.NONE if c.near else Overlap.NEAR):
+            return {3: Rule.HELD_OUT, 2: Rule.HELD_OUT_INSIDE, 1: Rule.NEAR_HELD_OUT}[overlap]
+        if c.identical and len(row) == 2 and words[0] == words[1]:
+            return Rule.IDENTICAL
+        lengths = [len(side) for side in words]
+        if min(lengths) < c.shortest:
+            return Rule.SHORT
+        if max(lengths) > c.longest:
+            return Rule.LONG
+        if any(letter_share(text) < c.letters for text in row):
+            return Rule.LETTERS
+        if c.numbers and len(row) == 2 and long_numbers(row[0]) != long_numbers(row[1]):
+            return Rule.NUMBERS
+        if self.language and any(self.language.is_wrong(side, row[side], words[side]) for side in range(len(row))):
+            return Rule.LANGUAGE
+        return Rule.NONE
+
+
+def letter_share(text: str) -> float:
+    """Of the visible characters.
+
+    >>> letter_share("A4 (6)")
+    0.2
+    """
+    visible = "".join(text.split())
+    return sum(map(str.isalpha, visible)) / max(1, len(visible))
+
+
+def long_numbers(text: str) -> list[str]:
+    """The numbers of two digits or more, without the signs that group their digits, sorted.
+
+    >>> long_numbers("In 1999, 3 of 1,250 and 12"), long_numbers("1 250")
+    (['12', '1250', '1999'], ['1250'])
+    """
+    plain = ("".join(filter(str.isdigit, found[0])) for found in DIGITS.finditer(text))
+    return sorted(number for number in plain if len(number) > 1)
