@@ -19,7 +19,7 @@ Work can be spread over sessions: --stage names the stages of this one, and the 
 training that was killed goes on from its checkpoint. To train a model further than its minutes, start another from it:
 
     chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
-    chain.py … --minutes 20 --stage teacher --seeds 2 --start-from OUT/teacher-1      the next one goes on as teacher-2
+    chain.py … --minutes 24 --stage texts encode teacher --seeds 2 --start-from OUT/teacher-1    goes on as teacher-2
     chain.py … --minutes 24 --stage translate encode-said student --teachers OUT/teacher-2
     chain.py … --stage pack table                                               needs no GPU
 
@@ -123,8 +123,8 @@ class Chain:
         text = self.recipes[name].read_text(encoding="utf-8")
         tables = tomllib.loads(text.replace('"DATA/', f'"{self.data}/').replace('"OUT/', f'"{self.out}/'))
         tables["data"] |= {"cache": str(self.out / "cache")}
-        there = [c for c in tables["data"]["corpus"] if Path(c["src"]).is_file() and Path(c["tgt"]).is_file()]
-        tables["data"]["corpus"] = there
+        corpora = tables["data"]["corpus"]
+        tables["data"]["corpus"] = [c for c in corpora if Path(c["src"]).is_file() and Path(c["tgt"]).is_file()]
         for section, keys in TINY.items() if self.tiny else ():
             tables[section] = {**tables[section], **keys}
         return tables
@@ -149,12 +149,13 @@ class Chain:
         return self.teachers or [self.out / f"teacher-{seed}" for seed in self.seeds]
 
     def done(self, stage: str) -> bool:
-        """Whether a stage was done before; of a training, whether its run was."""
+        """Whether a stage was done before, and its result is there: a later session may have another machine."""
         if self.again:
             return False
         if stage == "teacher":
             return not stages.teachers_missing(self)
-        return self.costs.done(stage, self.student if stage == "student" else "")
+        there = all(path.exists() for path in stages.results(self, stage))
+        return there and self.costs.done(stage, self.student if stage == "student" else "")
 
     def run(self, *words: str | Path) -> None:
         """A command, its output shown and kept."""

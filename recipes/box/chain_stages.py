@@ -8,28 +8,23 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from itertools import chain as chain_of
-from itertools import islice
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chain_cost import StageCost
-from chain_plan import DIRECTIONS, Said, measure, pair_of, training_minutes
+from chain_plan import DIRECTIONS, Said, pair_of, training_minutes
 from chain_texts import lines_of, write_texts
 from rich.console import Console
 
 from regard.bundle.bundle import read_words
-from regard.bundle.checksums import write_checksums
 from regard.bundle.find import find_model
-from regard.bundle.folder import SHARED, TOKENIZER, UPDATES, WORDS
+from regard.bundle.folder import TOKENIZER, WORDS
 from regard.data.cache import learnt_before
-from regard.data.corpus import PairFiles, read_pairs
 from regard.data.splits import find_splits
 from regard.errors import InputError
 from regard.recipe.recipe import Recipe
-from regard.text.known_words import KnownWords
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress, has_checkpoint
 from regard.training.material import learn_known_words, learn_text, make_batches, read_held_out
@@ -39,7 +34,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 GRAMMAR, PART = 60_000, 100_000  # pairs
-WORDS_FROM = 300_000  # pairs of a direction
 NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
 Costs = Iterator[StageCost]
 
@@ -64,6 +58,20 @@ class Sizes:
         return self
 
 
+def results(chain: Chain, stage: str) -> list[Path]:
+    """What must be there for a stage to be done."""
+    names = {
+        "texts": ["texts/dev.en"],
+        "encode": [f"cache/teacher-{seed}.encoded" for seed in chain.seeds],
+        "translate": ["said"],
+        "encode-said": [f"cache/{chain.student}.encoded"],
+        "student": [chain.student],
+        "pack": ["boxed"],
+        "table": ["results.json"],
+    }
+    return [chain.out / name for name in names[stage]]
+
+
 def texts(chain: Chain, seconds: float) -> Costs:
     small = 1000 if chain.tiny else None
     write_texts(chain.data, chain.out / "texts", small or GRAMMAR, small or PART)
@@ -76,13 +84,20 @@ def encode(chain: Chain, seconds: float) -> Costs:
     given = chain.vocabulary
     if given is None and chain.start_from is not None:
         given = find_model(chain.start_from)
-    yield StageCost("encode", "cpu", note=encoded(chain, chain.recipe("teacher"), given))
+    for seed, done in zip(chain.seeds, results(chain, "encode"), strict=True):  # slots are drawn from the seed
+        recipe = chain.recipe("teacher")
+        note = encoded(chain, replace(recipe, train=replace(recipe.train, seed=seed)), given)
+        done.touch()
+        given = chain.out / "vocabulary"
+        yield StageCost("encode", "cpu", note=note)
 
 
 def encode_said(chain: Chain, seconds: float) -> Costs:
     """The student's text, with the teacher's vocabulary: what the teacher was trained on is not encoded again."""
     given = find_model(chain.teacher_folders()[0])
-    yield StageCost("encode-said", "cpu", note=encoded(chain, chain.recipe("student"), given))
+    note = encoded(chain, chain.recipe("student"), given)
+    results(chain, "encode-said")[0].touch()
+    yield StageCost("encode-said", "cpu", note=note)
 
 
 def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
@@ -115,7 +130,8 @@ def vocabulary_in(folder: Path, recipe: Recipe) -> Tokenizer:
 
 def teachers_missing(chain: Chain) -> list[int]:
     """Seeds whose teacher is not there yet."""
-    return [] if chain.teachers else [s for s in chain.seeds if not chain.costs.done("teacher", f"teacher-{s}")]
+    names = {seed: f"teacher-{seed}" for seed in chain.seeds if not chain.teachers}
+    return [s for s, name in names.items() if not (chain.costs.done("teacher", name) and (chain.out / name).is_dir())]
 
 
 def teacher(chain: Chain, seconds: float) -> Costs:
@@ -131,7 +147,7 @@ def student(chain: Chain, seconds: float) -> Costs:
     if chain.self_taught and start is None:
         start = chain.teacher_folders()[0]
     minutes = training_minutes(seconds, chain.device)
-    yield trained(chain, "student", chain.out / chain.student, minutes, 1 + (start is not None), start)
+    yield trained(chain, "student", chain.out / chain.student, minutes, 1, start)
 
 
 def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start: Path | None) -> StageCost:
@@ -211,37 +227,32 @@ def side_by_side(chain: Chain, commands: list[list[str]]) -> list[dict[str, Any]
 def pack(chain: Chain, seconds: float) -> Costs:
     """The first direction has the files, the others lie beside it."""
     folder = chain.out / "boxed"
-    about = (HERE / "general-about.toml").read_text(encoding="utf-8")
-    first = folder / DIRECTIONS[0]
-    for way in DIRECTIONS:
-        source, target = way.split("-")
-        said = chain.out / "texts" / f"about-{way}.toml"
-        said.write_text(about.replace("SOURCE", NAMES[source]).replace("TARGET", NAMES[target]), encoding="utf-8")
-        if chain.again:
-            shutil.rmtree(folder / way, ignore_errors=True)
-        if not (folder / way).exists():
-            beside = ["--beside", first] if way != DIRECTIONS[0] else []
-            words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
-            chain.run("-m", "regard", "pack", chain.out / chain.student, *words, *beside)
-    with ProcessPoolExecutor(min(chain.cores, len(DIRECTIONS))) as pool:
-        known = list(pool.map(write_words, [chain.data] * len(DIRECTIONS), [folder / way for way in DIRECTIONS]))
+    if chain.again:
+        shutil.rmtree(folder, ignore_errors=True)
+    missing = [way for way in DIRECTIONS if not (folder / way).exists()]
+    if DIRECTIONS[0] in missing:
+        pack_one(chain, DIRECTIONS[0])
+    with ThreadPoolExecutor(min(chain.cores, len(DIRECTIONS))) as pool:
+        list(pool.map(lambda way: pack_one(chain, way), [way for way in missing if way != DIRECTIONS[0]]))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    chain.say(f"   known words: {', '.join(f'{way} {count:,}' for way, count in zip(DIRECTIONS, known, strict=True))}")
     yield StageCost("pack", "cpu", note=f"{size / 1e6:.1f} MB for {len(DIRECTIONS)} directions")
 
 
-def write_words(data: Path, folder: Path) -> int:
-    """The words that a direction knows, from its own pairs; training learnt them from all directions together."""
-    source, target = folder.name.split("-")
-    places = [data / name / "train" for name in (f"tatoeba-{pair_of(source, target)}", pair_of(source, target))]
-    files = [[place.with_suffix(f".{language}") for language in (source, target)] for place in places]
-    there = [both for both in files if all(path.is_file() for path in both)]
-    lines = sum(measure(both[0]).lines for both in there)
-    pairs = chain_of.from_iterable(read_pairs(PairFiles(tuple(both))) for both in there)
-    known = KnownWords.learn(islice(pairs, 0, None, -(-lines // WORDS_FROM) or 1), source)
-    known.save(folder / WORDS)
-    write_checksums(folder, (*SHARED, UPDATES, WORDS))
-    return len(known.words)
+def pack_one(chain: Chain, way: str) -> None:
+    """With what a person has to say of the direction, and the words that it knows from its own pairs."""
+    source, target = way.split("-")
+    folder, texts = chain.out / "boxed", chain.out / "texts"
+    about = (HERE / "general-about.toml").read_text(encoding="utf-8")
+    said = texts / f"about-{way}.toml"
+    said.write_text(about.replace("SOURCE", NAMES[source]).replace("TARGET", NAMES[target]), encoding="utf-8")
+    words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
+    words += ["--beside", folder / DIRECTIONS[0]] if way != DIRECTIONS[0] else []
+    pairs = texts / f"words.{pair_of(source, target)}"
+    if pairs.with_name(f"{pairs.name}.en").is_file():
+        words += [
+            word for side, language in (("--src", source), ("--tgt", target)) for word in (side, f"{pairs}.{language}")
+        ]
+    chain.run("-m", "regard", "pack", chain.out / chain.student, *words)
 
 
 def table(chain: Chain, seconds: float) -> Costs:

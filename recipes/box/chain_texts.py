@@ -1,4 +1,5 @@
-"""The small texts of a chain: the embedded grammar, a part of Europarl to be changed, and sentences to evaluate on."""
+"""The small texts of a chain: the embedded grammar, a part of Europarl to be changed, pairs to learn known words from,
+and sentences to evaluate on."""
 
 from __future__ import annotations
 
@@ -21,6 +22,10 @@ def write(path: Path, lines: Sequence[str]) -> None:
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
 
 
+def read(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
 def head(path: Path, count: int) -> list[str]:
     with path.open(encoding="utf-8", newline="\n") as file:
         return [line.rstrip("\n") for line in islice(file, count)]
@@ -39,6 +44,8 @@ def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
                 with (source / f"train.{language}").open(encoding="utf-8", newline="\n") as file:
                     some = [line.rstrip("\n") for i, line in enumerate(file) if i // BLOCK % every == 0]
                 write(out / f"part.en-{other}.{language}", some)
+                everyday = data / f"tatoeba-en-{other}" / f"train.{language}"
+                write(out / f"words.en-{other}.{language}", [*(read(everyday) if everyday.is_file() else []), *some])
     dev: dict[str, list[str]] = {"en": [], "fr": []}
     for name, count in DEV:
         if all((data / f"{name}.{language}").is_file() for language in dev):

@@ -124,8 +124,10 @@ class Job:
 
     def finish(self) -> None:
         for part, out in zip(self.parts, self.outs, strict=True):
-            if part.is_file():
+            if self.lines:
                 part.replace(out)
+            else:
+                part.unlink(missing_ok=True)
 
 
 def translate(sayer: Sayer, jobs: list[Job], until: float, tally: Tally) -> None:
