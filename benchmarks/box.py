@@ -114,12 +114,8 @@ def main(words: Sequence[str] | None = None) -> int:
             if not folder.is_dir():
                 raise InputError(f"{folder} is not a folder")
         results: dict[str, Any] = read_json(given.results) if given.results and given.results.is_file() else {}
-        agree = []
-        for job in jobs(given):
-            agree.append(run(job, given, results))
-            if given.results:
-                text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
-                write_atomically(given.results, lambda path, text=text: path.write_text(text, encoding="utf-8"))
+        agree = [run(job, given, results) for job in jobs(given)]
+        save(given.results, results)
         if given.docs:
             page.write_page(given.docs, results)
         print(page.markdown(results))
@@ -163,32 +159,48 @@ def run(job: Job, given: Given, results: dict[str, Any]) -> bool:
         return True
     names = given.only or list(sets.TO_CHOOSE_BY if given.dev else sets.wanted_names(job.direction))
     found = results.setdefault(row_of(job, given), {})
+    if job.folder is not None:
+        about = size(job.folder)
+        if found.get("weights_checksum") != about["weights_checksum"]:
+            found.clear()  # figures of other weights
+        found |= {"model": job.folder.name} | about
     for part in ("tests", "peers", "lines"):
         found.setdefault(part, {})
     measured: dict[str, Any] = {}
     if candidate is not None and "pronoun pairs" in names:
         measured["pronoun pairs"] = measure_pronouns(candidate, given.limit)
+        keep(found, "pronoun pairs", measured["pronoun pairs"])
     for test in tests_of(job, given, names):
         said = None
+        found["lines"][test.name] = len(test.cut(given.limit).sources)
         if candidate is not None:
             measured[test.name], said = timed(candidate, test.cut(given.limit))
-        found["lines"][test.name] = len(test.cut(given.limit).sources)
+            keep(found, test.name, measured[test.name])
         if candidate is None or candidate.native is not None or test.name not in found["peers"]:
             found["peers"] |= others_on(job.direction, test, said, given)
-    for name, record in measured.items():
-        before = found["tests"].get(name, {})
-        same = before.get("fingerprint") == record["fingerprint"]
-        found["tests"][name] = before | record if same else record  # the two ways may be measured in two runs
-        found["lines"][name] = record["sentences"]
+        save(given.results, results)  # sets take minutes each
     if candidate is None:
         return True
     assert job.folder is not None
-    found |= {"model": job.folder.name} | size(job.folder)
     if given.speed:
         found["speed"] = how_fast(job, given, candidate)
     if given.write:
         cards.write(job.folder, measured)
     return judged_by_card(job, given, measured, names)
+
+
+def keep(found: Record, name: str, record: Record) -> None:
+    """A set's figures among those of the direction. The two engines may be measured in two runs."""
+    before = found["tests"].get(name, {})
+    same = before.get("fingerprint") == record["fingerprint"]
+    found["tests"][name] = before | record if same else record
+    found["lines"][name] = record["sentences"]
+
+
+def save(place: Path | None, results: Record) -> None:
+    if place is not None:
+        text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(place, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def row_of(job: Job, given: Given) -> str:
@@ -244,7 +256,8 @@ def tests_of(job: Job, given: Given, names: Sequence[str]) -> list[sets.TestSet]
     found = list(sets.find_sets(job.direction, given.tests, names))
     if job.folder is not None and set(job.direction.split("-")) == {"en", "fr"}:
         quick = given.all_directions or given.limit is not None  # nothing is fetched for a quick look
-        place = given.tatoeba or sets.tatoeba_place(given.tests, fetch=not quick)
+        needed = {"tatoeba dev", "tatoeba test"} & set(names)
+        place = given.tatoeba or (sets.tatoeba_place(given.tests, fetch=not quick) if needed else None)
         found = [*sets.own_sets(job.direction, names, place), *found]
     return found
 

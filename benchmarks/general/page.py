@@ -89,7 +89,6 @@ def notes(results: Mapping[str, Any]) -> Iterator[str]:
     ]
     if parts:
         yield f"‡ Fewer lines of the set: {', '.join(parts)}."
-    yield ""
     signatures = {
         f"{one['name']} `{one['signature']}`": None
         for found in results.values()
@@ -105,6 +104,7 @@ def notes(results: Mapping[str, Any]) -> Iterator[str]:
         if "p_value" in one
     }
     if signatures:
+        yield ""
         yield f"Signatures: {', '.join(signatures)}{'; tests ' if tested else ''}{', '.join(tested)}."
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from general.measure import Candidate
 from regard.bundle.folder import weights_file
 from regard.decode.converted_model import usable_cores
+from regard.files import checksum
 
 SINGLE, BULK, ROUNDS, WARM = 50, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
 
@@ -27,7 +28,9 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def size(folder: Path) -> dict[str, Any]:
-    return {"weights_bytes": weights_file(folder).stat().st_size}
+    """With a checksum, which tells whose figures they are."""
+    file = weights_file(folder)
+    return {"weights_bytes": file.stat().st_size, "weights_checksum": checksum(file)}
 
 
 def speed(model: Candidate, sources: Sequence[str], other: Candidate | None, its: Sequence[str]) -> dict[str, Any]:
