@@ -90,6 +90,19 @@ def test_attention_comes_with_the_search_and_equals_a_forced_pass(
     assert all(hypotheses[0].attention is None for hypotheses in found)
 
 
+def test_log_probs_come_with_greedy_search_and_equal_a_forced_pass(
+    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+) -> None:
+    ours, native = trained
+    found = ours.search(requests * 8, dataclasses.replace(GREEDY, token_log_probs=True))  # more batches than wait
+    forced = native.log_probs([one.ids for one in requests * 8], [one[0].ids for one in found])
+    for (best,), row in zip(found, forced, strict=True):
+        assert len(best.log_probs) in (len(best.ids) + 1, len(best.ids))  # the latter where it was cut off
+        np.testing.assert_allclose(best.log_probs, row[: len(best.log_probs)], atol=1e-4)
+        assert best.log_prob == pytest.approx(sum(best.log_probs), abs=1e-4)
+    assert not any(one.log_probs for (one,) in ours.search(requests[:1], GREEDY))
+
+
 def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:
     bundle = saved_transformer(tmp_path / "model", tokenizer, output_bias=True)
     bundle.model.get_parameter("output.bias").data[2] = -1000.0  # EOS is never said

@@ -48,7 +48,7 @@ def features(seen: Observation) -> dict[str, float]:
     >>> {name: round(value, 2) for name, value in features(seen).items()}
     {'surprise': -1.56, 'spread': -2.04, 'length': 1.61, 'pieces': 1.33, 'ratio': 0.08, 'covered': 1.0}
     """
-    log_probs = np.nan_to_num(np.asarray(seen.log_probs, dtype=np.float64), nan=IMPOSSIBLE).clip(IMPOSSIBLE, 0.0)
+    log_probs = np.fmin(np.fmax(np.asarray(seen.log_probs, dtype=np.float64), IMPOSSIBLE), 0.0)  # NaN is IMPOSSIBLE too
     return {
         # logarithms: 0.1 nats a token more say much of a probable sentence and little of an improbable one
         "surprise": math.log(SMALL - float(log_probs.mean())) if len(log_probs) else 0.0,
@@ -67,7 +67,10 @@ def log_ratio(seen: Observation) -> float:
 
 def coverage(attention: WordAttention) -> Floats:
     """(V,) the weight that each source word got from all target words."""
-    found: Floats = np.nan_to_num(attention.weights).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        found: Floats = attention.weights.sum(axis=0)
+    if not np.isfinite(found).all():  # a target word without a subword has a row of NaN
+        found = np.nan_to_num(attention.weights).sum(axis=0)
     return found
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from regard.decode.hypothesis import Hypothesis, check_log_probs
 from regard.decode.options import BATCH_TOKENS, SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.word_links import AlignmentView
+
+if TYPE_CHECKING:
+    from ctranslate2 import GenerationStepResult
 
 LARGEST_BATCH = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
 FULL_BATCH = 5
@@ -44,6 +47,19 @@ class Ended(NamedTuple):
     tokens: list[str]  # EOS last, unless it was cut off
     log_prob: float
     attention: list[list[float]] | None
+    log_probs: list[float]  # of each token, where greedy search was asked for them
+
+
+class StepLog:
+    """The log-probabilities of the tokens of a batch. Greedy search calls it for each token, from a thread of its own:
+    a second pass that scores what was said would take as long as the search."""
+
+    def __init__(self, sentences: int) -> None:
+        self.log_probs: list[list[float]] = [[] for _ in range(sentences)]
+
+    def __call__(self, step: GenerationStepResult) -> bool:
+        self.log_probs[step.batch_id].append(step.log_prob)
+        return False  # go on
 
 
 @dataclass(frozen=True)
@@ -148,8 +164,10 @@ class CTranslate2Engine:
         """
         budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
         several, pending = options.beam > 1, []
+        step_by_step = options.token_log_probs and not several  # a beam search does not tell
         for batch in budgeted([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
+            steps = StepLog(len(batch))
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
                 beam_size=options.beam,
@@ -164,15 +182,16 @@ class CTranslate2Engine:
                 return_end_token=True,
                 return_scores=True,
                 return_attention=options.attention and self._aligns and not (several and self._first_row),
+                callback=steps if step_by_step else None,
                 asynchronous=True,
             )
-            pending.append((batch, results))
-        for batch, results in pending:
-            for place, promise in zip(batch, results, strict=True):
+            pending.append((batch, results, steps.log_probs))
+        for batch, results, said in pending:
+            for place, promise, log_probs in zip(batch, results, said, strict=True):
                 result = promise.result()
                 attention = result.attention or [None] * len(result.hypotheses)
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
-                yield some[place], [Ended(*one) for one in ended]
+                yield some[place], [Ended(*one, log_probs) for one in ended]
 
     def _hypotheses(self, request: SearchRequest, found: Sequence[Ended], options: SearchOptions) -> list[Hypothesis]:
         """Best first; none where the best does not keep the constraint."""
@@ -196,7 +215,7 @@ class CTranslate2Engine:
     def _hypothesis(self, one: Ended, score: float, source: Ids) -> Hypothesis:
         ids = self.model.target_ids(one.tokens[:-1])
         attention = None if one.attention is None else weights_of(one.attention, len(ids), len(source))
-        return Hypothesis(ids, (), score, one.log_prob, attention)
+        return Hypothesis(ids, tuple(one.log_probs), score, one.log_prob, attention)
 
     def _cut_off(self, one: Ended, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
         """One that did not end: its first tokens, without EOS."""
@@ -216,6 +235,7 @@ def supports(options: SearchOptions) -> bool:
         no_repeat=options.no_repeat,
         min_length=options.min_length,
         attention=options.attention,
+        token_log_probs=options.token_log_probs,
     )
     return options == known and options.beam <= WIDEST
 

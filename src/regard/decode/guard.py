@@ -58,10 +58,11 @@ class Judgement(NamedTuple):
 
 def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRESHOLDS) -> Judgement:
     """The confidence in one translation, and the reasons to doubt it."""
-    checks = (_language, _loop, _length, _uncovered, _copied, _improbable)
-    found = [check(seen, calibration, limits) for check in checks]
-    reasons = tuple(reason for reason in found if reason is not None)
     confidence = predicted_quality(features(seen), calibration)
+    checks = (_language, _loop, _length, _uncovered, _copied)
+    found = [check(seen, calibration, limits) for check in checks]
+    found.append(_improbable(seen, confidence if calibration.fitted else None, limits))
+    reasons = tuple(reason for reason in found if reason is not None)
     if any(reason.name in ("language", "copied") for reason in reasons):
         confidence = min(confidence, NOTHING_SAID)
     return Judgement(confidence, reasons)
@@ -123,15 +124,15 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
     return None
 
 
-def _improbable(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
+def _improbable(seen: Observation, quality: float | None, limits: Thresholds) -> Reason | None:
+    """By the predicted quality, or where there is none by the log-probabilities themselves."""
     log_probs = np.asarray(seen.log_probs, dtype=np.float64)
     if not len(log_probs):
         return None
     if log_probs[-1] < limits.end:
         return Reason("improbable", "The model finds it improbable that the sentence ends here.")
     mean = float(log_probs.mean())
-    quality = predicted_quality(features(seen), calibration)
-    low = quality < limits.confidence if calibration.fitted else mean < limits.mean
+    low = mean < limits.mean if quality is None else quality < limits.confidence
     if low or not np.isfinite(mean):
         return Reason("improbable", f"The model finds its own words improbable: {np.exp(mean):.0%} a token.")
     return None

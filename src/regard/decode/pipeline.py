@@ -35,7 +35,7 @@ from regard.decode.units import Unit
 from regard.decode.word_links import AlignmentView, word_links
 from regard.errors import InputError
 from regard.text.fidelity import invented_numbers
-from regard.text.slots import SLOTS, slots_in
+from regard.text.slots import slots_in
 
 Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer attended to
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
@@ -168,18 +168,20 @@ class Pipeline:
             return [least_risk(some, [decode(h.ids) for h in some], options.mbr.utility) for some in drawn]
         if options.sampling is None and options.nbest > 1:  # the whole beam, so that there are enough different texts
             options = replace(options, nbest=options.beam)
-        return self.engine.search(requests, replace(options, attention=self._needs_attention), progress)
+        judged = self.calibration is not None
+        options = replace(options, attention=self._needs_attention, token_log_probs=judged)
+        return self.engine.search(requests, options, progress)
 
     def constraint(
         self, ids: Ids, demand: Demand = NO_DEMAND, options: SearchOptions | None = None
     ) -> Constraint | None:
         """Of the search for one unit: every slot of the source once, and what is demanded."""
         options = self.search if options is None else options
-        slots = self.bundle.tokenizer.slot_ids
+        tokenizer, present = self.bundle.tokenizer, set(ids)
+        slots = zip(tokenizer.source.slot_ids, tokenizer.slot_ids, strict=False)  # as they are read and said
         parts: list[Constraint] = []
-        read = {SLOTS.index(character) for character in slots_in(self.bundle.tokenizer.decode_source(ids))}
-        if read:
-            parts.append(EachOnce(frozenset(slots[k] for k in read), frozenset(slots)))
+        if read := frozenset(said for own, said in slots if own in present):
+            parts.append(EachOnce(read, frozenset(tokenizer.slot_ids)))
         if terms := self.required.of(demand.phrases).terms:
             _check_room(terms.needs + len(demand.start.ids), options.max_length)
             parts.append(terms)
@@ -280,4 +282,6 @@ def _check_room(needed: int, max_length: int | None) -> None:
 def _tidy(answer: str, sentence: PreparedSentence) -> str:
     """Without line breaks and without slots that the sentence does not have: a model may produce both."""
     strange = set(slots_in(answer)) - {one.slot for one in sentence.held}
+    if not strange and "\n" not in answer and "\r" not in answer:
+        return answer
     return answer.translate({ord("\r"): " ", ord("\n"): " "} | {ord(slot): "\ufffd" for slot in strange})

@@ -82,8 +82,8 @@ class Restored:
     """An answer of the model as it is given back."""
 
     text: str
-    starts: tuple[int, ...]  # for each character of the answer, and its end: where it begins in the text
-    ends: tuple[int, ...]  # for each character of the answer: where it ends
+    starts: Sequence[int]  # for each character of the answer, and its end: where it begins in the text
+    ends: Sequence[int]  # for each character of the answer: where it ends
 
     def span(self, answer: Span) -> Span:
         start = self.starts[answer[0]]
@@ -135,6 +135,9 @@ class PreparedSentence:
     def restore(self, answer: str) -> Restored:
         """The answer with slots filled, in capitals if the sentence is, and what was left out around it."""
         held = {one.slot: one for one in self.held if one.slot}
+        if not self.loud and held.keys().isdisjoint(answer):  # nothing of it changes
+            text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
+            return Restored(text, range(self.start, last + 1), range(self.start + 1, last + 1))
         parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
         for place, character in enumerate(answer):
             one = held.get(character)

@@ -59,7 +59,8 @@ def links_between(
     """The same of two texts with the spans of their tokens."""
     (read, source_spans), (answer, target_spans) = source, target
     source_words, target_words = words(read), words(answer)
-    in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, words)
+    known = {read: source_words, answer: target_words}
+    in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, known.__getitem__)
     links = {j: source_words[i] for i, j in hard_links(in_words)}
     places = {read[start:end]: (start, end) for start, end in source_words if read[start:end] in SLOTS}
     found: list[tuple[Span, Span]] = []

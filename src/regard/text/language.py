@@ -106,7 +106,12 @@ def plain_words(text: str) -> list[str]:
 
 def word_count(words: Iterable[str]) -> int:
     """How many words, where scripts without capitals and spaces count two letters as one."""
-    return sum(max(1, sum(c.isalpha() and c.lower() == c.upper() for c in word) // 2) for word in words)
+    return sum(1 if word.isascii() else max(1, sum(map(_without_case, word)) // 2) for word in words)
+
+
+@cache
+def _without_case(character: str) -> bool:
+    return character.isalpha() and character.lower() == character.upper()
 
 
 def not_in(text: str, language: str) -> tuple[str, float] | None:

@@ -105,9 +105,14 @@ class LearntVocabulary(Vocabulary):
         (ids,) = self.encode([text])
         words = None if self.unknown is None else self.spelled([text])[0]  # an unknown word keeps its span
         parts = [self.bytes[i] for i in ids] if words is None else [word.encode() for word in words]
+        spans = piece_spans(parts)
+        if nfc(text) == text:  # the usual case: every character comes from itself
+            firsts = [min(start, len(text)) for start, _ in spans]
+            lasts = [end if end > start else first for first, (start, end) in zip(firsts, spans, strict=True)]
+            return [Piece(self.pieces[i], *span) for i, *span in zip(ids, firsts, lasts, strict=True)]
         origins = nfc_origins(text)
         tokens = []
-        for i, (start, end) in zip(ids, piece_spans(parts), strict=True):
+        for i, (start, end) in zip(ids, spans, strict=True):
             first = origins[start][0] if start < len(origins) else len(text)
             last = origins[end - 1][1] if end > start else first
             tokens.append(Piece(self.pieces[i], first, last))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from regard.text.slots import FROM_BROKEN
 
@@ -63,16 +64,33 @@ def piece_spans(pieces: Sequence[bytes]) -> list[tuple[int, int]]:
     [(0, 2), (3, 5), (5, 7), (7, 8), (7, 8)]
     """
     text = b"".join(pieces).decode("utf-8", "surrogateescape")
+    shapes = [_shape(piece) for piece in pieces]
+    if ESCAPE not in text and sum(length for length, _ in shapes) == len(text):  # no character in two pieces
+        return _spans_of_whole(shapes, 1 if text.startswith(SPACE) else 0)
     units = _UNIT.findall(text)
     index = [i for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]  # byte → unit
     index.append(len(units))
     shift = 1 if text.startswith(SPACE) else 0
-    space = SPACE.encode()
     spans, at = [], 0
-    for piece in pieces:
-        start, end = index[at], index[at + len(piece) - 1] + 1 if piece else index[at]
-        if piece.startswith(space) and len(piece) > len(space) and piece[len(space) :].strip(space):
-            start += 1
+    for piece, (_, space) in zip(pieces, shapes, strict=True):
+        start, end = index[at] + space, index[at + len(piece) - 1] + 1 if piece else index[at]
         spans.append((max(start - shift, 0), max(end - shift, 0)))
         at += len(piece)
+    return spans
+
+
+@lru_cache(maxsize=1 << 16)
+def _shape(piece: bytes) -> tuple[int, int]:
+    """How many characters a piece has on its own, and whether, 1 or 0, the first of them is the space before a word."""
+    space = SPACE.encode()
+    begins_word = piece.startswith(space) and bool(piece.strip(space))
+    return len(piece.decode("utf-8", "surrogateescape")), int(begins_word)
+
+
+def _spans_of_whole(shapes: Sequence[tuple[int, int]], shift: int) -> list[tuple[int, int]]:
+    """`piece_spans` of pieces of whole characters."""
+    spans, at = [], -shift
+    for length, space in shapes:
+        spans.append((max(at + space, 0), max(at + length, 0)))
+        at += length
     return spans
