@@ -100,7 +100,9 @@ def test_log_probs_come_with_greedy_search_and_equal_a_forced_pass(
         assert len(best.log_probs) in (len(best.ids) + 1, len(best.ids))  # the latter where it was cut off
         np.testing.assert_allclose(best.log_probs, row[: len(best.log_probs)], atol=1e-4)
         assert best.log_prob == pytest.approx(sum(best.log_probs), abs=1e-4)
-    assert not any(one.log_probs for (one,) in ours.search(requests[:1], GREEDY))
+    ruled_out = dataclasses.replace(GREEDY, token_log_probs=True, min_length=2)  # the others get the mass of EOS
+    for options in (GREEDY, ruled_out):
+        assert not any(one.log_probs for (one,) in ours.search(requests[:1], options))
 
 
 def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:

@@ -164,10 +164,11 @@ class CTranslate2Engine:
         """
         budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
         several, pending = options.beam > 1, []
-        step_by_step = options.token_log_probs and not several  # a beam search does not tell
         for batch in budgeted([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
-            steps = StepLog(len(batch))
+            steps, limited = StepLog(len(batch)), self.model.limited(sources)
+            # Where tokens are ruled out, the others share their probability: such steps are not the model's own.
+            told = options.token_log_probs and not (several or suppressed or limited or options.min_length)
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
                 beam_size=options.beam,
@@ -177,12 +178,12 @@ class CTranslate2Engine:
                 suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
                 max_input_length=0,
                 max_decoding_length=max(map(limit_of, sources)) + 1,
-                use_vmap=self.model.limited(sources),
+                use_vmap=limited,
                 min_decoding_length=options.min_length,
                 return_end_token=True,
                 return_scores=True,
                 return_attention=options.attention and self._aligns and not (several and self._first_row),
-                callback=steps if step_by_step else None,
+                callback=steps if told else None,
                 asynchronous=True,
             )
             pending.append((batch, results, steps.log_probs))

@@ -77,7 +77,7 @@ class SearchOptions:
     exact: bool = False  # stop only when no live hypothesis can still be among the best, however it goes on
     mbr: Mbr | None = None  # choose among `mbr.samples` samples; the caller does it
     attention: bool = False  # whether an engine that has it at hand adds the best hypothesis's attention
-    token_log_probs: bool = False  # and the log-probability of each of its tokens, not of the whole alone
+    token_log_probs: bool = False  # and the model's own log-probability of each of its tokens, not of the whole alone
 
     def __post_init__(self) -> None:
         self._check_nbest()

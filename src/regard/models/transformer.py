@@ -33,6 +33,7 @@ from regard.layers.residual import LayerNorm, Norm, Residual, in_working_precisi
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.portions import in_portions
 from regard.models.state import BatchState, mapped, per_row, per_sentence, repeated
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 
@@ -302,7 +303,9 @@ class Transformer(RowModel):
         return states
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
-        return self._encode(src, mask)
+        if src.device.type != "cpu" or torch.is_grad_enabled() or self.config.experts:
+            return self._encode(src, mask)
+        return Memory(in_portions(lambda some, real: self._encode(some, real).states, src, mask), mask)
 
     def start(
         self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
