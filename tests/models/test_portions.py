@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from regard.models.transformer import Transformer, TransformerConfig
 def test_every_sentence_is_in_one_portion_with_others_of_its_length(lengths: list[int], fewest: int) -> None:
     cut = portions(lengths, fewest)
     assert sorted(place for some in cut for place in some) == list(range(len(lengths)))
-    for some, following in zip(cut, cut[1:], strict=False):
+    for some, following in pairwise(cut):
         assert sum(lengths[place] for place in some) >= fewest
         assert lengths[following[0]] < SHARE * lengths[some[0]]
 
