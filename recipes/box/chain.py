@@ -53,6 +53,7 @@ from pathlib import Path
 from typing import Any
 
 import chain_stages as stages
+import torch
 from chain_cost import CostLog
 from chain_plan import (
     FIXED,
@@ -111,12 +112,13 @@ class Chain:
     def __post_init__(self) -> None:
         self.costs = CostLog(self.out / "cost.json")
         self.began = time.monotonic()
-        self.log = (self.out / "chain.log").open("a", encoding="utf-8")
+        self.log = self.out / "chain.log"
 
     def say(self, line: str) -> None:
         stamp = time.strftime("%H:%M:%S", time.gmtime())
-        for where in (sys.stdout, self.log):
-            print(f"{stamp}  {line}", file=where, flush=True)
+        print(f"{stamp}  {line}", flush=True)
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(f"{stamp}  {line}\n")
 
     def tables(self, name: str) -> dict[str, Any]:
         """A recipe with its folders, without the corpora whose files are not there (yet)."""
@@ -215,7 +217,8 @@ class Chain:
         whole = epoch(corpora)
         length = max(2, round(whole.tokens / max(1, whole.lines)))
         size = recipe.text.vocab_size + len(recipe.text.tags)
-        model = make_model(recipe.architecture, recipe.model, stages.Sizes(size))  # type: ignore[arg-type]
+        with torch.device("meta"):  # only its size and its operations are asked for
+            model = make_model(recipe.architecture, recipe.model, stages.Sizes(size))  # type: ignore[arg-type]
         flops = 3 * model.flops(length, length) / length
         runs = len(self.seeds) if name == "teacher" else 1
         minutes, rate = training_minutes(seconds, self.device, runs), tokens_per_second(flops, self.device)

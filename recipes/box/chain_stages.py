@@ -104,7 +104,7 @@ def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
     """Put vocabulary, known words and all ids into the cache, where training looks for them; the first two into
     OUT/vocabulary too, to be given to another chain."""
     splits = find_splits(recipe.data)
-    console = Console(file=chain.log, width=120)
+    console = Console(quiet=True)
     if given is None:
         tokenizer = learn_text(recipe.data, recipe.text, splits, console)
     else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import doctest
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -111,3 +113,48 @@ def test_costs_of_all_sessions_are_kept(tmp_path: Path) -> None:
     assert "10,000" in shown  # tokens/s
     assert "15.0 min" in shown
     assert "3e+17" in shown
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """A chain over a data folder that has one pair of languages."""
+    monkeypatch.syspath_prepend(str(BOX))
+    script = load_script(BOX / "chain.py")
+    for name in ("en-de/train.en", "en-de/train.de", "mono/de.txt"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).write_text("ein Satz\n" * 10, encoding="utf-8")
+    (tmp_path / "out").mkdir()
+    recipes = {name: BOX / f"general-{name}.toml" for name in ("teacher", "student")}
+
+    def make(**keys: Any) -> Any:
+        given = {"minutes": 25, "wanted": list(plan.STAGES), "device": "cuda", "cores": 16, "recipes": recipes}
+        return script.Chain(tmp_path / "data", tmp_path / "out", **{**given, **keys})
+
+    return make
+
+
+def test_corpora_that_are_not_there_are_left_out(small: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+    chain = small()
+    assert [c.tag for c in chain.recipe("teacher").data.corpus] == ["<de>", "<en>"]
+    assert chain.recipe("teacher").data.corpus[0].src == str(chain.data / "en-de" / "train.en")
+    assert [(one.name, one.direction) for one in chain.to_be_said()] == [
+        ("voice", "de-en"),
+        ("europarl", "en-de"),
+        ("europarl", "de-en"),
+    ]
+    assert [one.name for one in small(self_taught=True).to_be_said()] == ["voice"]
+    chain.print_plan()
+    assert "50.2 M parameters, 2 corpora, an epoch of 80 pairs" in capsys.readouterr().out
+
+
+def test_a_stage_is_done_when_it_was_and_its_result_is_there(small: Callable[..., Any]) -> None:
+    chain = small(seeds=[1, 2])
+    for stage, note in (("texts", ""), ("teacher", "teacher-1: large"), ("student", "student: small")):
+        chain.costs.add(cost.StageCost(stage, "cuda", note=note))
+    assert not any(chain.done(stage) for stage in plan.STAGES)  # another machine
+    for name in ("texts/dev.en", "teacher-1/last", "student/last"):
+        (chain.out / name).mkdir(parents=True)
+    assert [stage for stage in plan.STAGES if chain.done(stage)] == ["texts", "student"]
+    assert [stage for stage in plan.STAGES if small().done(stage)] == ["texts", "teacher", "student"]
+    assert not small(again=True).done("student")
+    assert not small(student="student-2").done("student")
