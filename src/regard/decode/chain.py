@@ -225,20 +225,33 @@ def _through(first: SentenceTranslation, second: Translation, middle: int, start
 
 
 def _followed(one: ProtectedSpan, second: Translation, middle: int, start: int) -> ProtectedSpan:
-    """What became of a protected span in the second step."""
+    """What became of a protected span in the second step, which may have protected it, a part of it, or more."""
     if one.target is None:
         return one
     span = _moved(one.target, -middle)
-    for other in (other for s in second.sentences for other in s.protected):
-        if other.source[0] < span[1] and span[0] < other.source[1]:
-            target = None if other.target is None else _moved(other.target, start)
-            status = "repaired" if "repaired" in (one.status, other.status) and target else other.status
-            wanted = other.wanted if other.source == span else one.wanted
-            return ProtectedSpan(one.text, one.kind, wanted, one.source, target, status, other.note)
-    at = second.text.find(one.wanted)  # the second model knows it for an ordinary word
-    if at < 0:
-        return replace(one, target=None, status="missing", note="the second step did not keep it")
-    return replace(one, target=_moved((at, at + len(one.wanted)), start))
+    others = [
+        other
+        for s in second.sentences
+        for other in s.protected
+        if other.source[0] < span[1] and span[0] < other.source[1]
+    ]
+    same = next((other for other in others if other.source == span), None)
+    if same is not None:
+        place, wanted, status, note = same.target, same.wanted, same.status, same.note
+    else:
+        wanted, status, note = one.wanted, one.status, ""
+        places = [other.target for other in others if other.target]
+        low, high = min((a for a, _ in places), default=0), max((b for _, b in places), default=len(second.text))
+        at = second.text.find(wanted, low, high)
+        place = (at, at + len(wanted)) if at >= 0 else None
+    if place is None:
+        return replace(
+            one, wanted=wanted, target=None, status="missing", note=note or "the second step did not keep it"
+        )
+    repaired = "repaired" in (one.status, status)
+    return replace(
+        one, wanted=wanted, target=_moved(place, start), status="repaired" if repaired else "kept", note=note
+    )
 
 
 def _moved(span: Span, by: int) -> Span:
