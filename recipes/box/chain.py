@@ -53,7 +53,6 @@ from pathlib import Path
 from typing import Any
 
 import chain_stages as stages
-import torch
 from chain_cost import CostLog
 from chain_plan import (
     FIXED,
@@ -217,8 +216,7 @@ class Chain:
         whole = epoch(corpora)
         length = max(2, round(whole.tokens / max(1, whole.lines)))
         size = recipe.text.vocab_size + len(recipe.text.tags)
-        with torch.device("meta"):  # only its size and its operations are asked for
-            model = make_model(recipe.architecture, recipe.model, stages.Sizes(size))  # type: ignore[arg-type]
+        model = make_model(recipe.architecture, recipe.model, stages.Sizes(size))  # type: ignore[arg-type]
         flops = 3 * model.flops(length, length) / length
         runs = len(self.seeds) if name == "teacher" else 1
         minutes, rate = training_minutes(seconds, self.device, runs), tokens_per_second(flops, self.device)

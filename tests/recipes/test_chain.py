@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import time
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from converted import saved_transformer
 from regard.recipe.read import recipe_from_tables
-from support import load_script
+from regard.text.tokenizer import TextConfig, Tokenizer
+from support import LINES, load_script
 
 BOX = Path(__file__).parents[2] / "recipes" / "box"
 plan = load_script(BOX / "chain_plan.py")
@@ -143,8 +146,8 @@ def test_corpora_that_are_not_there_are_left_out(small: Callable[..., Any], caps
         ("europarl", "de-en"),
     ]
     assert [one.name for one in small(self_taught=True).to_be_said()] == ["voice"]
-    chain.print_plan()
-    assert "50.2 M parameters, 2 corpora, an epoch of 80 pairs" in capsys.readouterr().out
+    small(wanted=["translate", "pack"]).print_plan()
+    assert "translate 1,440 s, pack 60 s" in capsys.readouterr().out
 
 
 def test_a_stage_is_done_when_it_was_and_its_result_is_there(small: Callable[..., Any]) -> None:
@@ -158,3 +161,31 @@ def test_a_stage_is_done_when_it_was_and_its_result_is_there(small: Callable[...
     assert [stage for stage in plan.STAGES if small().done(stage)] == ["texts", "teacher", "student"]
     assert not small(again=True).done("student")
     assert not small(student="student-2").done("student")
+
+
+def test_lines_are_said_as_far_as_there_is_time_and_not_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tagged = Tokenizer.train(lambda: iter(LINES * 3), TextConfig(vocab_size=360, tags=("<fr>",)))
+    saved_transformer(tmp_path / "model", tagged)
+    (tmp_path / "a.en").write_text("".join(f"{source}\n" for source, _ in LINES[:4]), encoding="utf-8")
+    monkeypatch.setattr(say, "looks_right", lambda *lengths: True)  # of random weights nothing does
+    sayer, tally = say.Sayer([tmp_path / "model"], "cpu"), say.Tally()
+
+    def jobs() -> list[Any]:
+        words = [("voice", "1"), ("tatoeba", "2")]
+        outs = [(str(tmp_path / f"{name}.en"), str(tmp_path / f"{name}.fr"), "<fr>", beam) for name, beam in words]
+        return [say.Job(str(tmp_path / "a.en"), *out, 3) for out in outs]
+
+    say.translate(sayer, jobs(), time.time() - 1, tally)
+    assert not tally.finished
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "model"]
+    tally = say.Tally()
+    say.translate(sayer, jobs(), time.time() + 100, tally)
+    assert tally.finished
+    assert tally.lines == 2 * 4
+    assert tally.tokens > 0
+    assert tally.flops > 0
+    for name in ("voice", "tatoeba"):
+        assert (tmp_path / f"{name}.en").read_text("utf-8") == (tmp_path / "a.en").read_text("utf-8")
+        assert (tmp_path / f"{name}.fr").read_text("utf-8").count("\n") == 4
+    say.translate(sayer, jobs(), time.time() + 100, tally)
+    assert tally.lines == 2 * 4
