@@ -60,7 +60,7 @@ def _in_the_box(home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("source", "target", "line"),
-    [("en", "fr", ""), ("fr", "en", "regard: text 1, 2, 3, 4 is read as French (--from says what it is)\n")],
+    [("en", "fr", ""), ("fr", "en", "regard: texts 1, 2, 3, 4: read as French (--from says what it is)\n")],
 )
 def test_the_source_is_found(call: Call, source: str, target: str, line: str) -> None:
     code, out, err = call("translate", "--to", target, *LINES[source])
@@ -79,7 +79,7 @@ def test_each_text_is_looked_at_by_itself(call: Call) -> None:
     code, out, err = call("translate", "--to", "English", *texts)
     assert (code, out.splitlines()) == (0, LINES["en"])
     assert err == (
-        "regard: text 1, 4 is read as German; text 2 is read as French; text 3 is English already and stays as it is "
+        "regard: texts 1, 4: read as German; text 2: read as French; text 3: English already and stays as it is "
         "(--from says what it is)\n"
     )
 

@@ -117,23 +117,23 @@ def say(parts: Sequence[TextPart], languages: LanguageFlags | None) -> None:
     for number, choice in enumerate(choices, start=1):
         name = language_name(choice.source)
         if not choice.models:
-            told.setdefault(f"is {name} already and stays as it is", []).append(number)
+            told.setdefault(f"{name} already and stays as it is", []).append(number)
         elif choice.mixed:
-            told.setdefault(f"is in several languages, mostly {name}, and all of it is read as that", []).append(number)
+            told.setdefault(f"in several languages, mostly {name}, and all of it is read as that", []).append(number)
         elif not choice.sure:
-            told.setdefault(f"is read as {name}, which is uncertain", []).append(number)
+            told.setdefault(f"read as {name}, which is uncertain", []).append(number)
         elif choice.source != "en":
-            told.setdefault(f"is read as {name}", []).append(number)
+            told.setdefault(f"read as {name}", []).append(number)
     if told:
-        lines = [f"{_numbered(numbers, len(choices))} {what}" for what, numbers in told.items()]
+        lines = [f"{_which(numbers, len(choices))} {what}" for what, numbers in told.items()]
         warn(f"{'; '.join(lines)} (--from says what it is)")
 
 
-def _numbered(numbers: Sequence[int], of: int) -> str:
+def _which(numbers: Sequence[int], of: int) -> str:
     if of == 1:
-        return "the text"
+        return "the text is"
     more = f" and {len(numbers) - SHOWN:,} more" if len(numbers) > SHOWN else ""
-    return f"text {', '.join(map(str, numbers[:SHOWN]))}{more}"
+    return f"text{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers[:SHOWN]))}{more}:"
 
 
 def check_one_model(parts: Sequence[TextPart], flags: Mapping[str, bool]) -> None:
