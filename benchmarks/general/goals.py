@@ -39,13 +39,14 @@ def judged(results: Mapping[str, Any], box_bytes: int | None = None) -> Iterator
     """A line for each goal: what was wanted, what was found."""
     for goal in GOALS:
         tests = results.get(goal.direction, {}).get("tests", {})
-        metrics = tests.get(goal.test, {}).get("metrics")
+        test = tests.get(goal.test, {})
+        metrics, way = (test["metrics"], "") if "metrics" in test else (test.get("ctranslate2"), " in 8 bits")
         wanted = f"{goal.direction:<6} {goal.test:<22} ≥ {goal.least:g}{f' ({goal.why})' if goal.why else ''}"
         if not metrics:
             yield f"{wanted}: not measured"
             continue
         found = metrics[0]["score"]
-        yield f"{wanted}: {found:.2f}, {'met' if found >= goal.least else 'missed'}"
+        yield f"{wanted}: {found:.2f}{way}, {'met' if found >= goal.least else 'missed'}"
     if box_bytes is not None:
         verdict = "met" if box_bytes <= MOST_BYTES else "missed"
         yield f"bytes of the box ≤ {MOST_BYTES / 1e6:g} MB: {box_bytes / 1e6:.1f} MB, {verdict}"
