@@ -20,13 +20,6 @@ from regard.data.slips import (
 )
 
 
-def test_keys_lie_beside_each_other() -> None:
-    for keyboard in NEIGHBOURS:
-        assert all(key in keyboard[other] for key, near in keyboard.items() for other in near)  # both ways
-        assert all(2 <= len(near) <= 6 and key not in near for key, near in keyboard.items())
-    assert NEIGHBOURS[0]["a"] != NEIGHBOURS[1]["a"]
-
-
 def test_a_slip_keeps_a_capital() -> None:
     rng = random.Random(1)
     assert {slip("É", "t", "neighbour", NEIGHBOURS[0], rng)[0] for _ in range(99)} == set(NEIGHBOURS[0]["e"].upper())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from regard.course.grammar import generate
 from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared
 from regard.text.glossary import Glossary
+from regard.text.known_words import KnownWords
 from regard.text.slots import SLOTS
 from regard.translator import Translator
 from support import LINES, Call
@@ -39,6 +40,23 @@ def test_nothing_is_lost(line: str, reader: Reader, mend: bool, protect: bool) -
             assert found.restore(character).text[found.start :].startswith(line[start:end])
         elif not character.isspace():
             assert same(character, line[start:end])
+
+
+def test_a_slip_is_read_as_the_word_that_was_meant() -> None:
+    reader = Reader("en", "fr", slots=len(SLOTS), known=KnownWords(["where", "are", "the", "letters", "in"]))
+    line = "😀 Where are teh leters in file leters.txt, `leters` or Leters?"
+    found = prepared(line, MENDS, reader)
+    assert found.read == f"Where are teh letters in file {SLOTS[0]}, {SLOTS[1]} or {SLOTS[2]}?"
+    at = found.read.index("letters")
+    assert line[slice(*found.origin((at, at + 7)))] == "leters"
+    assert "leters in" in prepared(line, TextOptions(), reader).read
+    assert "leters" in prepared("where are the leters?", MENDS, reader).read  # here it could be a name
+
+
+def test_a_misspelt_word_at_the_start_is_no_name() -> None:
+    reader = Reader("en", "fr", slots=len(SLOTS), known=KnownWords(["where", "is", "it"]))
+    assert prepared("Wheere is it?", MENDS, reader).read == "Wheere is it?"
+    assert prepared("Oslo is it.", MENDS, reader).read == f"{SLOTS[0]} is it."
 
 
 @given(SOME, SOME)

@@ -16,7 +16,9 @@ class DecodeConfig:
 
     beam: int = key(4, "hypotheses kept per sentence; 1 is greedy search")
     length_penalty: float = key(0.6, "α of lp(Y) = ((5 + |Y|) / 6)^α; 0 ranks by plain probability")
-    mend: bool = key(False, "read rough text as it was meant: CAPITALS in small letters, smileys aside (text/mend.py)")
+    mend: bool = key(
+        False, "read rough text as it was meant: CAPITALS in small letters, no slips, smileys aside (text/mend.py)"
+    )
 
     def __post_init__(self) -> None:
         require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")

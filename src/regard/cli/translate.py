@@ -172,7 +172,8 @@ def translate(
         bool | None,
         typer.Option(
             "--mend/--no-mend",
-            help="Read CAPITALS and Title Case in small letters; a line in capitals comes back in capitals.  "
+            help="Read CAPITALS and Title Case in small letters, and misspelt words as what was meant; a line in "
+            "capitals comes back in capitals.  "
             "[default: the model's]",
         ),
     ] = None,

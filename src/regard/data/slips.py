@@ -13,16 +13,12 @@ from __future__ import annotations
 import random
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-# A row of keys stands half a key to the right of the row above.
-KEYBOARDS = (
-    ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
-    ("azertyuiop", "qsdfghjklm", "wxcvbn"),
-    ("qwertzuiopü", "asdfghjklöä", "yxcvbnm"),
-)
+from regard.text.keyboards import NEIGHBOURS
+
 KINDS = ("neighbour", "neighbour", "neighbour", "missing", "missing", "missing", "swapped", "swapped", "twice")
-LETTERS_A_SLIP = (15, 25, 40, 60)  # one slip in about so many characters: careless to careful
+LETTERS_A_SLIP = (10, 20, 30, 50)  # one slip in so many letters: careless to careful
 UNACCENTED, UNMARKED = 0.3, 0.3  # chance that a typist leaves out all accents, or writes apostrophes in another way
 LONGEST_WORD = 40  # characters each way in which the edges of a word are looked for
 
@@ -31,21 +27,6 @@ _LAST_MARK = re.compile(r"\s*[.!?…]+$")
 _OPENING_MARK = re.compile(r"(?<!\S)[¿¡]+\s?")
 _COMMA = re.compile(r"[,;](?=\s)")
 _MARKS = re.compile(r"\s*[.,;:!?…»”\"]+(?=\s|$)|(?<!\S)[«“„\"¿¡]+\s?")
-
-
-def _neighbours(rows: Sequence[str]) -> dict[str, str]:
-    """For each letter of a keyboard those around it.
-
-    >>> _neighbours(KEYBOARDS[0])["s"]
-    'wedxza'
-    """
-    places = {(row, column): key for row, keys in enumerate(rows) for column, key in enumerate(keys)}
-    around = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
-    found = {
-        key: "".join(places.get((row + down, column + right), "") for down, right in around)
-        for (row, column), key in places.items()
-    }
-    return {key: keys for key, keys in found.items() if keys}
 
 
 def _bare_letters() -> dict[int, str]:
@@ -58,7 +39,6 @@ def _bare_letters() -> dict[int, str]:
     return found
 
 
-NEIGHBOURS = tuple(_neighbours(rows) for rows in KEYBOARDS)
 BARE = _bare_letters()
 SPELT_OUT = BARE | {ord(a): b for a, b in zip("äöüÄÖÜ", str.split("ae oe ue Ae Oe Ue"), strict=True)}  # as in German
 
@@ -88,14 +68,14 @@ def other_apostrophes(text: str, rng: random.Random) -> str:
 
 
 def with_slips(text: str, every: int, rng: random.Random) -> str:
-    """One slip in about `every` characters, at least one where there is room for one.
+    """One slip in `every` letters on average, whatever the length of the text.
 
     >>> with_slips("Where is the station?", 10, random.Random(3))
     'Wherr is the sattion?'
     """
     keyboard = rng.choice(NEIGHBOURS)
     letters = [at for at, character in enumerate(text) if character.isalpha()]
-    count = min(len(letters), max(1, round(len(text) / every)))
+    count = int(len(letters) / every + rng.random())
     typed = list(text)
     for at in sorted(rng.sample(letters, count), reverse=True):  # later ones first: what follows is done
         if not _SIGNS.search(_word_around(text, at)):

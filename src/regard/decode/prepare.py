@@ -25,7 +25,7 @@ from regard.decode.translation import Span
 from regard.text.glossary import Glossary, TermMatch
 from regard.text.known_words import KnownWords
 from regard.text.localise import localised
-from regard.text.mend import in_capitals, in_small, in_title_case
+from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt
 from regard.text.protect import Protected, protected_spans
 from regard.text.slots import SLOTS, SlotTexts
 
@@ -49,7 +49,7 @@ class TextOptions:
 
     split: Split = "sentences"  # what is translated at a time; "wrapped": line breaks within a paragraph are spaces
     protect: bool = True  # numbers, addresses, placeholders, names survive as they are
-    mend: bool = False  # capitals are read in small letters, and what surrounds a sentence is left out
+    mend: bool = False  # capitals are read in small letters, slips as what was meant, a sentence without its emoji
     localize: bool = False  # numbers, times and amounts in the target language's form
     glossary: Glossary | None = None
     guard: bool = True  # judge each sentence and try doubtful ones again
@@ -172,7 +172,7 @@ class PreparedSentence:
         before, after = self.source[: self.start], self.source[self.end :]
         start = len(before) if text.startswith(before) else 0
         end = len(text) - len(after) if text.endswith(after) and len(text) - len(after) >= start else len(text)
-        changes: list[tuple[int, int, str]] = []
+        changes: list[Change] = []
         for one in self.held:
             if one.slot and (place := _first_place(text, (start, end), one.wanted, changes)):
                 changes.append((*place, one.slot))
@@ -195,10 +195,14 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
         return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
     terms = [one for one in inner if one.kind == TERM]
     inner = _with_slots(sentence, inner, reader.slots) if options.protect else terms
-    read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None)
+    spelt: list[Change] = []
+    if options.mend and reader.known:
+        around = [(0, start), *((one.start, one.end) for one in inner), (end, len(sentence))]
+        spelt = respelt(sentence, around, reader.known, reader.source or "en")
+    read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None, spelt)
     rest = "".join(character for character in read if character not in SLOTS)
     loud = options.mend and in_capitals(rest)
-    if loud or (options.mend and in_title_case(rest, reader.source)):
+    if loud or (options.mend and in_title_case(rest, reader.source, reader.known)):
         read = in_small(read)
     return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
 
@@ -207,7 +211,7 @@ def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Held]:
     """Protected spans and terms, which go first, unless a term stands inside a longer protected span."""
     if not (options.protect or options.mend or options.glossary):
         return []
-    known = None if options.mend and in_title_case(sentence, reader.source) else reader.known
+    known = None if options.mend and in_title_case(sentence, reader.source, reader.known) else reader.known
     found = protected_spans(sentence, known, reader.source or "en")
     languages = reader.source or "en", reader.target or "en"
     terms = options.glossary.find(sentence, *languages) if options.glossary else []
@@ -297,10 +301,11 @@ def _too_strange(one: Held) -> bool:
 
 
 def _as_read(
-    sentence: str, start: int, end: int, spans: Sequence[Held], language: str | None
+    sentence: str, start: int, end: int, spans: Sequence[Held], language: str | None, spelt: Sequence[Change]
 ) -> tuple[str, tuple[Span, ...]]:
-    """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping."""
-    changes = [(one.start, one.end, one.slot) for one in spans if one.slot]
+    """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping, words
+    in place of slips."""
+    changes: list[Change] = [*spelt, *((one.start, one.end, one.slot) for one in spans if one.slot)]
     for one in spans:
         if one.omitted:  # with the space before it, unless a word follows at once
             space = one.start > start and sentence[one.start - 1] == " "
@@ -314,9 +319,7 @@ def _as_read(
     return _changed(sentence, start, end, changes)
 
 
-def _changed(
-    sentence: str, start: int, end: int, changes: Sequence[tuple[int, int, str]]
-) -> tuple[str, tuple[Span, ...]]:
+def _changed(sentence: str, start: int, end: int, changes: Sequence[Change]) -> tuple[str, tuple[Span, ...]]:
     """A part of a text with some of its spans replaced, and where each character comes from."""
     read: list[str] = []
     origins: list[Span] = []
@@ -326,7 +329,7 @@ def _changed(
     return "".join(read), tuple(origins)
 
 
-def _first_place(text: str, within: Span, wanted: Sequence[str], taken: Sequence[tuple[int, int, str]]) -> Span | None:
+def _first_place(text: str, within: Span, wanted: Sequence[str], taken: Sequence[Change]) -> Span | None:
     """Where one of the wanted texts stands first and nothing is taken."""
     for one in wanted:
         at = text.find(one, *within)

@@ -147,7 +147,8 @@ class TextTranslator(ScoringModel):
         split           what is translated at a time: "sentences" of each line; "wrapped": of each paragraph, whose line
                         breaks are only wrapping; "lines": each text as it is, as one sentence
         protect         whether numbers, addresses, placeholders and unknown names must survive as they are
-        mend            whether CAPITALS and Title Case are read in small letters; default: the model's own
+        mend            whether CAPITALS and Title Case are read in small letters, and a misspelt word as the known word
+                        that it must be; default: the model's own
         localize        numbers, times and amounts in the form of the target language
         glossary        terms that must be translated as it says (`regard.Glossary.read`)
         guard           judge every sentence: its confidence, and the reasons to doubt it; doubtful ones are tried again

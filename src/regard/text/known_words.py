@@ -21,6 +21,7 @@ from typing import Literal
 from regard.errors import InputError
 from regard.files import write_atomically
 from regard.text.capitals import WORD, cased_words
+from regard.text.misspelt import is_tangled, meant
 
 FIRST_LINE = "# regard: known words 1"
 OFTEN = 50  # pairs with a name, from which on a model copies it reliably
@@ -109,10 +110,23 @@ class KnownWords:
         knowledge = self.knowledge(word)
         if at_start and knowledge == "unknown":
             small = word.lower()
-            return not any(
-                small.endswith(ending) and small[: -len(ending)] in self.words for ending in ENDINGS_AT_START
-            )
+            return not self._has_known_stem(small) and not is_tangled(small, self.words)
         return knowledge == "unknown" or (knowledge == "rare" and not at_start)
+
+    def intended(self, word: str) -> str | None:
+        """The only known word that a word in small letters can be a slip of (`misspelt.py`); None if it is known, if
+        there is none or if there are several.
+
+        >>> KnownWords(["station", "cat", "cart"]).intended("sttion"), KnownWords(["cat"]).intended("cats")
+        ('station', None)
+        """
+        if not word.islower() or self.knowledge(word) != "unknown" or self._has_known_stem(word):
+            return None
+        found = meant(word, self.words)
+        return found.pop() if len(found) == 1 else None
+
+    def _has_known_stem(self, small: str) -> bool:
+        return any(small.endswith(ending) and small[: -len(ending)] in self.words for ending in ENDINGS_AT_START)
 
     def save(self, path: Path) -> None:
         lines = [*self.words, *(f"+{word}" for word in self.copied), *(f"={word}" for word in self.rare)]

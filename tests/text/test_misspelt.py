@@ -1,0 +1,43 @@
+"""Misspelt words: what each slip leads back to, and what is left alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.data.slips import with_slips
+from regard.text.keyboards import KEYBOARDS, NEIGHBOURS
+from regard.text.misspelt import meant
+
+WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=6, max_size=12)
+
+
+def test_keys_lie_beside_each_other() -> None:
+    for keyboard in NEIGHBOURS:
+        assert all(key in keyboard[other] for key, near in keyboard.items() for other in near)  # both ways
+        assert all(2 <= len(near) <= 6 and key not in near for key, near in keyboard.items())
+    assert "w" in NEIGHBOURS[0]["q"]
+    assert "a" in NEIGHBOURS[1]["q"]
+    assert all(set("abcdefghijklmnopqrstuvwxyz") <= set("".join(rows)) for rows in KEYBOARDS)
+
+
+@settings(max_examples=60)
+@given(WORDS, st.integers(0, 9999))
+def test_a_slip_within_a_word_is_undone(word: str, seed: int) -> None:
+    rng = random.Random(seed)
+    typed = word[0] + with_slips(word[1:-1], len(word) - 2, rng) + word[-1]
+    twice = typed in (word[:2] + word[1:], word[:-1] + word[-2:])  # a letter beside an equal one: another slip
+    assert typed == word or twice or word in meant(typed, {word})
+
+
+@pytest.mark.parametrize("word", ["delegation", "replied", "dusk", "leter", "x" * 40, ""])
+def test_other_forms_and_short_words_are_no_slips(word: str) -> None:
+    assert meant(word, {"delegations", "replies", "disk", "lter", "x" * 41, "a"}) == set()
+
+
+def test_several_may_be_meant() -> None:
+    assert meant("plain", {"plain", "plan"}) == set()
+    assert meant("carfe", {"care", "cafre", "scarfe", "carafe"}) == {"cafre", "scarfe", "carafe"}
