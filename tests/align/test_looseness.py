@@ -53,5 +53,10 @@ def test_translations_score_above_others(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.nanmean(true > shifted) > 0.85  # the grammar says some things twice
 
 
+def test_a_handful_teaches_nothing() -> None:
+    few = learn_association([(["a", "b", "c"], ["x", "y", "z"])])
+    assert np.isnan(few.scores([["a", "b", "c"]], [["x", "y", "z"]])).all()
+
+
 def test_no_pairs() -> None:
     assert len(made({("a", "b"): 1.0}, ["a"], ["b"]).scores([], [])) == 0

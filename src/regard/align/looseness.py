@@ -122,12 +122,14 @@ def slots(keys: Numbers) -> NDArray[np.uint64]:
 
 
 def learn_association(pairs: Iterable[tuple[Words, Words]]) -> Association:
-    """From a sample of sentence pairs, some hundred thousand: the table of the words that meet is held in memory."""
+    """From a sample of sentence pairs, some hundred thousand: the table of the words that meet is held in memory. From
+    a handful nothing is learnt, and no pair is judged."""
     sample = [(source[:LONGEST], target[:LONGEST]) for source, target in pairs]
     known = [_known(pair[side] for pair in sample) for side in (0, 1)]
-    numbered = NumberedPairs.of(
-        ([w for w in source if w in known[0]], [w for w in target if w in known[1]]) for source, target in sample
-    )
+    kept = [([w for w in source if w in known[0]], [w for w in target if w in known[1]]) for source, target in sample]
+    if not any(source and target for source, target in kept):
+        return Association({}, {}, np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(1 << SLOT_BITS, dtype=bool))
+    numbered = NumberedPairs.of(kept)
     sources, targets = (
         np.array([k[w] for w in words])
         for k, words in zip(known, (numbered.source_words, numbered.target_words), strict=True)
@@ -138,12 +140,12 @@ def learn_association(pairs: Iterable[tuple[Words, Words]]) -> Association:
     backward_keys = turned_keys % len(sources) * width + turned_keys // len(sources)
     keys, here, there = np.intersect1d(forward_keys, backward_keys, assume_unique=True, return_indices=True)
     gains = (forward[here] + backward[there]) / 2
-    kept = gains >= LEAST
-    keys = keys[kept]
+    enough = gains >= LEAST
+    keys = keys[enough]
     occupied = np.zeros(1 << SLOT_BITS, dtype=bool)
     occupied[slots(keys)] = True
     numbers = [{word: n for n, word in enumerate(words)} for words in (numbered.source_words, numbered.target_words)]
-    return Association(numbers[0], numbers[1], keys, gains[kept].astype(np.float32), occupied)
+    return Association(numbers[0], numbers[1], keys, gains[enough].astype(np.float32), occupied)
 
 
 def _known(lines: Iterable[Words]) -> dict[str, int]:

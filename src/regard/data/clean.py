@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -185,13 +185,15 @@ def chunks(rows: Iterable[Row]) -> Iterator[RowChunk]:
 def _in_parallel(
     make_work: Callable[[int, Report], Callable[[RowChunk], R]], items: Iterable[RowChunk], processes: int
 ) -> Iterator[tuple[RowChunk, R]]:
-    """Each chunk with its result, in order; in this process if there is to be one."""
-    if processes == 1:
+    """Each chunk with its result, in order; in this process if there is to be one, or one chunk."""
+    stream = iter(items)
+    first = list(islice(stream, 2))
+    if processes == 1 or len(first) < 2:
         work = make_work(0, lambda amount: None)
-        yield from ((item, work(item)) for item in items)
+        yield from ((item, work(item)) for item in chain(first, stream))
         return
     with WorkerPool(make_work, processes, {"OMP_NUM_THREADS": "1"}) as pool:
-        yield from pool.results(items)
+        yield from pool.results(chain(first, stream))
 
 
 # ── the second pass: lengths and looseness ───────────────────────────────────────────────────────────────────────────
