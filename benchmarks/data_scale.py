@@ -1,6 +1,7 @@
 """Data at scale: memory and time to the first update of `regard train`, from a hundred thousand pairs to five million.
 
     python benchmarks/data_scale.py [--millions 0.1 1 5]
+    python benchmarks/data_scale.py --encode train.en train.fr [--first 200000] [--cores 1 2]
 
 Synthetic pairs are written to a temporary folder in shards, and the real command trains a tiny model for one update:
 first with an empty cache (a vocabulary is learnt, pairs are encoded), then with what is in the cache, once with a row
@@ -8,19 +9,31 @@ for each sentence and once with sentences that share rows. Times are of the whol
 with the checkpoint written, so the first update came earlier; beside them stands the processor's time, which other work
 on the machine does not stretch. Memory is the most that the process had resident, pages of mapped files included.
 Everything is removed at the end.
+
+With --encode nothing is trained: a vocabulary of 24,000 pieces is learnt from the first pairs of two files, and they
+are encoded, on one core and on more. The processor's microseconds a pair are those of the process that reads, filters
+and writes, and those of the processes that encode. The first bound the rate, however many cores there are; the others
+are shared by the cores. It fails if the files differ between numbers of cores.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
+
+from regard.data.corpus import DataConfig, PairFiles, read_pairs
+from regard.data.encode import encode_corpus
+from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.workers import in_new_process, usable_cores
 
 SHARD = 250_000  # pairs of a file
 MODEL = "--width 32 --heads 2 --inner 64 --encoder-layers 1 --decoder-layers 1 --vocab-size 8000"
@@ -57,11 +70,69 @@ def measure(folder: Path, out: str, share_rows: str) -> tuple[float, float, floa
     return time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def first_pairs(paths: list[Path], count: int, folder: Path) -> PairFiles:
+    """The first pairs that are filled on both sides, in two new files."""
+    sides = folder / "a", folder / "b"
+    filled = (pair for pair in read_pairs(PairFiles(tuple(paths))) if pair[0].strip() and pair[1].strip())
+    with sides[0].open("w", encoding="utf-8") as src, sides[1].open("w", encoding="utf-8") as tgt:
+        for pair in islice(filled, count):
+            src.write(f"{pair[0]}\n")
+            tgt.write(f"{pair[1]}\n")
+    return PairFiles(sides)
+
+
+def learn(files: PairFiles, path: Path) -> tuple[float, float]:
+    """(seconds, seconds of the processor) of learning a vocabulary; it is saved."""
+    began = time.perf_counter()
+    Tokenizer.train(lambda: read_pairs(files), TextConfig(vocab_size=24_000)).save(path)
+    return time.perf_counter() - began, time.process_time()
+
+
+def encode(files: PairFiles, tokenizer: Path, folder: Path, cores: int) -> tuple[int, float, float, float, str]:
+    """(pairs, seconds, the processor's seconds here and in other processes, digest of the files)."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    learnt, config = Tokenizer.load(tokenizer), DataConfig(cache=str(folder / f"cache{cores}"))
+    began, worked = time.perf_counter(), time.process_time()
+    corpus = encode_corpus(files, learnt, config)
+    took, worked = time.perf_counter() - began, time.process_time() - worked
+    others = resource.getrusage(resource.RUSAGE_CHILDREN)
+    digest = hashlib.sha256()
+    for path in sorted((folder / f"cache{cores}").rglob("*")):
+        digest.update(path.read_bytes() if path.is_file() else b"")
+    return corpus.report.read, took, worked, others.ru_utime + others.ru_stime, digest.hexdigest()[:12]
+
+
+def show_encoding(paths: list[Path], count: int, cores: list[int], place: Path | None) -> None:
+    with tempfile.TemporaryDirectory(dir=place) as name:
+        folder = Path(name)
+        files, tokenizer = first_pairs(paths, count, folder), folder / "tokenizer.json"
+        print("vocabulary: {:.1f} s, of the processor {:.1f} s".format(*in_new_process(learn, files, tokenizer)))
+        print("| cores | pairs | seconds | pairs/s | ratio | µs/pair, reading | µs/pair, encoding | files |")
+        print("|---|---|---|---|---|---|---|---|", flush=True)
+        first, digests = 0.0, set()
+        for number in cores:
+            pairs, took, here, there, digest = in_new_process(encode, files, tokenizer, folder, number)
+            first = first or took
+            each = [f"{1e6 * seconds / pairs:.1f}" for seconds in (here, there)]
+            each = each if there else ["–", f"{each[0]} with reading"]
+            cells = f"{pairs:,} | {took:.1f} | {pairs / took:,.0f} | {first / took:.2f} | {' | '.join(each)} | {digest}"
+            print(f"| {number} | {cells} |", flush=True)
+            digests.add(digest)
+    if len(digests) > 1:
+        raise SystemExit("the files differ")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--millions", type=float, nargs="+", default=[0.1, 1, 5])
     parser.add_argument("--folder", type=Path, help="where the temporary folder goes")
+    parser.add_argument("--encode", type=Path, nargs=2, metavar=("SRC", "TGT"), help="measure encoding of these files")
+    parser.add_argument("--first", type=int, default=200_000, help="with --encode: pairs")
+    parser.add_argument("--cores", type=int, nargs="+", default=sorted({1, usable_cores()}), help="with --encode")
     args = parser.parse_args()
+    if args.encode:
+        show_encoding(args.encode, args.first, args.cores, args.folder)
+        return
     print("| pairs | on disk | first run | again, a row each | again, shared rows |\n|---|---|---|---|---|", flush=True)
     for millions in args.millions:
         with tempfile.TemporaryDirectory(dir=args.folder) as name:

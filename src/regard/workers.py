@@ -23,6 +23,7 @@ from regard.errors import RegardError
 T = TypeVar("T")
 R = TypeVar("R")
 REPORT_EVERY = 0.2  # seconds
+GRACE = 5  # seconds that a worker has to end when its parent has ended
 Report = Callable[[int], None]  # what a worker calls with the amount of work it has just done
 
 
@@ -242,11 +243,12 @@ def _started(number: int, environment: dict[str, str]) -> PoolWorker:
 
 def serve_items() -> None:
     """A worker: receive items until there are no more, send back what each gives or raises."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored in the process that started this one
     threading.Thread(target=_end_with_input, daemon=True).start()
     connection, number = Connection(int(sys.argv[1])), int(sys.argv[2])
-    make_work: Callable[[int, Report], Callable[[Any], Any]] = connection.recv()
     work: Callable[[Any], Any] | None = None
-    with contextlib.suppress(EOFError, OSError):
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        make_work: Callable[[int, Report], Callable[[Any], Any]] = connection.recv()
         while True:
             item = connection.recv()
             try:
@@ -262,7 +264,9 @@ def serve_items() -> None:
 
 
 def _end_with_input() -> None:
-    """End this process when the one that started it ends, however it ends: SIGTERM may be ignored here."""
+    """End this process when the one that started it ends, however it ends. It may remove what it has half written."""
     while os.read(0, 1):
         pass
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(GRACE)
     os._exit(1)

@@ -44,6 +44,13 @@ if __name__ == "__main__":
             for name in ("tokens", "pairs", "flops", "epoch", "index", "width"):
                 assert getattr(here, name) == getattr(there, name), name
         print(made_ahead[-1].epoch > 1, made_ahead[-1].width > 0)
+
+        given, begun = batches(), []
+        given.begin_epoch = lambda epoch: begun.append((epoch, given.epoch))
+        list(itertools.islice(Stream(given, cost), 40))
+        assert begun == []
+        list(itertools.islice(Stream(given, cost, encodes_ahead=True), 200))
+        assert begun == [(epoch + 1, epoch) for _, epoch in begun] and len(set(begun)) == len(begun) > 2, begun
 """
 
 

@@ -119,8 +119,11 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
 class EpochBatches(ABC):
     """What the two kinds of batches share: a corpus, a budget, and the position (epoch, index).
 
-    `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture).
+    `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture). Where
+    that takes a while, `begin_epoch` begins with a later epoch in the background.
     """
+
+    begin_epoch: Callable[[int], None] | None = None
 
     def __init__(
         self,

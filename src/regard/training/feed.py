@@ -1,8 +1,8 @@
 """Batches on their way to the device: prepared ahead, each with the position in the corpus after it.
 
-For a GPU another process prepares batches while the last update runs, and copies are asynchronous. On a CPU, whose
-cores are busy, and where a process cannot be forked, each batch is prepared when it is needed. `data` decides which
-batches there are.
+For a GPU another process prepares batches while the last update runs, and copies are asynchronous; where epochs differ,
+it has the next one encoded while this one is used. On a CPU, whose cores are busy, and where a process cannot be
+forked, each batch is prepared when it is needed. `data` decides which batches there are.
 """
 
 from __future__ import annotations
@@ -45,11 +45,21 @@ class Ready:
 
 
 class Stream(IterableDataset[Ready]):
-    def __init__(self, batches: Batches | RowBatches, cost: Cost, guide: Guide | None = None) -> None:
+    """With `encodes_ahead`, the next epoch is begun when half of one is done."""
+
+    def __init__(
+        self, batches: Batches | RowBatches, cost: Cost, guide: Guide | None = None, encodes_ahead: bool = False
+    ) -> None:
         self.batches, self.cost, self.guide = batches, cost, guide
+        self.begin_epoch = batches.begin_epoch if encodes_ahead else None
 
     def __iter__(self) -> Iterator[Ready]:
+        epoch, made = self.batches.epoch, 0
         for flat in self.batches:
+            made = made + 1 if self.batches.epoch == epoch else 1
+            epoch = self.batches.epoch
+            if self.begin_epoch is not None and made == -(-self.batches.per_epoch // 2):
+                self.begin_epoch(epoch + 1)
             yield self._ready(flat)
 
     def _ready(self, flat: FlatBatch) -> Ready:
@@ -69,9 +79,9 @@ def feed(
     batches: Batches | RowBatches, cost: Cost, device: torch.device, guide: Guide | None = None
 ) -> Iterator[Ready]:
     """Endless. `batches` runs ahead of what is consumed; the position to resume from is that of the last `Ready`."""
-    stream = Stream(batches, cost, guide)
-    forks = "fork" in multiprocessing.get_all_start_methods()
-    for ready in ahead(stream, pin=True) if device.type == "cuda" and forks else stream:
+    prepares = device.type == "cuda" and "fork" in multiprocessing.get_all_start_methods()
+    stream = Stream(batches, cost, guide, encodes_ahead=prepares)
+    for ready in ahead(stream, pin=True) if prepares else stream:
         yield ready.to(device)
 
 

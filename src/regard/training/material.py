@@ -16,7 +16,8 @@ from regard.bundle.written_pieces import to_card
 from regard.data.batching import Batches, Encoded
 from regard.data.cache import cache_folder, learnt_before, words_known_before
 from regard.data.corpus import DataConfig, PairFiles, read_pairs
-from regard.data.encode import EncodedCorpus, encode_corpus
+from regard.data.encode import EncodedCorpus
+from regard.data.epochs import EncodingAhead, encode_epoch
 from regard.data.mixture import Mixture
 from regard.data.rows import RowBatches
 from regard.data.splits import Splits, TrainingCorpus
@@ -136,15 +137,12 @@ def make_batches(
     weighted corpora every epoch is another mixture."""
     seed, weights = config.seed, [corpus.weight for corpus in train]
     anew = tokenizer.config.bpe_dropout > 0 or any(data.transforms)
+    in_background = EncodingAhead(train, tokenizer, data, seed)
 
     def encode(epoch: int | None) -> list[EncodedCorpus]:
+        in_background.wait()
         with counting(console, "encoding pairs") as show:
-            return [
-                encode_corpus(
-                    one.files, tokenizer, data.roughened(one.rough), show, epoch=epoch, seed=seed, tag=one.tag
-                )
-                for one in train
-            ]
+            return encode_epoch(train, tokenizer, data, seed, epoch, show)
 
     if world.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
         world.broadcast(lambda: len(encode(progress.epoch if anew else None)))
@@ -157,6 +155,8 @@ def make_batches(
     state = {"epoch": progress.epoch, "index": progress.index, "width": progress.width}
     kind = RowBatches if progress.shared_rows else Batches
     batches = kind(of_epoch, config.batch_tokens, seed, world.rank, world.size, state)
+    if anew and world.rank == 0:
+        batches.begin_epoch = in_background.begin
     console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
     return batches
 

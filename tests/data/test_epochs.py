@@ -1,0 +1,62 @@
+"""The next epoch, encoded in the background: what it would be if it were encoded when it is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regard.data import encode
+from regard.data.corpus import DataConfig, PairFiles
+from regard.data.encode import EncodedCorpus
+from regard.data.epochs import EncodingAhead, encode_epoch
+from regard.data.splits import TrainingCorpus
+from regard.errors import InputError
+from regard.text.tokenizer import TextConfig, Tokenizer
+
+PAIRS = [(f"the cat number {i} sees the dog", f"le chat numéro {i} voit le chien") for i in range(30)]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train(lambda: iter(PAIRS), TextConfig(vocab_size=400, bpe_dropout=0.2, tags=("<fr>",)))
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> list[TrainingCorpus]:
+    (tmp_path / "a.tsv").write_text("".join(f"{s}\t{t}\n" for s, t in PAIRS), encoding="utf-8")
+    files = PairFiles((tmp_path / "a.tsv",))
+    return [TrainingCorpus(files, tag="<fr>"), TrainingCorpus(files, 2.0)]
+
+
+def ids(corpora: list[EncodedCorpus]) -> list[list[int]]:
+    return [side.tolist() for corpus in corpora for side in (corpus.src, corpus.tgt, corpus.src_offsets)]
+
+
+def test_the_next_epoch_is_there_when_it_is_needed(
+    tmp_path: Path, corpora: list[TrainingCorpus], tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, other = (
+        DataConfig(cache=str(tmp_path / "cache"), recase=0.3),
+        DataConfig(recase=0.3, cache=str(tmp_path / "b")),
+    )
+    expected = [ids(encode_epoch(corpora, tokenizer, other, 5, epoch)) for epoch in (3, 4)]
+    assert expected[0] != expected[1]
+    background = EncodingAhead(corpora, tokenizer, data, 5)
+    background.wait()  # nothing has begun
+    background.begin(4)
+    background.wait()
+    monkeypatch.setattr(encode, "_write", None)  # not encoded here
+    assert ids(encode_epoch(corpora, tokenizer, data, 5, 4)) == expected[1]
+
+
+def test_a_failure_shows_when_the_epoch_is_needed(
+    tmp_path: Path, corpora: list[TrainingCorpus], tokenizer: Tokenizer
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    data = DataConfig(cache=str(tmp_path / "file"))
+    background = EncodingAhead(corpora, tokenizer, data, 5)
+    background.begin(1)
+    background.wait()
+    with pytest.raises(InputError, match="cannot write encoded data"):
+        encode_epoch(corpora, tokenizer, data, 5, 1)
