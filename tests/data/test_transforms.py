@@ -22,7 +22,7 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS | st.text(max_size=6), min_size=1, max_size=12).map(" ".join).filter(str.strip)
 PAIRS = [(f"The cat number {i} sees it, sir.", f"Le chat numéro {i} le voit.") for i in range(80)]
 ON_SOURCE = ("lower", "title", "drop_marks", "slips", "drop_words")
-ON_BOTH = ("recase", "numbers", "placeholders", "emoji", "list_marks")
+ON_BOTH = ("recase", "renumber", "placeholders", "emoji", "list_marks")
 
 
 @given(TEXTS, TEXTS, st.sampled_from([*ON_SOURCE, *ON_BOTH]) | st.none(), st.integers(0, 99))
@@ -90,7 +90,7 @@ def test_joined_pairs_are_neighbours_or_from_anywhere() -> None:
     assert joined([(1, 1)] * 9, 0.0, 9, random.Random(1)) == [[i] for i in range(9)]
 
 
-@pytest.mark.parametrize("name", ["join_pairs", "slips", "numbers"])
+@pytest.mark.parametrize("name", ["join_pairs", "slips", "renumber"])
 @pytest.mark.parametrize("tag", [None, "<x>"])
 def test_an_epoch_is_made_anew_and_the_same_again(tmp_path: Path, name: str, tag: str | None) -> None:
     tokenizer = Tokenizer.train(lambda: iter(PAIRS), TextConfig(vocab_size=400, tags=("<x>",)))

@@ -1,6 +1,6 @@
 """What a translation copies, put into both sides of a training pair alike: numbers, placeholders, emoji, list marks.
 
-    He was born in 1964.      Il est né en 1964.      numbers       He was born in 7208.       Il est né en 7208.
+    He was born in 1964.      Il est né en 1964.      renumber      He was born in 7208.       Il est né en 7208.
     Tom is here.              Tom est là.             placeholders  {name} is here.            {name} est là.
     Thanks a lot!             Merci beaucoup !        emoji         Thanks a lot! 🎉           Merci beaucoup ! 🎉
     Wash the car.             Lave la voiture.        list_marks    2) Wash the car.           2) Lave la voiture.

@@ -27,7 +27,7 @@ from regard.errors import InputError
 Pair = tuple[str, str]
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
 TRANSFORMS = (  # keys of DataConfig
-    "recase", "lower", "title", "drop_marks", "slips", "drop_words", "numbers", "placeholders", "emoji", "list_marks",
+    "recase", "lower", "title", "drop_marks", "slips", "drop_words", "renumber", "placeholders", "emoji", "list_marks",
     "join_pairs",
 )  # fmt: skip
 MOST_OFTEN = 1000  # times that an epoch may go through a corpus
@@ -91,7 +91,7 @@ class DataConfig:
     drop_marks: float = key(0.0, "chance that a source loses its last mark, its commas or all marks; its target stays")
     slips: float = key(0.0, "chance that a source is typed carelessly: letters wrong, twice, missing or swapped")
     drop_words: float = key(0.0, "chance that a source word is left out, anew each epoch")
-    numbers: float = key(0.0, "chance that numbers of both sides become others, the same ones on both")
+    renumber: float = key(0.0, "chance that numbers of both sides become others, the same ones on both")
     placeholders: float = key(0.0, "chance that a placeholder or an address, such as {name}, is put into both sides")
     emoji: float = key(0.0, "chance that an emoji is put behind or before both sides")
     list_marks: float = key(0.0, "chance that both sides begin with the same list mark, such as - or 1.")

@@ -1,6 +1,6 @@
 """Random changes to training text that make a model more robust, different in each epoch.
 
-    both sides alike    recase; numbers, placeholders, emoji, list_marks (`copies.py`)
+    both sides alike    recase; renumber, placeholders, emoji, list_marks (`copies.py`)
     the source alone    lower, title, drop_marks, slips (`slips.py`), drop_words
     several pairs       join_pairs
 
@@ -64,7 +64,7 @@ def with_careless_source(src: str, tgt: str, rng: random.Random) -> Pair:
 
 CASE_CHANGES: dict[str, Change] = {"recase": recased, "lower": with_small_source, "title": with_title_source}
 OTHER_CHANGES: dict[str, Change] = {  # in this order: what is put in is not changed again
-    "numbers": with_other_numbers,
+    "renumber": with_other_numbers,
     "drop_marks": with_unmarked_source,
     "slips": with_careless_source,
     "placeholders": with_placeholder,
