@@ -308,8 +308,7 @@ def translate(
     chosen by languages (docs/model.md).
 
     \b
-      regard translate "The cat is on the mat. Call 555-0199 at 3:45 pm!"
-      regard translate --to French "The cat is on the mat."
+      regard translate --to French "The cat is on the mat. Call 555-0199 at 3:45 pm!"
       regard translate --input corpus/dev.en --out dev.out --split lines --beam 1
     """
     from regard.bulk.rows import OutputForm, check_form
