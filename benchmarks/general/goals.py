@@ -10,7 +10,13 @@ class Goal(NamedTuple):
     direction: str
     test: str
     least: float  # of the card's figure: BLEU, or the share of pronoun pairs
-    why: str = ""
+    above: str = ""  # whose figure it is, which must be exceeded
+
+    def text(self) -> str:
+        return f"> {self.least:g}" if self.above else f"≥ {self.least:g}"
+
+    def met(self, found: float) -> bool:
+        return found > self.least if self.above else found >= self.least
 
 
 GOALS = (
@@ -41,12 +47,12 @@ def judged(results: Mapping[str, Any], box_bytes: int | None = None) -> Iterator
         tests = results.get(goal.direction, {}).get("tests", {})
         test = tests.get(goal.test, {})
         metrics, way = (test["metrics"], "") if "metrics" in test else (test.get("ctranslate2"), " in 8 bits")
-        wanted = f"{goal.direction:<6} {goal.test:<22} ≥ {goal.least:g}{f' ({goal.why})' if goal.why else ''}"
+        wanted = f"{goal.direction:<6} {goal.test:<22} {goal.text()}{f' ({goal.above})' if goal.above else ''}"
         if not metrics:
             yield f"{wanted}: not measured"
             continue
         found = metrics[0]["score"]
-        yield f"{wanted}: {found:.2f}{way}, {'met' if found >= goal.least else 'missed'}"
+        yield f"{wanted}: {found:.2f}{way}, {'met' if goal.met(found) else 'missed'}"
     if box_bytes is not None:
         verdict = "met" if box_bytes <= MOST_BYTES else "missed"
         yield f"bytes of the box ≤ {MOST_BYTES / 1e6:g} MB: {box_bytes / 1e6:.1f} MB, {verdict}"

@@ -42,7 +42,7 @@ def quality(results: Mapping[str, Any]) -> str:
         for name, lines in found.get("lines", {}).items():
             ours, goal = tests.get(name, {}), goal_of(direction, name)
             row = [direction, name, f"{lines:,}", _own(ours), _scores(ours.get("ctranslate2"))]
-            row.append(f"{'>' if goal.why else '≥'} {goal.least:g}" if goal else "")
+            row.append(goal.text() if goal else "")
             row += [_peer(others.get(name, {}).get(system), lines) for system in SYSTEMS.values()]
             row += [_figure(PUBLISHED.get((direction, name), {}).get(system)) for system in ONLY_PUBLISHED]
             rows.append(row)
