@@ -24,16 +24,14 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.decode.goal import NO_TOKEN, Goal, due_tokens, joined_prefixes, padded_prefixes
+from regard.decode.coming_and_going import kept, together
+from regard.decode.goal import NO_TOKEN, Goal, due_tokens, padded_prefixes
 from regard.decode.history import Ends, History, hypotheses
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.penalties import length_penalty
 from regard.decode.record import Watch, Watched
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Step
-from regard.models.state import Belongs, joined
-
-MEMO = Belongs("sentence", 0, grows=2)
 
 
 class Best(NamedTuple):
@@ -287,33 +285,11 @@ class Beams:
     # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
 
     def keep(self, sentences: Tensor) -> Beams:
-        return replace(
-            self,
-            step=self.step[sentences],
-            limit=self.limit[sentences],
-            prefix=None if self.prefix is None else self.prefix[sentences],
-            token=self.token.view(-1, self.width)[sentences].flatten(),
-            total=self.total[sentences],
-            history=self.history.keep(sentences),
-            ends=self.ends.keep(sentences),
-            done=self.done[sentences],
-            memo={name: value[sentences] for name, value in self.memo.items()},
-        )
+        return replace(self, **kept(self, sentences), total=self.total[sentences])
 
     def join(self, other: Beams) -> Beams:
-        return replace(
-            self,
-            step=torch.cat([self.step, other.step]),
-            limit=torch.cat([self.limit, other.limit]),
-            prefix=joined_prefixes(self.prefix, other.prefix, len(self.step), len(other.step)),
-            token=torch.cat([self.token, other.token]),
-            total=torch.cat([self.total, other.total]),
-            history=self.history.join(other.history),
-            ends=self.ends.join(other.ends),
-            done=torch.cat([self.done, other.done]),
-            penalties=max(self.penalties, other.penalties, key=len),
-            memo=joined_memos(self, other),
-        )
+        total, penalties = torch.cat([self.total, other.total]), max(self.penalties, other.penalties, key=len)
+        return replace(self, **together(self, other), total=total, penalties=penalties)
 
     def results(self) -> list[list[Hypothesis]]:
         """What was found for each sentence, best first; of one that has no finished hypothesis, its live rows."""
@@ -345,19 +321,6 @@ def forced(best: Best, step: Step, beams: Beams) -> Best:
         torch.where(only, due[:, None], best.token),
         torch.where(only, own, best.log_prob),
     )
-
-
-def joined_memos(mine: Rows, theirs: Rows) -> dict[str, Tensor]:
-    """Zeros where one of them has not begun."""
-    found = {}
-    for name in {**mine.memo, **theirs.memo}:
-        like = mine.memo.get(name, theirs.memo.get(name))
-        assert like is not None
-        first, second = (
-            side.memo.get(name, like.new_zeros(len(side.step), side.width, *like.shape[2:])) for side in (mine, theirs)
-        )
-        found[name] = joined(first, second, MEMO if like.dim() > 2 else MEMO._replace(grows=None))
-    return found
 
 
 def _rows(value: Tensor, parent: Tensor) -> Tensor:

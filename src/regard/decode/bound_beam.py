@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.decode.beam import Strategy, joined_memos
+from regard.decode.beam import Strategy
+from regard.decode.coming_and_going import joined_memos
 from regard.decode.constraints import Constraint
 from regard.decode.goal import Goal
 from regard.decode.hypothesis import Hypothesis, check_log_probs

@@ -52,7 +52,7 @@ class Ended(NamedTuple):
 
 class StepLog:
     """The log-probabilities of the tokens of a batch. Greedy search calls it for each token, from a thread of its own:
-    a second pass that scores what was said would take as long as the search."""
+    a second pass that scores what was said would take nearly as long as the search."""
 
     def __init__(self, sentences: int) -> None:
         self.log_probs: list[list[float]] = [[] for _ in range(sentences)]

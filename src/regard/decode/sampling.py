@@ -31,8 +31,9 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, EOS
-from regard.decode.beam import Strategy, joined_memos
-from regard.decode.goal import NO_TOKEN, Goal, due_tokens, joined_prefixes, padded_prefixes
+from regard.decode.beam import Strategy
+from regard.decode.coming_and_going import kept, together
+from regard.decode.goal import NO_TOKEN, Goal, due_tokens, padded_prefixes
 from regard.decode.history import Ends, History, hypotheses
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling
@@ -165,32 +166,11 @@ class Samples:
     # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
 
     def keep(self, sentences: Tensor) -> Self:
-        return replace(
-            self,
-            step=self.step[sentences],
-            limit=self.limit[sentences],
-            prefix=None if self.prefix is None else self.prefix[sentences],
-            token=self.token.view(-1, self.width)[sentences].flatten(),
-            uniform=self.uniform[sentences],
-            history=self.history.keep(sentences),
-            ends=self.ends.keep(sentences),
-            done=self.done[sentences],
-            memo={name: value[sentences] for name, value in self.memo.items()},
-        )
+        return replace(self, **kept(self, sentences), uniform=self.uniform[sentences])
 
     def join(self, other: Self) -> Self:
-        return replace(
-            self,
-            step=torch.cat([self.step, other.step]),
-            limit=torch.cat([self.limit, other.limit]),
-            prefix=joined_prefixes(self.prefix, other.prefix, len(self.step), len(other.step)),
-            token=torch.cat([self.token, other.token]),
-            uniform=joined(self.uniform, other.uniform, Belongs("sentence", 0, grows=1)),
-            history=self.history.join(other.history),
-            ends=self.ends.join(other.ends),
-            done=torch.cat([self.done, other.done]),
-            memo=joined_memos(self, other),
-        )
+        uniform = joined(self.uniform, other.uniform, Belongs("sentence", 0, grows=1))
+        return replace(self, **together(self, other), uniform=uniform)
 
     def results(self) -> list[list[Hypothesis]]:
         return hypotheses(self.history, self.ends)
