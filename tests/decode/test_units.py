@@ -23,7 +23,11 @@ def units(make: UnitMaker, *texts: str) -> list[Unit]:
     return list(make.units(enumerate(texts)))
 
 
-@given(st.lists(st.text(alphabet="ab .!é\u0301\n,3@", max_size=120), max_size=3), st.integers(8, 20))
+# No full stop: "3. " and "a. " begin items of a list, and such marks stand outside units.
+TEXTS = st.text(alphabet="ab ?!é\u0301\n,3@", max_size=120)
+
+
+@given(st.lists(TEXTS, max_size=3), st.integers(8, 20))
 def test_units_are_the_visible_text_in_order(tokenizer: Tokenizer, texts: list[str], most: int) -> None:
     found = units(maker(tokenizer, most), *texts)
     for number, text in enumerate(texts):
