@@ -48,7 +48,8 @@ EUROPARL = (("en", "fr"), ("en", "de"), ("en", "es"))
 # Tatoeba's pairs were written by hand, one sentence at a time: what rules of form and score found there were idioms,
 # times of day and short sentences with names, all good translations.
 BY_HAND = CleanConfig(letters=0.2, check_language=False, deviations=0, least_score=0)
-ROLE = re.compile(r"^[^.]{2,120} \. ?[-−–] ")  # "par écrit . − " before a speech, mostly in one language alone
+# "par écrit . − " or "au nom du groupe ALDE. – " before a speech, mostly in one language alone
+ROLE = re.compile(r"^(?:[^.]{2,120} |[a-zà-ÿ][^.]{1,119})\. ?[-−–] ")
 
 
 def find(folder: Path, name: str) -> Path:
