@@ -65,6 +65,11 @@ FLAGS = {
     ],
     "score": ["--model", "--tag", "--help"],
     "claims": ["--only", "--out", "--quick", "--list", "--help"],
+    "clean": [
+        *("--src", "--tgt", "--pairs", "--single", "--out", "--without", "--languages", "--check-language", "--near"),
+        *("--identical", "--duplicates", "--numbers", "--shortest", "--longest", "--letters", "--deviations"),
+        *("--least-score", "--show", "--workers", "--json", "--help"),
+    ],
     "compare": ["--models", "--seeds", "--budget", "--tokenize", "--out", "--help"],
     "complexity": [
         *("--quick", "--device", "--threads", "--lengths", "--widths", "--kernel", "--window"),
