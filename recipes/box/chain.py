@@ -262,7 +262,7 @@ def chain_of(given: argparse.Namespace) -> Chain:
         data = given.out / "data"
         if not data.is_dir():
             cut(given.data, data, TINY_LINES)
-    device = "cpu" if given.tiny else given.device or pick_device("auto").type
+    device = given.device or ("cpu" if given.tiny else pick_device("auto").type)
     return Chain(
         data=data,
         out=given.out,
@@ -294,7 +294,7 @@ def main() -> None:
     options.add_argument("--stage", nargs="+", choices=STAGES, default=STAGES, help="only these")
     options.add_argument("--tiny", action="store_true", help=f"small models, {TINY_LINES:,} lines a file, on the CPU")
     options.add_argument("--plan", action="store_true", help="print the plan and stop")
-    options.add_argument("--device", choices=("cuda", "cpu"), help="default: what there is; with --plan any")
+    options.add_argument("--device", choices=("cuda", "cpu"), help="default: what there is, with --tiny the CPU; with --plan any")
     options.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)), help="for the plan")
     options.add_argument("--seeds", type=int, nargs="+", default=[1], help="a teacher for each")
     options.add_argument("--teachers", type=Path, nargs="+", default=[], help="models that translate, together")

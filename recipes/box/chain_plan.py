@@ -16,8 +16,8 @@ LANGUAGES = ("fr", "de", "es")
 DIRECTIONS = tuple(way for other in LANGUAGES for way in ((f"en-{other}"), (f"{other}-en")))
 STAGES = ("texts", "encode", "teacher", "translate", "encode-said", "student", "pack", "table")
 SHARES = {"teacher": 0.50, "translate": 0.13, "student": 0.37}  # of what the other stages leave
-SELF_TAUGHT = {"teacher": 0.55, "translate": 0.08, "student": 0.37}
-START_UP = {"cuda": 30.0, "cpu": 12.0}  # seconds of a training that are no updates: imports, evaluations, checkpoints
+SELF_TAUGHT = {"teacher": 0.54, "translate": 0.08, "student": 0.38}
+START_UP = {"cuda": 45.0, "cpu": 12.0}  # seconds of a training that are no updates: imports, evaluations, checkpoints
 FIXED = {"texts": 12.0, "pack": 60.0, "table": 150.0}  # seconds
 VOCABULARY = 20.0  # seconds to learn one, on the cores of a GPU machine
 ENCODED = 6000.0  # pairs a second and core
@@ -119,7 +119,7 @@ def training_minutes(seconds: float, device: str, runs: int = 1) -> float:
     """`train.minutes` of each of several runs that have so many seconds together; these minutes are of updates alone.
 
     >>> training_minutes(690, "cuda"), training_minutes(690, "cuda", runs=2)
-    (11.0, 5.25)
+    (10.75, 5.0)
     """
     return max(0.05, (seconds / runs - START_UP[device]) / 60)
 
