@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from regard.layers import row_kernel
 from regard.layers.attention import attend
+from regard.layers.has_triton import HAS_TRITON
 from regard.layers.masks import causal_mask
 from regard.layers.row_attention import across_rows, within_rows
 
 HEADS, SIZE, WIDTH = 2, 16, 32
 TARGETS = torch.tensor([[1] * 10 + [2] * 15 + [0] * 7, [3] * 32, [4] * 5 + [5] * 5 + [6] * 22])
 SOURCES = torch.tensor([[1] * 20 + [2] * 12, [3] * 30 + [0] * 2, [4] * 15 + [5] * 5 + [6] * 12])
-on_gpu = pytest.mark.skipif(not (row_kernel.HAS_TRITON and torch.cuda.is_available()), reason="needs CUDA and Triton")
+on_gpu = pytest.mark.skipif(not (HAS_TRITON and torch.cuda.is_available()), reason="needs CUDA and Triton")
 
 
 def heads_of(x: Tensor) -> Tensor:

@@ -11,15 +11,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-try:
-    import triton
-    import triton.language as tl
-
-    HAS_TRITON = True
-except ImportError:  # the CPU builds of torch come without it
-    HAS_TRITON = False
+from regard.layers.has_triton import HAS_TRITON
 
 if HAS_TRITON:
+    import triton
+    import triton.language as tl
 
     @triton.jit
     def _add_norm(x, y, weight, bias, summed, normed, eps, width: tl.constexpr, padded: tl.constexpr):

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.layers import row_kernel
+from regard.layers.has_triton import HAS_TRITON
 from regard.layers.masks import causal_mask, same_sentence_mask
 
 WIDTHS = (16, 32, 64, 128)  # of rows that the kernel takes; longer rows go to torch
@@ -45,7 +46,7 @@ def across_rows(query: Tensor, kv: Tensor, segments: Tensor, source_segments: Te
 def _fits(x: Tensor, heads: int, parts: int) -> bool:
     size = x.shape[-1] // parts // heads
     narrow = x.dtype in (torch.bfloat16, torch.float16)
-    return row_kernel.HAS_TRITON and x.is_cuda and narrow and x.shape[1] in WIDTHS and size in (16, 32, 64, 128)
+    return HAS_TRITON and x.is_cuda and narrow and x.shape[1] in WIDTHS and size in (16, 32, 64, 128)
 
 
 def _plain(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, heads: int) -> Tensor:

@@ -12,15 +12,11 @@ import math
 import torch
 from torch import Tensor
 
-try:
-    import triton
-    import triton.language as tl
-
-    HAS_TRITON = True
-except ImportError:  # the CPU builds of torch come without it
-    HAS_TRITON = False
+from regard.layers.has_triton import HAS_TRITON
 
 if HAS_TRITON:
+    import triton
+    import triton.language as tl
 
     @triton.jit
     def _scores(q, k, mine, theirs, scale, width: tl.constexpr, causal: tl.constexpr):

@@ -5,17 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-try:
-    import triton
-    import triton.language as tl
-
-    HAS_TRITON = True
-except ImportError:  # the CPU builds of torch come without it
-    HAS_TRITON = False
+from regard.layers.has_triton import HAS_TRITON
 
 MOST = 64  # tokens that the kernel can choose
 
 if HAS_TRITON:
+    import triton
+    import triton.language as tl
 
     @triton.jit
     def _top_tokens(

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from regard.batch import EOS
-from regard.layers.top_kernel import HAS_TRITON, MOST, top_tokens_kernel
+from regard.layers.has_triton import HAS_TRITON
+from regard.layers.top_kernel import MOST, top_tokens_kernel
 
 FIRST = EOS  # PAD and BOS, whose ids are below, are never said
 COLUMNS = 256

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-from regard.layers.cache_kernel import HAS_TRITON
+from regard.layers.has_triton import HAS_TRITON
 from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_recorded import ROWS, RecordedTransformer

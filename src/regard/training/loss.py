@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.layers.has_triton import HAS_TRITON
 from regard.training import loss_kernel
 
 CHUNK = 2**29  # logits at a time
@@ -84,7 +85,7 @@ class _ProjectedNLL(torch.autograd.Function):
         rows = max(1, CHUNK // len(weight))
         total = states.new_zeros((), dtype=torch.float32)
         of_states, of_weight = torch.empty_like(narrow), torch.zeros_like(weight)
-        work = loss_kernel.loss_and_gradient if states.is_cuda and loss_kernel.HAS_TRITON else loss_and_gradient
+        work = loss_kernel.loss_and_gradient if states.is_cuda and HAS_TRITON else loss_and_gradient
         for at in range(0, len(narrow), rows):
             part = slice(at, at + rows)
             loss, gradient = work(narrow[part] @ table.T, targets[part], mask[part], smoothing)  # (rows, V)

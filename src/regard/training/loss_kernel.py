@@ -9,17 +9,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-try:
-    import triton
-    import triton.language as tl
-
-    HAS_TRITON = True
-except ImportError:  # the CPU builds of torch do not include it
-    HAS_TRITON = False
+from regard.layers.has_triton import HAS_TRITON
 
 BLOCK = 4096
 
 if HAS_TRITON:
+    import triton
+    import triton.language as tl
 
     @triton.jit
     def _loss_kernel(logits, targets, counts, losses, smoothing, size: tl.constexpr, block: tl.constexpr):
