@@ -93,7 +93,6 @@ def align(
       regard align --src corpus/dev.en --tgt corpus/dev.fr --gold corpus/dev.align
     """
     from regard.bundle.find import find_model
-    from regard.text.words import space_spans, word_spans
 
     if gold is None and (save_view or as_json or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
         raise InputError("a view is chosen, measured and compared by known links; add them: --gold FILE")
@@ -104,19 +103,17 @@ def align(
             f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
             f"{folder.name} --out mine"
         )
-    cut: WordsOf = space_spans if words == "spaces" else word_spans
-    pairs = read_both(src, tgt)
+    pairs, cut = read_both(src, tgt), words_of(words)
     if gold is None:
         translator = load(folder, device)
         say_view(translator.bundle)
         write_output(out, lambda file: write_given(file, translator, pairs, cut))
         return
-    dev, test = dev_and_test(read_known(pairs, gold, gold_first, cut), (dev_src, dev_tgt, dev_gold), gold_first, cut)
+    known = read_known(pairs, gold, gold_first, cut)
+    dev, test = dev_and_test(known, (dev_src, dev_tgt, dev_gold), gold_first, cut)
     if not (dev.pairs and test.pairs):
         raise InputError(f"a view is chosen on some lines and measured on others, but {src} has {len(pairs)}")
-    if (train_src is None) != (train_tgt is None):
-        raise InputError("text for the aligners is two files: --train-src and --train-tgt")
-    text = [*(read_both(train_src, train_tgt) if train_src and train_tgt else ()), *pairs]
+    text = [*more_text(train_src, train_tgt), *pairs]
     bundle = load(folder, device).bundle
     view, table = measure(bundle, dev, test, text, cut, seed)
     show(table, len(dev.pairs), len(test.pairs), len(text), as_json)
@@ -124,6 +121,12 @@ def align(
         write_links(out, bundle, pairs, view, cut)
     if save_view:
         keep_view(bundle, folder, table[0], gold.name)
+
+
+def words_of(name: str) -> WordsOf:
+    from regard.text.words import space_spans, word_spans
+
+    return space_spans if name == "spaces" else word_spans
 
 
 def load(folder: Path, device: str) -> Translator:
@@ -139,6 +142,13 @@ def read_both(src: Path, tgt: Path) -> list[Pair]:
     if not sources:
         raise InputError(f"{src} is empty; give sentences, one a line")
     return list(zip(sources, targets, strict=True))
+
+
+def more_text(src: Path | None, tgt: Path | None) -> list[Pair]:
+    """For the aligners."""
+    if (src is None) != (tgt is None):
+        raise InputError("text for the aligners is two files: --train-src and --train-tgt")
+    return read_both(src, tgt) if src and tgt else []
 
 
 def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gold:

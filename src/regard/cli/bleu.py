@@ -216,19 +216,11 @@ def bleu(
     chosen = scoring.metrics(
         metrics or ["bleu"],
         {
-            "tokenize": tokenize,
-            "lowercase": lowercase,
-            "smooth": smooth,
-            "smooth_value": smooth_value,
-            "max_order": order,
-            "weights": order_weights,
-            "ref_length": ref_length,
-            "effective_order": effective,
-            "char_order": char_order,
-            "word_order": word_order,
-            "beta": beta,
+            "tokenize": tokenize, "lowercase": lowercase, "smooth": smooth, "smooth_value": smooth_value,
+            "max_order": order, "weights": order_weights, "ref_length": ref_length, "effective_order": effective,
+            "char_order": char_order, "word_order": word_order, "beta": beta,
         },
-    )
+    )  # fmt: skip
     job = scoring.read(hypothesis, ref, chosen, digits)
     if explain or line is not None:
         parts = [scoring.explain(job, line)]

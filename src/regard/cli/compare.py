@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from regard.cli.options import Tokenize, number
 from regard.cli.recipe_flags import RecipeCommand, given
 from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.compare.entrants import Entrant
+    from regard.metrics.bleu import Bleu
 
 OUT = Path("runs/compare")
 FILES = ("report.md", "report.html", "report.json")
@@ -77,35 +81,51 @@ def compare(
     """
     words = given(context)
     recipe_file = words.recipe("compare")
-    from rich.console import Console
-
     from regard.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
-    from regard.compare.report import make_report
-    from regard.compare.run import Comparison, read_test
-    from regard.compare.show import comparison_output
-    from regard.course.comparison import embedded_recipe
-    from regard.course.rules.translate import translate
     from regard.metrics.bleu import Bleu
-    from regard.recipe.read import read_tables, with_settings
-    from regard.report.deliver import deliver, write
+    from regard.recipe.read import with_settings
 
     metric = Bleu(tokenize)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; give --out a folder")
-    own = recipe_file is not None or any(names_data(key) for key, _ in words.settings)
-    tables = read_tables(recipe_file) if recipe_file else {} if own else embedded_recipe(out / "corpus")
+    own_data = recipe_file is not None or any(names_data(key) for key, _ in words.settings)
+    corpus = None if own_data else out / "corpus"
     names = [name.strip() for name in models.split(",") if name.strip()] if models else list(DEFAULT_MODELS)
     allowed = parse_budget(budget) if budget is not None else None
-    settings = SharedSettings(with_settings(tables, words.settings), seeds, allowed, out / "runs")
+    tables = with_settings(first_tables(recipe_file, corpus), words.settings)
+    settings = SharedSettings(tables, seeds, allowed, out / "runs")
     entrants = plan(settings, names)
-    if not own and not (out / "corpus").exists():
+    if corpus is not None and not corpus.exists():
         from regard.course.grammar import generate, write_corpus
 
-        write_corpus(out / "corpus", generate())
+        write_corpus(corpus, generate())
+    run_and_report(entrants, metric, spent(settings), out)
+
+
+def first_tables(recipe: Path | None, corpus: Path | None) -> dict[str, Any]:
+    """Of a recipe, of the embedded corpus, or none: data are then named by flags."""
+    from regard.course.comparison import embedded_recipe
+    from regard.recipe.read import read_tables
+
+    if recipe is not None:
+        return read_tables(recipe)
+    return {} if corpus is None else embedded_recipe(corpus)
+
+
+def run_and_report(entrants: list[Entrant], metric: Bleu, budget: str, out: Path) -> None:
+    """Train what is not trained yet, measure all, print the report and write it."""
+    from rich.console import Console
+
+    from regard.compare.report import make_report
+    from regard.compare.run import Comparison, read_test
+    from regard.compare.show import comparison_output
+    from regard.course.rules.translate import translate
+    from regard.report.deliver import deliver, write
+
     test = read_test(entrants[0].recipe.data)
     comparison = Comparison(test, translate, Console(highlight=False))
     comparison.check(entrants)
-    output = comparison_output(make_report(comparison.run(entrants), test, spent(settings), metric))
+    output = comparison_output(make_report(comparison.run(entrants), test, budget, metric))
     for name in FILES:
         write(output, out / name)
     deliver(output, None)
