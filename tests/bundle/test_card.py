@@ -94,6 +94,18 @@ def test_the_calibration_of_a_card_is_read_and_shown() -> None:
     assert "confidence" not in card_rows({})
 
 
+def test_how_far_to_trust_attention_is_shown() -> None:
+    view = {"layer": 0, "head": 1, "row": "having-read"}
+    measured = view | {"aer": 0.262, "on": "the Hansards", "also": {"the corpus": 0.088}}
+    where = "attention of layer 1 · head 2 · having read"
+    assert card_rows({"attention_view": measured})["alignment"] == [
+        f"{where}; AER 26.2% on the Hansards, 8.8% on the corpus"
+    ]
+    for none in (view, view | {"aer": None, "on": ""}):
+        assert card_rows({"attention_view": none})["alignment"] == [f"{where}; AER not evaluated"]
+    assert "alignment" not in card_rows({})
+
+
 @pytest.mark.parametrize("wrong", [{"ratio_spread": -1.0}, {"weights": {"mean": "high"}}, {"bias": None}, 3])
 def test_a_calibration_that_cannot_be_used(wrong: object) -> None:
     card = {"calibration": CALIBRATION | wrong if isinstance(wrong, dict) else wrong}

@@ -169,6 +169,13 @@ def test_identity_changes_with_weights_and_view_and_not_with_the_rest(tokenizer:
     bundle.card["attention_view"] = {"layer": 0, "head": 1, "row": "predicting"}
     bundle.save(tmp_path)
     viewed = identity(tmp_path)
+    bundle.card["attention_view"] |= {
+        "row": "having-read",
+        "aer": 0.1,
+        "on": "text",
+    }  # not converted: read from the card
+    bundle.save(tmp_path)
+    assert identity(tmp_path) == viewed
     with torch.no_grad():
         bundle.model.get_parameter("encoder.0.attention.query.bias")[0] += 1
     bundle.save(tmp_path)

@@ -121,8 +121,9 @@ class StoredView:
     layer: int
     head: int | None  # None: the mean of heads
     row: Literal["predicting", "having-read"]
-    aer: float = 1.0
-    on: str = ""
+    aer: float | None = None  # its alignment error rate, a fraction; None: not evaluated
+    on: str = ""  # the text of that
+    also: dict[str, float] = field(default_factory=dict)  # the same on other texts
 
     def __post_init__(self) -> None:
         require(min(self.layer, self.head or 0) >= 0, "attention_view must count layers and heads from 0")
@@ -214,6 +215,7 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
         "confidence": _calibration(known.calibration),
+        "alignment": _view(known.attention_view),
         "limits": list(about.limits),
         "made with": [f"regard {known.regard}, torch {known.torch}"],
     }
@@ -227,6 +229,17 @@ def _score(found: StoredScore | None) -> list[str]:
 def _calibration(found: Calibration) -> list[str]:
     errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
     return [f"fitted on {found.on}; calibration error {errors or 'not measured'}"] if found.fitted else []
+
+
+def _view(found: StoredView | None) -> list[str]:
+    """Which attention gives the links between words, and how far to trust them; layers and heads from 1."""
+    if found is None:
+        return []
+    head = "mean of heads" if found.head is None else f"head {found.head + 1}"
+    measured = ({} if found.aer is None else {found.on: found.aer}) | found.also
+    rates = ", ".join(f"{aer:.1%}" + (f" on {text}" if text else "") for text, aer in measured.items())
+    where = f"layer {found.layer + 1} · {head} · {found.row.replace('-', ' ')}"
+    return [f"attention of {where}; AER {rates or 'not evaluated'}"]
 
 
 def _test(name: str, found: StoredTest) -> list[str]:

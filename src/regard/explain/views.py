@@ -47,11 +47,12 @@ def default_view(model: Model) -> View:
 
 
 def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
-    """The view that the bundle's card names and its error rate, or the default, which was never measured."""
+    """The view that the bundle's card names and its error rate, None where it was not evaluated in this direction; or
+    the default, which was never measured."""
     stored = read_card(bundle.card).attention_view
     if stored is None:
         return default_view(bundle.model), None
-    return View(stored.layer, stored.head, stored.row), Trust(stored.aer, stored.on)
+    return View(stored.layer, stored.head, stored.row), None if stored.aer is None else Trust(stored.aer, stored.on)
 
 
 def attention_links(

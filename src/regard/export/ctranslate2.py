@@ -141,7 +141,12 @@ def identity(folder: Path) -> str:
     """The checksum of everything in a bundle that a conversion depends on."""
     about, card = read_json(folder / places.CONFIG), read_json(folder / places.CARD)
     parts = [places.part(folder, places.WEIGHTS), places.part(folder, places.TOKENIZER), places.updates(folder)]
-    said = [about.get("architecture"), about.get("config"), card.get("attention_view"), read_card(card).max_length]
+    known = read_card(card)
+    view = known.attention_view and (
+        known.attention_view.layer,
+        known.attention_view.head,
+    )  # no more of it is converted
+    said = [about.get("architecture"), about.get("config"), view, known.max_length]
     said += [card[WRITTEN_PIECES]] if WRITTEN_PIECES in card else []
     digest = hashlib.sha256(json.dumps([CONVERTER, *said], sort_keys=True).encode())
     for path in parts:
