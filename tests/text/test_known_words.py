@@ -50,6 +50,13 @@ def test_names_seen_often_are_left_to_the_model() -> None:
     assert KnownWords.learn(PAIRS, often=3).knowledge("Tom") == "unknown"
 
 
+def test_german_nouns_must_be_seen_twice() -> None:
+    pairs = [("Der Hund und die Hundehütte.", "The dog and the kennel."), ("Ein Hund, sagte er.", "A dog, he said.")]
+    known = KnownWords.learn(pairs, "de")
+    assert [word in known.words for word in ("Hund", "Hundehütte", "sagte", "und")] == [True, False, True, True]
+    assert "Hundehütte" in KnownWords.learn(pairs, "en").words
+
+
 def test_the_beginning_of_a_sentence_needs_more(known: KnownWords) -> None:
     assert known.is_name("Baker", at_start=False)
     assert not known.is_name("Baker", at_start=True)

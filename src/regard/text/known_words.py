@@ -20,7 +20,7 @@ from typing import Literal
 
 from regard.errors import InputError
 from regard.files import write_atomically
-from regard.text.capitals import WORD, cased_words
+from regard.text.capitals import CAPITALISED_NOUNS, WORD, cased_words
 from regard.text.misspelt import is_tangled, meant
 
 FIRST_LINE = "# regard: known words 1"
@@ -64,13 +64,16 @@ class KnownWords:
                     seen[form] += 1
                     kept[form] += form in targets
         words, copied, rare = set(small), set[str](), set[str]()
+        # Where nouns have capitals an unknown one is no name by itself (`names.py`); those seen once, most of them
+        # compounds, would be half of the list.
+        fewest = 2 if language in CAPITALISED_NOUNS else 1
         for form in within.keys() | first.keys():
             ordinary = form.lower() in small
             # At the beginning of a sentence any word has a capital: only one that is never small counts there.
             times = within[form] + (0 if ordinary else first[form])
             times_kept = kept_within[form] + (0 if ordinary else kept_first[form])
             if times_kept < MOSTLY * times:
-                if not ordinary:
+                if not ordinary and times >= fewest:
                     words.add(form)
             elif times >= often:
                 copied.add(form)
