@@ -8,6 +8,8 @@ python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev
     --keep FOLDER     translations are kept here and read again by the next run
     --plot FILE       draw confidence against chrF: docs/img/calibration.svg
     --write           put the fitted constants into the model's card
+    --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
+    --no-alarms       the calibration alone
 
 The constants are fitted on the first sets and measured on the others. Outputs are spoilt of the first test set.
 """
@@ -176,6 +178,16 @@ def show_alarms(name: str, observations: Sequence[Observation], calibration: Cal
     print(f"| {name} | {len(judged):,} | {share:.1%} | {why or '–'} |")
 
 
+def show_all_alarms(translator: Translator, tests: Sequence[Measured], calibration: Calibration) -> None:
+    print("\n| outputs | sentences | with a reason | reasons |\n|---|---|---|---|")
+    for some in tests:
+        good = [seen for seen, quality in zip(some.observations, some.quality, strict=True) if quality >= GOOD]
+        show_alarms(f"{some.name}, chrF of {GOOD:g} and more", good, calibration)
+        show_alarms(some.name, some.observations, calibration)
+    for name, observations in spoilt(translator, tests[0]).items():
+        show_alarms(name, observations, calibration)
+
+
 def spoilt(translator: Translator, some: Measured) -> dict[str, list[Observation]]:
     """Outputs spoilt on purpose, each scored by a forced pass."""
     rng = random.Random(1)
@@ -217,6 +229,14 @@ def spoilt(translator: Translator, some: Measured) -> dict[str, list[Observation
     return {name: observe(translator, group) for name, group in groups.items()}
 
 
+def write(folder: Path, calibration: Calibration, errors: dict[str, float]) -> None:
+    card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    rounded = json.loads(json.dumps(dataclasses.asdict(calibration)), parse_float=lambda text: round(float(text), 4))
+    card["calibration"] = rounded | {"errors": errors}
+    text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given_set = {"nargs": 3, "action": "append", "default": [], "metavar": ("NAME", "SOURCES", "REFERENCES")}
@@ -227,9 +247,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
+    parser.add_argument("--no-alarms", action="store_true")
     given = parser.parse_args()
     folder = find_bundle(given.model or box.boxed())
-    translator = Translator.load(folder, "cpu", "native")
+    translator = Translator.load(folder, "cpu", given.engine)
     fitted_on, tests = (
         [measured(translator, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]
         for sets in (given.fit, given.test)
@@ -240,23 +262,12 @@ def main() -> None:
         calibration = fit_calibration([(some.observations, some.quality) for some in fitted_on], names)
     show_calibration(fitted_on, calibration)
     errors = {name: round(error, 4) for name, error in show_calibration(tests, calibration).items()}
-    print("\n| outputs | sentences | with a reason | reasons |\n|---|---|---|---|")
-    for some in tests:
-        good = [seen for seen, quality in zip(some.observations, some.quality, strict=True) if quality >= GOOD]
-        show_alarms(f"{some.name}, chrF of {GOOD:g} and more", good, calibration)
-        show_alarms(some.name, some.observations, calibration)
-    for name, observations in spoilt(translator, tests[0]).items() if tests else ():
-        show_alarms(name, observations, calibration)
+    if tests and not given.no_alarms:
+        show_all_alarms(translator, tests, calibration)
     if given.plot:
         draw(tests, calibration, given.plot)
     if given.write:
-        card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
-        rounded = json.loads(
-            json.dumps(dataclasses.asdict(calibration)), parse_float=lambda text: round(float(text), 4)
-        )
-        card["calibration"] = rounded | {"errors": errors}
-        text = json.dumps(card, indent=2, ensure_ascii=False) + "\n"
-        write_atomically(folder / "card.json", lambda path: path.write_text(text, encoding="utf-8"))
+        write(folder, calibration, errors)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ Stages, each of which is skipped if it was done before in OUT:
     encode-said  what they said, with the teacher's vocabulary
     student      general-student.toml, by minutes                                                        OUT/student
     pack         six folders in 8 bits, one set of weights                                               OUT/boxed
+    views        views.py: which attention aligns, with its error rate where links are known (--gold)
+    calibrate    benchmarks/guard.py: what a confidence means, fitted on held-out text of each direction
     table        benchmarks/box.py with these six                                                    OUT/results.json
 
 Work can be spread over sessions: --stage names the stages of this one, and the minutes are divided among them. A
@@ -21,10 +23,14 @@ training that was killed goes on from its checkpoint. To train a model further t
     chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
     chain.py … --minutes 24 --stage texts encode teacher --seeds 2 --start-from OUT/teacher-1    goes on as teacher-2
     chain.py … --minutes 24 --stage translate encode-said student --teachers OUT/teacher-2
-    chain.py … --stage pack table                                               needs no GPU
+    chain.py … --stage pack views calibrate table                               needs no GPU
 
 With --self-taught there is no larger teacher: a model of the student's shape takes its place, and the student goes on
 from its weights, so that all minutes of training go into one model. It still learns from its own back-translations.
+
+The last line finishes a model that is there already: OUT/student is a run, or a run packed with --weights float16, and
+may come from another machine. All that pack needs besides is OUT/texts, which --stage texts makes from DATA. Views and
+calibration go into the cards of OUT/boxed, and so do the scores of the table; then the six folders can be shipped.
 
 DATA is laid out like this, cleaned of all test sentences; what is not there is left out:
 
@@ -79,7 +85,7 @@ from regard.recipe.recipe import Recipe
 
 HERE = Path(__file__).parent
 TINY_LINES = 1500
-TINY_FIXED = {"texts": 5.0, "pack": 15.0, "table": 20.0, "encode-said": 6.0}  # seconds
+TINY_FIXED = {"texts": 5.0, "pack": 12.0, "views": 15.0, "calibrate": 40.0, "table": 20.0}  # seconds
 TINY = {  # laid over the recipes
     "text": {"vocab_size": 1500},
     "model": {"width": 64, "heads": 2, "inner": 128, "encoder_layers": 2, "decoder_layers": 1},
@@ -105,6 +111,7 @@ class Chain:
     student: str = "student"  # the name of its run
     again: bool = False  # what was done before too
     vocabulary: Path | None = None
+    gold: Path | None = None
     recipes: dict[str, Path] = field(default_factory=dict)
     cores: int = 1
 
@@ -158,15 +165,16 @@ class Chain:
         there = all(path.exists() for path in stages.results(self, stage))
         return there and self.costs.done(stage, self.student if stage == "student" else "")
 
-    def run(self, *words: str | Path) -> None:
-        """A command, its output shown and kept."""
+    def run(self, *words: str | Path, threads: int | None = None, name: str = "") -> None:
+        """A command, its output shown and kept; with a name, after that."""
         command = [sys.executable, *map(str, words)]
+        places = os.environ | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
         with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=places
         ) as process:
             assert process.stdout is not None
             for line in process.stdout:
-                self.say(f"   {line.rstrip()}")
+                self.say(f"   {name + ' ' if name else ''}{line.rstrip()}")
         if process.returncode:
             raise SystemExit(f"stopped: {' '.join(map(str, words))} ended with code {process.returncode}")
 
@@ -181,7 +189,7 @@ class Chain:
             "encode": encode_seconds(pairs, self.cores, learnt),
             "encode-said": 5 + said / 2 / 6000 / self.cores,
         }
-        return {**FIXED, **encoding, **({"table": 20.0, "texts": 5.0, "pack": 12.0} if self.tiny else {})}
+        return {**FIXED, **encoding, **(TINY_FIXED if self.tiny else {})}
 
     def allotted(self, stage: str) -> float:
         """Seconds that a stage has now, with what is left of the minutes."""
@@ -247,7 +255,7 @@ class Chain:
                 self.costs.add(cost)
                 began, seconds = time.monotonic(), 0.0
             self.say(f"{stage}: {self.costs.stages[-1].seconds:,.0f} s; {self.costs.stages[-1].note}")
-        for line in self.costs.table().splitlines():
+        for line in self.costs.table().text().splitlines():
             self.say(line)
 
 
@@ -275,6 +283,7 @@ def chain_of(given: argparse.Namespace) -> Chain:
         teachers=given.teachers,
         start_from=given.start_from,
         vocabulary=given.vocabulary,
+        gold=given.gold,
         cores=given.cores,
         self_taught=given.self_taught,
         student=given.student,
@@ -294,7 +303,9 @@ def main() -> None:
     options.add_argument("--stage", nargs="+", choices=STAGES, default=STAGES, help="only these")
     options.add_argument("--tiny", action="store_true", help=f"small models, {TINY_LINES:,} lines a file, on the CPU")
     options.add_argument("--plan", action="store_true", help="print the plan and stop")
-    options.add_argument("--device", choices=("cuda", "cpu"), help="default: what there is, with --tiny the CPU; with --plan any")
+    options.add_argument(
+        "--device", choices=("cuda", "cpu"), help="default: what there is, with --tiny the CPU; with --plan any"
+    )
     options.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)), help="for the plan")
     options.add_argument("--seeds", type=int, nargs="+", default=[1], help="a teacher for each")
     options.add_argument("--teachers", type=Path, nargs="+", default=[], help="models that translate, together")
@@ -307,6 +318,7 @@ def main() -> None:
         type=Path,
         help="a folder with tokenizer.json and words.txt, such as OUT/vocabulary of a chain before: it saves a minute",
     )
+    options.add_argument("--gold", type=Path, help="a folder with the Hansards' links, as views.py wants it")
     options.add_argument("--beam", type=int, default=5, help="of the teachers; Europarl is translated greedily")
     options.add_argument("--teacher-recipe", type=Path, default=HERE / "general-teacher.toml")
     options.add_argument("--student-recipe", type=Path, default=HERE / "general-student.toml")

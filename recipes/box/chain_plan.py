@@ -14,11 +14,11 @@ from pathlib import Path
 
 LANGUAGES = ("fr", "de", "es")
 DIRECTIONS = tuple(way for other in LANGUAGES for way in ((f"en-{other}"), (f"{other}-en")))
-STAGES = ("texts", "encode", "teacher", "translate", "encode-said", "student", "pack", "table")
+STAGES = ("texts", "encode", "teacher", "translate", "encode-said", "student", "pack", "views", "calibrate", "table")
 SHARES = {"teacher": 0.50, "translate": 0.13, "student": 0.37}  # of what the other stages leave
 SELF_TAUGHT = {"teacher": 0.54, "translate": 0.08, "student": 0.38}
 START_UP = {"cuda": 45.0, "cpu": 12.0}  # seconds of a training that are no updates: imports, evaluations, checkpoints
-FIXED = {"texts": 12.0, "pack": 60.0, "table": 150.0}  # seconds
+FIXED = {"texts": 12.0, "pack": 60.0, "views": 60.0, "calibrate": 150.0, "table": 150.0}  # seconds
 VOCABULARY = 20.0  # seconds to learn one, on the cores of a GPU machine
 ENCODED = 6000.0  # pairs a second and core
 BYTES_OF_PIECE = 4.3  # of text, with 16,000 pieces for four languages

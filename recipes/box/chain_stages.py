@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chain_cost import StageCost
+from chain_finish import about_of, calibrate, taught_itself, views
 from chain_plan import DIRECTIONS, Said, pair_of, training_minutes
 from chain_texts import lines_of, write_texts
 from rich.console import Console
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 GRAMMAR, PART = 60_000, 100_000  # pairs
-NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
 Costs = Iterator[StageCost]
 
 
@@ -66,7 +66,7 @@ def results(chain: Chain, stage: str) -> list[Path]:
         "translate": ["said"],
         "encode-said": [f"cache/{chain.student}.encoded"],
         "student": [chain.student],
-        "pack": ["boxed"],
+        **{stage: ["boxed"] for stage in ("pack", "views", "calibrate")},
         "table": ["results.json"],
     }
     return [chain.out / name for name in names[stage]]
@@ -246,9 +246,8 @@ def pack_one(chain: Chain, way: str) -> None:
     """With what a person has to say of the direction, and the words that it knows from its own pairs."""
     source, target = way.split("-")
     folder, texts = chain.out / "boxed", chain.out / "texts"
-    about = (HERE / "general-about.toml").read_text(encoding="utf-8")
     said = texts / f"about-{way}.toml"
-    said.write_text(about.replace("SOURCE", NAMES[source]).replace("TARGET", NAMES[target]), encoding="utf-8")
+    said.write_text(about_of(way, taught_itself(chain)), encoding="utf-8")
     words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
     words += ["--beside", folder / DIRECTIONS[0]] if way != DIRECTIONS[0] else []
     pairs = texts / f"words.{pair_of(source, target)}"
@@ -276,5 +275,7 @@ STAGE: dict[str, Callable[[Chain, float], Costs]] = {
     "encode-said": encode_said,
     "student": student,
     "pack": pack,
+    "views": views,
+    "calibrate": calibrate,
     "table": table,
 }

@@ -1,0 +1,102 @@
+"""What the cards of six packed translators say: of themselves, of their attention, of their confidence.
+
+Nothing here is fitted or chosen on a set that is reported: newstest2013 is one to choose by for French and German, and
+one to report for Spanish, which has no newstest2014.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chain_cost import StageCost
+from chain_plan import DIRECTIONS, pair_of
+
+from regard.bundle.find import find_model
+from regard.bundle.folder import CARD
+from regard.bundle.json_file import read_json
+
+if TYPE_CHECKING:
+    from chain import Chain
+
+HERE = Path(__file__).parent
+NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
+LINES, TINY_LINES = 200, 20  # of each text
+# Names of files in DATA without the language at their end; {pair} is en-fr, {other} fr.
+FITTED_ON = {
+    "FLORES dev": "tests/flores-dev",
+    "newstest2013": "tests/newstest2013",
+    "Tatoeba dev": "tatoeba-{pair}/dev",
+    "Europarl dev": "{pair}/dev",
+}
+MEASURED_ON = {
+    "FLORES devtest": "tests/flores-devtest",
+    "newstest2014": "tests/newstest2014.{other}",
+    "newstest2013": "tests/newstest2013",
+    "Tatoeba v2021-08-07": "tests/tatoeba.{pair}",
+}
+Sets = list[tuple[str, Path, Path]]  # name, sources, references
+
+
+def about_of(way: str, itself: bool) -> str:
+    """general-about.toml for one direction."""
+    source, target = way.split("-")
+    text = (HERE / "general-about.toml").read_text(encoding="utf-8")
+    of_all = [(line, re.search(r"# only (\w\w)$", line)) for line in text.splitlines()]
+    lines = [line for line, only in of_all if only is None or only[1] in (source, target)]
+    teacher = (
+        "the model itself, halfway through its training," if itself else "a larger model trained on the same pairs"
+    )
+    said = {"SOURCE": NAMES[source], "TARGET": NAMES[target], "TEACHER": teacher}
+    return re.sub("|".join(said), lambda found: said[found[0]], "\n".join(lines)) + "\n"
+
+
+def taught_itself(chain: Chain) -> bool:
+    """Whether the student goes on from a teacher, whose shape it then has, as --self-taught makes it."""
+    card = read_json(find_model(chain.out / chain.student) / CARD)
+    return chain.self_taught or Path(card.get("started_from", {}).get("folder", "")).name.startswith("teacher")
+
+
+def views(chain: Chain, seconds: float) -> Iterator[StageCost]:
+    """One view of attention for all six."""
+    words: list[str | Path] = ["--gold", chain.gold] if chain.gold else []
+    words += ["--most", str(TINY_LINES)] if chain.tiny else []
+    places = ["--models", chain.out / "boxed", "--processes", str(min(2, chain.cores))]
+    chain.run(HERE / "views.py", *places, *words, "--write", threads=1)
+    yield StageCost("views", "cpu", note="the embedded corpus" + (", the Hansards" if chain.gold else ""))
+
+
+def calibrate(chain: Chain, seconds: float) -> Iterator[StageCost]:
+    """Each direction by itself, as many at once as there are cores. The first converts the weights that all share."""
+
+    def one(way: str) -> None:
+        fit, test = held_out(chain.data, way)
+        sets = [str(w) for flag, some in (("--fit", fit), ("--test", test)) for one in some for w in (flag, *one)]
+        options = ["--most", str(TINY_LINES if chain.tiny else LINES), "--engine", "ctranslate2", "--no-alarms"]
+        model = chain.out / "boxed" / way
+        script = HERE.parents[1] / "benchmarks" / "guard.py"
+        chain.run(script, "--model", model, *sets, *options, "--write", threads=1, name=way)
+
+    one(DIRECTIONS[0])
+    with ThreadPoolExecutor(min(chain.cores, len(DIRECTIONS))) as pool:
+        list(pool.map(one, DIRECTIONS[1:]))
+    yield StageCost("calibrate", "cpu", note=f"{TINY_LINES if chain.tiny else LINES} lines of each text")
+
+
+def held_out(data: Path, way: str) -> tuple[Sets, Sets]:
+    """Texts to fit on and others to measure on, of one direction, as far as they are there."""
+    source, target = way.split("-")
+    pair, other = pair_of(source, target), target if source == "en" else source
+
+    def found(names: dict[str, str]) -> Sets:
+        places = {name: data / place.format(pair=pair, other=other) for name, place in names.items()}
+        sides = {name: tuple(Path(f"{place}.{side}") for side in (source, target)) for name, place in places.items()}
+        return [(name, a, b) for name, (a, b) in sides.items() if a.is_file() and b.is_file()]
+
+    test, fit = found(MEASURED_ON), found(FITTED_ON)
+    reported = "newstest2013" if other == "es" else "newstest2014"
+    test = [one for one in test if not one[0].startswith("newstest") or one[0] == reported]
+    return [one for one in fit if one[0] not in {name for name, *_ in test}], test
