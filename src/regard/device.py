@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -25,11 +26,17 @@ CPU_MEMORY = ("can't allocate memory", "not enough memory: you tried to allocate
 @cache
 def make_forks_safe() -> None:
     """Let processes that are forked from this one compute with one thread. Once torch has computed with several, a
-    fork would wait for ever for threads that it does not have."""
+    fork would wait for ever for threads that it does not have. On ARM oneDNN has threads of its own, whatever torch
+    was told, so a fork does without it."""
     import torch
 
+    def compute_alone() -> None:
+        torch.set_num_threads(1)
+        if platform.machine().lower() in ("aarch64", "arm64"):
+            torch.backends.mkldnn.enabled = False  # type: ignore[assignment]
+
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+        os.register_at_fork(after_in_child=compute_alone)
 
 
 def pick_device(name: str = "auto") -> torch.device:

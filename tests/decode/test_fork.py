@@ -9,11 +9,12 @@ import sys
 import pytest
 
 SCRIPT = """
-import os, regard, torch
-translator = regard.load(device="cpu")
-print(torch.get_num_threads(), translator.translate(["The cat sleeps."])[0].text, flush=True)
+import os, regard, torch  # several texts: large products take other ways through torch
+translator = regard.load("en-fr-classic", device="cpu")
+texts = ["The cat sleeps.", *(f"The cat eats {n} apples and sleeps in the house." for n in range(4))]
+print(torch.get_num_threads(), translator.translate(texts)[0].text, flush=True)
 if not (child := os.fork()):
-    print(torch.get_num_threads(), translator.translate(["The cat sleeps."])[0].text, flush=True)
+    print(torch.get_num_threads(), translator.translate(texts)[0].text, flush=True)
     os._exit(0)
 os.waitpid(child, 0)
 """
