@@ -1,4 +1,4 @@
-"""Two measurements of docs/explain.md that no command makes, with the model in the box.
+"""Two measurements of docs/explain.md that no command makes, with the model that the page describes.
 
 python benchmarks/looking.py gaze                               where the decoder's head 3:1 looks before il or elle
 python benchmarks/looking.py agreement test.en test.fr --every 16   attention and gradients against blanking, 60 pairs
@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from regard.align.attention import View
-from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.course.labs.minimal_pairs import all_pairs
 from regard.course.labs.pronoun_polysemy import sentences_of
@@ -72,8 +71,9 @@ def main() -> None:
     parser.add_argument("what", choices=("gaze", "agreement"))
     parser.add_argument("files", type=Path, nargs="*", help="sources and references")
     parser.add_argument("--every", type=int, default=1, help="of so many lines one is taken")
+    parser.add_argument("--model", type=Path, default=Path("en-fr-classic"), help="heads and views are of the default")
     given = parser.parse_args()
-    bundle = Bundle.load(box.boxed(), "cpu")
+    bundle = Bundle.load(given.model, "cpu")
     if given.what == "gaze":
         gaze(bundle)
         return

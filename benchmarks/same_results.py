@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-import regard
+from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.data.corpus import read_lines
 from regard.decode.engine import Ids, SearchRequest
@@ -28,8 +28,6 @@ from regard.doctor.punctual import Punctual
 from regard.models.base import Model
 from regard.models.for_search import for_search
 from regard.models.table import ARCHITECTURES, make_model
-
-BOX = Path(regard.__file__).parent / "boxed" / "en-fr"
 
 
 def searched(model: Model, sources: Sequence[Ids], beam: int, together: int) -> list[Ids]:
@@ -48,19 +46,20 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5])
     parser.add_argument("--architectures", nargs="+", default=["the model in the box", *ARCHITECTURES])
+    parser.add_argument("--model", type=Path, default=box.boxed(), help="default: the model in the box")
     given = parser.parse_args()
-    box = Bundle.load(BOX)
+    shipped = Bundle.load(given.model)
     lines = list(read_lines(given.file))[: given.sentences]
-    sources = [tuple(ids) for ids in box.tokenizer.encode_source(lines)]
+    sources = [tuple(ids) for ids in shipped.tokenizer.encode_source(lines)]
     print(f"{len(sources)} sentences of {given.file.name}; sentences with the same token ids")
     print(f"{'':24}{'beam':>6}{'1 = 64':>10}{'reversed':>10}{'seconds':>9}")
     for name in given.architectures:
         torch.manual_seed(1)
         if name == "the model in the box":
-            model: Model = for_search(box.model)
+            model: Model = for_search(shipped.model)
         else:
             preset = ARCHITECTURES[name].presets["tiny"]
-            model = Punctual(make_model(name, preset, box.tokenizer).eval(), ratio=1.0)
+            model = Punctual(make_model(name, preset, shipped.tokenizer).eval(), ratio=1.0)
         for beam in given.beams:
             begun = time.perf_counter()
             alone, many = (searched(model, sources, beam, together) for together in (1, 64))

@@ -34,7 +34,7 @@ def folder(run_folder: Path, tmp_path: Path) -> Path:
 
 
 def test_reading_imports_no_torch() -> None:
-    subprocess.run([sys.executable, "-c", READ, "en-fr"], check=True)
+    subprocess.run([sys.executable, "-c", READ, "en-fr-classic"], check=True)
 
 
 def test_what_is_read_is_what_is_loaded(folder: Path) -> None:

@@ -204,7 +204,7 @@ def test_a_translator_translates_and_explains_by_the_same_engine(run_folder: Pat
 
 SCRIPT = """
 import os, regard
-translator = regard.load(device="cpu", engine="ctranslate2")
+translator = regard.load("en-fr-classic", device="cpu", engine="ctranslate2")
 print(translator.translate(["The cat sleeps."])[0].text, flush=True)
 if not (child := os.fork()):
     print(translator.translate(["The cat sleeps."])[0].text, flush=True)

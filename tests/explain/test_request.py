@@ -62,8 +62,8 @@ SEVERAL = [
 
 @pytest.fixture(scope="module")
 def boxed() -> Translator:
-    """Its recipe says to mend, and its beam is 5."""
-    found = regard.load(device="cpu")
+    """The small model in the box: its recipe says to mend, and its beam is 5."""
+    found = regard.load("en-fr-classic", device="cpu")
     assert found.config.mend
     return found
 

@@ -1,5 +1,6 @@
 """The models in the box: small translators that come with the package, each a bundle in `boxed/SOURCE-TARGET/`. One may
-use the files of another (`folder.py`), so that one set of weights translates several ways.
+use the files of another (`folder.py`), so that one set of weights translates several ways. `en-fr-classic` is a
+smaller one, for everyday sentences, that the course and docs/explain.md look into.
 
 Commands use the default one where no model is named, and any of them by its name where there is no folder of that name.
 Their cards describe them (`regard info`). They are read and never written. The environment variable REGARD_BOX may name

@@ -17,7 +17,7 @@ from regard.config import require
 
 @dataclass(frozen=True)
 class Calibration:
-    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of the model in the box, rounded; for another model
+    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of en-fr-classic, rounded; for another model
     they order its translations by quality, but the figures are not calibrated (`on` is empty)."""
 
     weights: dict[str, float] = field(

@@ -254,7 +254,7 @@ def _show_way_on(console: Console, home: Path, seconds: int) -> None:
         (f"regard info {run}", "what the model is made of"),
         (
             'regard translate "Where is the train station?"',
-            "without --model: the one in the box, for everyday sentences",
+            "without --model: the one in the box",
         ),
         ("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files"),
     ):

@@ -31,7 +31,7 @@ NOTHING_SAID = 0.2  # the most confidence in a translation from another language
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where doubt begins. Chosen on dev sentences of Tatoeba and FLORES, translated by the model in the box, against
+    """Where doubt begins. Chosen on dev sentences of Tatoeba and FLORES, translated by the model en-fr-classic, against
     the same spoilt on purpose; `benchmarks/guard.py` reports on other text."""
 
     short: float = 4.0  # standard deviations of the length ratio below the model's usual one

@@ -23,7 +23,7 @@ def test_every_picture_of_the_pages_can_be_drawn_again(pictures: ModuleType) -> 
     assert set(pictures.PICTURES) | measured == {path.stem for path in (ROOT / "docs" / "img").glob("*.svg")}
 
 
-def test_the_first_picture_is_what_the_box_says(pictures: ModuleType, tmp_path: Path) -> None:
+def test_the_first_picture_is_what_the_model_says(pictures: ModuleType, tmp_path: Path) -> None:
     """Its words, not its bytes: another processor may round a weight the other way."""
 
     def words(folder: Path) -> list[str]:
