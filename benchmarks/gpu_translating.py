@@ -33,7 +33,8 @@ from regard.decode.options import SearchOptions
 from regard.decode.search import Capacity, Plan, SearchLoop, search
 from regard.models.base import Model
 from regard.models.for_search import for_search
-from regard.models.transformer import PRESETS, Transformer, TransformerConfig
+from regard.models.transformer import PRESETS, Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 VOCABULARY, SOURCE, TARGET = 32_000, 30, 30
 

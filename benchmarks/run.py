@@ -29,7 +29,8 @@ from regard.batch import Batch, flat_batch
 from regard.course.grammar import generate
 from regard.layers.masks import causal_mask
 from regard.layers.positions import sinusoids
-from regard.models.transformer import PRESETS, Transformer, TransformerConfig
+from regard.models.transformer import PRESETS, Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.training.loss import smoothed_nll_fused
 
 

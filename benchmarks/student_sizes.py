@@ -42,7 +42,8 @@ from regard.bundle.weights import to_storage
 from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, _entries, export_ctranslate2
 from regard.export.ctranslate2_file import write_model
 from regard.models.base import unique_tensors
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.report.table import Table
 from regard.text.vocabulary import SPECIALS
 

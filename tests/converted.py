@@ -15,7 +15,7 @@ from regard.decode.translator import TextTranslator
 from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import Weights
 from regard.models.table import make_model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.tokenizer import Tokenizer
 
 SMALL: dict[str, Any] = {"width": 16, "heads": 4, "inner": 24, "encoder_layers": 2, "decoder_layers": 3}

@@ -21,7 +21,7 @@ from regard.bundle.marian_tensors import PAD_BIAS
 from regard.errors import InputError
 from regard.export.table import export_model
 from regard.models.table import make_model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.marian_text import read_marian_tokenizer
 from support import Call
 

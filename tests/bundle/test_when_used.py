@@ -14,7 +14,7 @@ import pytest
 
 from regard.bundle.bundle import Bundle
 from regard.errors import BundleError
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 
 READ = """
 import sys

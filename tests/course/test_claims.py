@@ -19,7 +19,7 @@ from regard.course.claims.experiment import BASE, ExperimentSetup, ModelSpec
 from regard.course.claims.report import render_html, render_markdown, render_text
 from regard.course.claims.run import ALL, choose, run_claims
 from regard.errors import InputError, RunError
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from support import Call
 from variants import close, transformer
 

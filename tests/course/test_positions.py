@@ -13,7 +13,8 @@ from regard.course.positions.requirements import positions, positions_of
 from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.rnn import Rnn, RnnConfig
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=1)
 

@@ -17,7 +17,7 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import InputError
 from regard.models.table import make_model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.glossary import Glossary
 from regard.text.marian_text import read_marian_tokenizer
 from regard.text.tokenizer import Tokenizer

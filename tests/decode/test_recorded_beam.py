@@ -9,7 +9,8 @@ from regard.decode.engine import SearchRequest
 from regard.decode.options import SearchOptions
 from regard.decode.recorded_beam import _recordings
 from regard.decode.search import Capacity, search
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.models.transformer_recorded import RecordedTransformer
 from variants import V, scattered
 

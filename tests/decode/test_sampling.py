@@ -20,7 +20,8 @@ from regard.decode.search import greedy, requests_of, sample
 from regard.errors import InputError
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.state import BatchState, per_row, repeated
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 V = 7
 SAMPLES = 1000  # of each of four seeds

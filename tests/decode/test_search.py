@@ -18,7 +18,8 @@ from regard.decode.record import Record
 from regard.decode.search import Capacity, beam_search, greedy, requests_of, search
 from regard.errors import BundleError, InputError
 from regard.models.base import Model
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 
 def best_by_dynamic_programming(table: Tensor, limit: int) -> tuple[float, list[int]]:

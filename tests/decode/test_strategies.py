@@ -25,7 +25,8 @@ from regard.decode.penalties import length_penalty
 from regard.decode.search import search
 from regard.decode.tensor_penalties import bounded, coverage_penalty, repeated
 from regard.errors import InputError
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 Ids = tuple[int, ...]
 WORDS = range(3, V)

@@ -20,7 +20,7 @@ from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_
 from regard.explain.gradients import gradient_times_input, source_tables
 from regard.explain.render.evidence_figure import evidence_output
 from regard.models.base import Model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.report.deliver import contents
 from regard.translator import Translator
 from support import LINES

@@ -13,7 +13,7 @@ from regard.decode.search import beam_search, greedy
 from regard.errors import InputError
 from regard.explain.lattice import START, NodeFate, as_dict, lattice, replayed
 from regard.models.table import make_model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 

@@ -19,7 +19,8 @@ from regard.explain.step import numbers_of, step_numbers
 from regard.explain.trace import Kind
 from regard.models.base import Model
 from regard.models.moe import Moe, MoeConfig
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.translator import Translator
 from variants import V, scattered
 

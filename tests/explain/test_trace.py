@@ -21,7 +21,7 @@ from regard.explain.trace import checked_rows, forced_maps, searched_maps, trace
 from regard.models.base import AttentionMaps, Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.table import ARCHITECTURES, make_model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 from support import LINES

@@ -21,7 +21,7 @@ from regard.errors import InputError
 from regard.export.huggingface import export_huggingface
 from regard.export.table import ExportOptions, export_model
 from regard.models.table import make_model
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
 from support import LINES, Call
 

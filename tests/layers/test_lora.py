@@ -14,7 +14,8 @@ from regard.layers.lora import LowRank, adapt, factors, low_rank, merged, update
 from regard.models.base import unique_tensors
 from regard.models.rnn import RnnConfig
 from regard.models.table import make_model
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
 
 CONFIG = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2, dropout=0.0)

@@ -25,7 +25,8 @@ from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.table import ARCHITECTURES, make_model
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.tokenizer import Tokenizer
 from variants import V, close, scattered, stepwise
 

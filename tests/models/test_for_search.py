@@ -10,7 +10,8 @@ from regard.batch import BOS, pad_sources
 from regard.models import for_search as module
 from regard.models.for_search import column_by_column, for_search
 from regard.models.rnn import Rnn, RnnConfig
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from variants import V, close, scattered
 
 SMALL = TransformerConfig(width=16, heads=2, inner=24, encoder_layers=1, decoder_layers=2)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from regard.batch import pad_sources
 from regard.models.portions import SHARE, in_portions, portions
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=80), st.integers(1, 300))

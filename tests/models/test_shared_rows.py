@@ -9,7 +9,8 @@ import torch
 
 from regard.batch import FlatBatch, Places, flat_batch
 from regard.data.rows import lay_in_rows
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.training.loss import projected_nll, smoothed_nll
 
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2, dropout=0.0)

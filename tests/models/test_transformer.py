@@ -11,7 +11,8 @@ from regard.errors import RecipeError
 from regard.layers.attention import MultiHeadAttention
 from regard.layers.masks import causal_mask
 from regard.layers.residual import Norm, Residual
-from regard.models.transformer import PRESETS, Transformer, TransformerConfig
+from regard.models.transformer import PRESETS, Transformer
+from regard.models.transformer_layers import TransformerConfig
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")  # torch's word about its own shortcut
 

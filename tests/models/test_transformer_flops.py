@@ -14,7 +14,8 @@ from regard.batch import BOS, PAD, Batch, flat_batch
 from regard.errors import RecipeError
 from regard.layers.feedforward import FeedForward
 from regard.layers.moe import MixtureOfExperts
-from regard.models.transformer import PRESETS, Transformer, TransformerConfig
+from regard.models.transformer import PRESETS, Transformer
+from regard.models.transformer_layers import TransformerConfig
 from variants import scattered
 
 V = 23

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from regard.batch import BOS, pad_sources
 from regard.models.recorded_arena import Shape, at_least
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.models.transformer_recorded import RecordedTransformer
 from variants import V, close, scattered
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.average import Average
 

@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import save_file
 
 from regard.errors import RunError
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.average import Average
 from regard.training.checkpoint import CURRENT, Progress, load_checkpoint, save_checkpoint

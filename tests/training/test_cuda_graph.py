@@ -11,7 +11,8 @@ from torch import Tensor
 from regard.batch import Batch, Places, flat_batch
 from regard.data.rows import lay_in_rows
 from regard.layers.has_triton import HAS_TRITON
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.training.cuda_graph import RecordedPass
 from regard.training.loss import loss_and_gradient, projected_nll
 from regard.training.loss_kernel import loss_and_gradient as kernel

@@ -16,7 +16,8 @@ import torch
 from safetensors.torch import load_file
 
 from regard.errors import RecipeError, RunError
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, load_checkpoint
 from regard.training.distributed import World, joined, make_objective

@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 
 from regard.batch import Batch, flat_batch
-from regard.models.transformer import Transformer, TransformerConfig
+from regard.models.transformer import Transformer
+from regard.models.transformer_layers import TransformerConfig
 from regard.training import loss as losses_of
 from regard.training.loss import projected_nll, smoothed_nll, smoothed_nll_fused
 

@@ -18,7 +18,7 @@ import yaml
 from regard.bundle.json_file import one_line, read_json
 from regard.bundle.search_config import MOST_BEAMS, STEEPEST
 from regard.errors import BundleError, InputError
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.language import language_name
 from regard.text.language_tags import two_letters
 from regard.version import __version__

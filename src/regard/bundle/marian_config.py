@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from regard.bundle.json_file import one_line, read_json
 from regard.config import build
 from regard.errors import BundleError, InputError, RegardError
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 
 CLASS = "MarianMTModel"
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "silu", "silu": "silu"}

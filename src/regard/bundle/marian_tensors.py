@@ -19,7 +19,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 
 PAD_BIAS = -100.0  # of the output, for an entry that the other model does not have: e⁻¹⁰⁰ adds nothing to a softmax
 

@@ -32,7 +32,7 @@ from regard.errors import InputError
 from regard.export.fast_tokenizer import fast_tokenizer
 from regard.export.table import ExportOptions
 from regard.layers.positions import sinusoids
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.text.learnt_vocabulary import LearntVocabulary
 from regard.text.marian_text import marian_files
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order

@@ -18,8 +18,9 @@ from regard.layers.cache_attention import Slots, attend_past, attend_source
 from regard.layers.positions import Rotation, rotate, sinusoids
 from regard.models.recorded_layers import Sublayer, feed_forward, recorded, through, wide_product
 from regard.models.state import rows_of
-from regard.models.transformer import DecoderLayer, Transformer
+from regard.models.transformer import Transformer
 from regard.models.transformer_cache import query_key_value
+from regard.models.transformer_layers import DecoderLayer
 
 
 def at_least(size: int, least: int) -> int:

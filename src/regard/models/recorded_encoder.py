@@ -13,8 +13,9 @@ from torch import Tensor
 from regard.layers.masks import padding_mask
 from regard.layers.positions import Rotation
 from regard.models.recorded_layers import Sublayer, feed_forward, recorded, through
-from regard.models.transformer import EncoderLayer, Transformer
+from regard.models.transformer import Transformer
 from regard.models.transformer_cache import query_key_value
+from regard.models.transformer_layers import EncoderLayer
 
 
 class RecordedEncoder:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from regard.config import nearest
 from regard.errors import RecipeError
-from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer
+from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer, transformer_layers
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
 
@@ -32,7 +32,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     "bytenet": Architecture(bytenet.ByteNetConfig, bytenet.PRESETS, bytenet.ByteNet),
     "convs2s": Architecture(convs2s.ConvS2SConfig, convs2s.PRESETS, convs2s.ConvS2S),
     "moe": Architecture(moe.MoeConfig, moe.PRESETS, moe.Moe),
-    "transformer": Architecture(transformer.TransformerConfig, transformer.PRESETS, transformer.Transformer),
+    "transformer": Architecture(transformer_layers.TransformerConfig, transformer.PRESETS, transformer.Transformer),
 }
 
 

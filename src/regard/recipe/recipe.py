@@ -17,7 +17,7 @@ from regard.bundle.search_config import DecodeConfig
 from regard.data.corpus import DataConfig
 from regard.errors import RecipeError
 from regard.models.table import ModelConfig
-from regard.models.transformer import TransformerConfig
+from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.reward import RewardConfig
 from regard.recipe.train import TrainConfig
 from regard.text.tokenizer import TextConfig
