@@ -1,6 +1,6 @@
 """The translators in the box on every test set, beside other people's: figures of the cards and of docs/general.md.
 
-python benchmarks/box.py --tests DATA                   all models of the box; fetches Tatoeba where it is not there
+python benchmarks/box.py --tests DATA                   all directions of the box; fetches Tatoeba where it is not there
 python benchmarks/box.py --tests DATA --speed --write --docs docs/general.md      into the cards and the page
 python benchmarks/box.py --only notes "grammar test"    some of the test sets; these need no data
 python benchmarks/box.py --model RUN --all-directions --engine native --device cuda --tests DATA --limit 500
@@ -34,6 +34,7 @@ from general.speed import size, speed
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
+from regard.bundle.directions import directions
 from regard.bundle.folder import find_bundle
 from regard.bundle.json_file import read_json
 from regard.errors import InputError, RegardError
@@ -74,7 +75,14 @@ class Given(argparse.Namespace):
 def parse(words: Sequence[str] | None = None) -> Given:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add("--model", type=Path, nargs="+", action="extend", default=[], help="bundles or runs; default: all in the box")
+    add(
+        "--model",
+        type=Path,
+        nargs="+",
+        action="extend",
+        default=[],
+        help="bundles or runs; default: all directions of the box",
+    )
     add("--direction", action="append", default=[], choices=sets.DIRECTIONS, help="default: what the card says")
     add("--all-directions", action="store_true", help="all six, of a model that has a tag for each language")
     add("--tag", help="what to put before every source; default: <fr> for French where the model has such tags")
@@ -89,7 +97,7 @@ def parse(words: Sequence[str] | None = None) -> Given:
     add("--engine", choices=("native", "ctranslate2", "both"), default="both", help="[default: both]")
     add("--device", default="cpu", help="of the native engine  [default: cpu]")
     add("--speed", action="store_true", help="sentences/s and latency on the CPU; a minute or more each")
-    add("--beside", type=Path, metavar="FOLDER", help="with --speed: a model to take turns with, the box as it was")
+    add("--beside", type=Path, metavar="FOLDER", help="with --speed: a model to take turns with, such as en-fr-classic")
     add("--results", type=Path, metavar="FILE", help="a .json that keeps all figures; what it holds already is kept")
     add("--write", action="store_true", help="put the figures into the card")
     add("--docs", type=Path, metavar="PAGE", help="put the table into this page")
@@ -119,7 +127,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if given.docs:
             page.write_page(given.docs, results)
         print(page.markdown(results))
-        whole = None if given.model else sum(p.stat().st_size for p in box.HOME.rglob("*") if p.is_file())
+        whole = None if given.model else sum(p.stat().st_size for folder in translators() for p in folder.iterdir())
         print("", *goals.judged(results, whole), sep="\n")
     except RegardError as problem:
         print(f"benchmarks/box.py: {problem}", file=sys.stderr)
@@ -131,7 +139,7 @@ def jobs(given: Given) -> list[Job]:
     """What to measure, direction by direction."""
     if given.all_directions:
         return [Job(direction, find_bundle(given.model[0]), None, True) for direction in sets.DIRECTIONS]
-    folders = [find_bundle(model) for model in given.model or [Path(name) for name in box.names()]]
+    folders = [find_bundle(model) for model in given.model] or translators()
     if not folders:
         raise InputError("the box is empty; name a model: --model FOLDER")
     found = [
@@ -141,6 +149,11 @@ def jobs(given: Given) -> list[Job]:
     ]
     missing = [name for name in sets.DIRECTIONS if name not in {job.direction for job in found}]
     return found + [Job(name, None) for name in missing if not given.model]
+
+
+def translators() -> list[Path]:
+    """Those of the box that --to chooses from."""
+    return [box.boxed(str(one)) for one in directions()]
 
 
 def direction_of(folder: Path) -> str:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# From nothing to the model in the box. Run from a checkout with regard installed; a GPU is meant (a quarter of an hour on an H200).
+# From nothing to the model en-fr-classic. Run from a checkout with regard installed; a GPU is meant (a quarter of an hour on an H200).
 #
 #   sh recipes/box/make.sh runs/box
 set -eu
@@ -20,10 +20,10 @@ regard translate $models --input data/box/english.en --out data/box/english.fr -
 
 test -d "$out/student" || regard train recipes/box/student.toml --out "$out/student"
 
-# The student learns to carry slots. For the model in the box english.fr was by then the student's own (docs/model.md).
+# The student learns to carry slots. For the model that was shipped english.fr was by then the student's own (docs/model.md).
 python recipes/box/slots.py --pairs data/tatoeba-en-fr --texts data/box --out data/box
 test -d "$out/slots" || regard train recipes/box/slots.toml --start-from "$out/student" --out "$out/slots"
-regard pack "$out/slots" --weights int8 --about recipes/box/about.toml --out "$out/en-fr"
-python recipes/box/words.py --pairs data/tatoeba-en-fr --texts data/box --model "$out/en-fr"
-python benchmarks/box.py --model "$out/en-fr" --tatoeba data/tatoeba-en-fr --write
-python benchmarks/slots.py --model "$out/en-fr" --pairs data/box/slots-dev --spans data/tatoeba-en-fr/test
+regard pack "$out/slots" --weights int8 --about recipes/box/about.toml --out "$out/en-fr-classic"
+python recipes/box/words.py --pairs data/tatoeba-en-fr --texts data/box --model "$out/en-fr-classic"
+python benchmarks/box.py --model "$out/en-fr-classic" --tatoeba data/tatoeba-en-fr --write
+python benchmarks/slots.py --model "$out/en-fr-classic" --pairs data/box/slots-dev --spans data/tatoeba-en-fr/test

@@ -1,4 +1,4 @@
-"""The texts that the model in the box learns from, beside Tatoeba's pairs and what its teachers say.
+"""The texts that the model en-fr-classic learns from, beside Tatoeba's pairs and what its teachers say.
 
     python recipes/box/prepare.py --pairs data/tatoeba-en-fr --english data/tatoeba-en-de/train.en --out data/box
 

@@ -1,4 +1,4 @@
-"""Pairs that teach the model in the box to carry slots through, by the alignment of its words.
+"""Pairs that teach the model en-fr-classic to carry slots through, by the alignment of its words.
 
     python recipes/box/slots.py --pairs data/tatoeba-en-fr --texts data/box --out data/box
 

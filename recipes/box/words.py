@@ -1,6 +1,6 @@
-"""The words that the model in the box knows, from its tidy texts.
+"""The words that the model en-fr-classic knows, from its tidy texts.
 
-    python recipes/box/words.py --pairs data/tatoeba-en-fr --texts data/box --model runs/box/en-fr
+    python recipes/box/words.py --pairs data/tatoeba-en-fr --texts data/box --model runs/box/en-fr-classic
 
 Training learns them from all texts. Among those of the box are sentences in small letters and with slips, in which any
 name would be an ordinary word; these are left out. Of the sentences that only models have translated, words in small

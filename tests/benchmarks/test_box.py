@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import random
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -166,6 +167,13 @@ def test_what_cannot_be_measured_is_one_line(
     for bad in (["--limit", "5", "--write"], ["--direction", "en-fr"], ["--all-directions"], ["--beside", "x"]):
         with pytest.raises(SystemExit):
             script.parse(bad)
+
+
+def test_other_models_of_the_box_are_measured_by_name_alone(script: ModuleType, stand_in: Path) -> None:
+    shutil.copytree(stand_in, box.HOME / "en-fr-classic")
+    assert [job.folder for job in script.jobs(script.parse([])) if job.folder] == [stand_in]
+    (job,) = script.jobs(script.parse(["--model", "en-fr-classic"]))
+    assert (job.folder, job.direction) == (box.HOME / "en-fr-classic", "en-fr")
 
 
 def test_sets_are_cut_from_all_parts_and_turned(general: ModuleType, data: Path) -> None:

@@ -78,8 +78,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Neural machine translation that shows how it works.
 
-    A small English-French model is in the box. The examples in the help of each command use it, and the files of
-    the embedded corpus, which the second line here writes:
+    Small models are in the box (regard info --all). The examples in the help of each command use the translator
+    from English to French, and the files of the embedded corpus, which the second line here writes:
 
     \b
       regard translate "The cat is on the mat."
