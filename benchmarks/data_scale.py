@@ -30,7 +30,8 @@ import time
 from itertools import accumulate, islice
 from pathlib import Path
 
-from regard.data.corpus import DataConfig, PairFiles, read_pairs
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import encode_corpus
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.workers import in_new_process, usable_cores

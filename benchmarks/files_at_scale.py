@@ -28,7 +28,7 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 
 
 class Sampled(NamedTuple):

@@ -33,9 +33,9 @@ from box import tatoeba_parts
 from regard.align.hmm import train_both
 from regard.batch import pad_sources
 from regard.budget import budgeted
-from regard.data.corpus import read_lines
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile
+from regard.data.text_files import read_lines
 from regard.decode.constraints import Constraint, EachOnce
 from regard.decode.options import SearchOptions
 from regard.decode.required_terms import RequiredTerms

@@ -33,7 +33,7 @@ from regard.bundle import box
 from regard.bundle.calibration import Calibration
 from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.decode.attended import attended
 from regard.decode.confidence import Observation, bins, calibration_error, fit_calibration
 from regard.decode.guard import judge

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.text.language import not_in, plain_words, word_count
 
 SEED, EACH, WORDS = 7, 100, 4

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.metrics.bleu import bleu
 
 SENTENCE = "A young girl is riding a bicycle on the beach."

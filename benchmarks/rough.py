@@ -37,8 +37,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.data.copies import EMOJI
-from regard.data.corpus import read_lines
 from regard.data.slips import BARE, SPELT_OUT, with_slips, without_accents, without_marks
+from regard.data.text_files import read_lines
 from regard.data.transforms import in_title_case
 from regard.errors import InputError, RegardError
 from regard.metrics.bleu import bleu

@@ -20,7 +20,7 @@ import torch
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.decode.engine import Ids, SearchRequest
 from regard.decode.options import SearchOptions
 from regard.decode.search import Capacity, search

@@ -18,8 +18,8 @@ from regard.batch import pad_sources
 from regard.budget import budgeted
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
-from regard.data.corpus import read_lines
 from regard.data.slot_pairs import copies_of
+from regard.data.text_files import read_lines
 from regard.decode.options import SearchOptions
 from regard.decode.search import requests_of, search
 from regard.device import pick_device

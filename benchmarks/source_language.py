@@ -14,7 +14,7 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.report.table import Table
 from regard.text.language import plain_words
 from regard.text.which_language import Found, which_language

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import regard
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.decode.translator import AS_LINES
 
 WARM = regard.Sampling(seed=1)

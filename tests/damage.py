@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from regard.course.grammar import Split, generate
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 
 SIZE = 3000
 SPANISH = [

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from general.matching import lines_of
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 
 SETS = {"flores-devtest": "flores-test", "newstest2013": "wmt13", "newstest2014": "wmt14"}  # ours → in file names
 SYSTEMS = {

@@ -26,7 +26,7 @@ from regard.bundle.folder import CARD
 from regard.bundle.json_file import read_json, write_json
 from regard.course.grammar.corpus import Example, generate
 from regard.data.compressed import COMPRESSED
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.explain.aligners import Gold, read_gold
 from regard.explain.alignment import aer, transpose

@@ -11,7 +11,7 @@ import pytest
 from regard.align.wordbased import WordBased
 from regard.compare.entrants import TrainingRun
 from regard.compare.learn import LEARNT, WORDS, LearningCost, data_fingerprint, learn_run, learn_words
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.errors import InputError, RunError
 from regard.recipe.read import recipe_from_tables
 from regard.training.checkpoint import CURRENT, load_checkpoint

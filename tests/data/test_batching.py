@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data.batching import Batches, batches_in_order, fill, plan_epoch, plan_in_order
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.errors import InputError
 from regard.text.tokenizer import TextConfig, Tokenizer

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.data.cache import learnt_before, words_known_before
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.text.known_words import KnownWords
 from regard.text.tokenizer import TextConfig, Tokenizer
 

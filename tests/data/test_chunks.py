@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from regard.data import chunks
 from regard.data.chunks import TextChunk, coded_chunks, pairs_in_chunks
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import cache_folder, encode_corpus
 from regard.data.filters import FilterReport, Filters
 from regard.text.slots import SLOTS

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data.compressed import COMPRESSED, member
-from regard.data.corpus import PairFiles, read_lines, read_pairs
+from regard.data.corpus import PairFiles, read_pairs
+from regard.data.text_files import read_lines
 from regard.errors import InputError
 
 SUFFIXES = sorted(COMPRESSED)

@@ -15,7 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from regard.data.corpus import DataConfig, PairFiles, decode_lines, read_lines, read_pairs
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles, read_pairs
+from regard.data.text_files import decode_lines, read_lines
 from regard.errors import InputError, RecipeError
 
 

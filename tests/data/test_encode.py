@@ -17,7 +17,8 @@ import pytest
 
 from regard.batch import FlatBatch, flat_batch
 from regard.data import chunks, encode
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, cache_folder, encode_corpus
 from regard.data.filters import FilterReport, Seen
 from regard.errors import InputError
@@ -201,7 +202,8 @@ def test_two_processes_at_once(tmp_path: Path, tokenizer: Tokenizer, config: Dat
     files = table(tmp_path, PAIRS)
     code = f"""
 from pathlib import Path, PosixPath, WindowsPath
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import encode_corpus
 from regard.text.tokenizer import Tokenizer
 tokenizer = Tokenizer.load({tmp_path / "tokenizer.json"!r})

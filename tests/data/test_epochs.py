@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from regard.data import encode
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus
 from regard.data.epochs import EncodingAhead, encode_epoch
 from regard.data.splits import TrainingCorpus

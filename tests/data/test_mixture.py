@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from encoded import Fixed
 from regard.batch import flat_batch
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import encode_corpus
 from regard.data.mixture import Mixture, pairs_visited, visits_of
 from regard.errors import InputError

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.rows import RowBatches, fill_batch, lay_in_rows
 from regard.errors import InputError

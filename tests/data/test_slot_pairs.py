@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import encode_corpus
 from regard.data.slot_pairs import Replacement, copies_of, inserted, joined_copies, replaced, slotted, with_slots
 from regard.errors import RecipeError

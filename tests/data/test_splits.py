@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from regard.data.corpus import CorpusConfig, DataConfig, PairFiles, read_pairs
+from regard.data.config import CorpusConfig, DataConfig
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.splits import TrainingCorpus, find_splits, hold_out
 from regard.errors import InputError, RecipeError
 

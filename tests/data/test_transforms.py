@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.corpus import CorpusConfig, DataConfig, PairFiles
+from regard.data.config import CorpusConfig, DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.encode import encode_corpus
 from regard.data.transforms import CASES, NEIGHBOURS, change_pair, joined, without_words
 from regard.errors import RecipeError

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from damage import clean
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.doctor.advice import advise
 from regard.doctor.machine import Device, read_machine
 from regard.doctor.predict import CorpusSummary, predict

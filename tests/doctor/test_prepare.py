@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from damage import SIZE, clean
-from regard.data.corpus import CorpusConfig, DataConfig
+from regard.data.config import CorpusConfig, DataConfig
 from regard.doctor.prepare import prepared, summarise, with_fewer
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import TextConfig

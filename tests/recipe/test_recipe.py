@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.corpus import CorpusConfig
+from regard.data.config import CorpusConfig
 from regard.errors import RecipeError, RegardError
 from regard.models.table import ARCHITECTURES
 from regard.recipe.read import known_keys, read_recipe, recipe_from_tables

@@ -18,7 +18,7 @@ import torch
 from rich.console import Console
 from safetensors.torch import load_file
 
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.errors import RunError, RunFinishedError
 from regard.recipe.recipe import Recipe
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint

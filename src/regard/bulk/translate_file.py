@@ -25,7 +25,7 @@ from regard.bulk.share import WHOLE, ProcessShare
 from regard.bulk.tally import Tally
 from regard.bulk.work import ChunkResult, ChunkTranslator, FileTask, Progress
 from regard.data.compressed import COMPRESSED
-from regard.data.corpus import decode_lines, read_raw_lines
+from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.formats.document import FormatOptions
 from regard.formats.stretches import STREAMED, stretch_reader

@@ -14,7 +14,7 @@ from regard.bulk.chunks import FileChunk, paragraphs
 from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.bulk.tally import Tally
 from regard.data.compressed import member
-from regard.data.corpus import decode_lines
+from regard.data.text_files import decode_lines
 from regard.decode.translation import Translation
 from regard.formats.stretches import StretchReader
 from regard.formats.translate_document import translate_read

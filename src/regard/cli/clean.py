@@ -130,8 +130,8 @@ def clean(
     from regard.align.looseness import learn_association
     from regard.data.clean import clean as clean_rows
     from regard.data.clean_rules import CleanConfig
-    from regard.data.corpus import read_lines
     from regard.data.held_out import HeldOutText
+    from regard.data.text_files import read_lines
 
     if out is None:
         raise InputError("where to write is not given; add --out FOLDER, which is made")
@@ -153,7 +153,8 @@ def clean(
 
 def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path | None) -> Callable[[], Iterable[Row]]:
     """What gives the rows anew each time, from the one form of files that was named."""
-    from regard.data.corpus import PairFiles, read_lines, read_pairs
+    from regard.data.corpus import PairFiles, read_pairs
+    from regard.data.text_files import read_lines
 
     if sum((bool(src or tgt), bool(pairs), bool(single))) != 1 or bool(src) != bool(tgt):
         raise InputError("name the sentences in one way: --src FILE --tgt FILE, or --pairs FILE, or --single FILE")

@@ -73,7 +73,8 @@ def lexicon(
 def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
     """The files that were named, or the ones that the model's card names, without its held-out pairs."""
     from regard.config import build
-    from regard.data.corpus import DataConfig, PairFiles
+    from regard.data.config import DataConfig
+    from regard.data.corpus import PairFiles
     from regard.data.splits import Splits, TrainingCorpus, find_splits
 
     if (src is None) != (tgt is None):

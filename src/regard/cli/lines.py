@@ -17,8 +17,8 @@ PAUSE = 0.05  # seconds without a new line after which the lines so far are used
 
 def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
     """The lines of a file; "-" is standard input. For scores a byte-order mark is a character like others."""
-    from regard.data.corpus import decode_lines
-    from regard.data.corpus import read_lines as read_file
+    from regard.data.text_files import decode_lines
+    from regard.data.text_files import read_lines as read_file
 
     if path != STDIN:
         return read_file(path, keep_bom)

@@ -21,7 +21,7 @@ import torch
 
 from regard.align.wordbased import WordBased
 from regard.compare.entrants import TrainingRun
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.data.splits import find_splits
 from regard.decode.token_lexicon import learn_lexicon
 from regard.errors import InputError, RegardError, RunError

@@ -31,7 +31,8 @@ from regard.compare.learn import (
     recipe_file,
 )
 from regard.config import differences
-from regard.data.corpus import DataConfig, read_pairs
+from regard.data.config import DataConfig
+from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
 from regard.decode.steering import RuleSystem
 from regard.decode.token_lexicon import TokenLexicon

@@ -19,7 +19,7 @@ from rich.rule import Rule
 
 from regard.batch import flat_batch
 from regard.course.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.decode.translation import Translation
 from regard.decode.translator import AS_LINES
 from regard.errors import RunError

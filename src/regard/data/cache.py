@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tokenizers
 
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.errors import BundleError, InputError
 from regard.files import user_cache, write_atomically
 from regard.text.known_words import FIRST_LINE, KnownWords

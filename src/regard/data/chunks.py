@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.corpus import DataConfig, Pair
+from regard.data.config import DataConfig
+from regard.data.corpus import Pair
 from regard.data.filters import Numbered, tokens_pass
 from regard.data.slot_pairs import slotted
 from regard.data.transforms import joined, transformed

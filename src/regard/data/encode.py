@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from regard.data.cache import cache_folder
 from regard.data.chunks import ChunkEncoder, CodedSide, Draws, TextChunk, coded_chunks, pairs_in_chunks
-from regard.data.corpus import DataConfig, PairFiles, read_pairs
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.filters import FilterReport, Filters
 from regard.errors import InputError
 from regard.files import checksum

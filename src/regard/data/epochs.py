@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.splits import TrainingCorpus
 from regard.errors import RegardError

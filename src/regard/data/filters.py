@@ -13,7 +13,8 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.corpus import DataConfig, Pair
+from regard.data.config import DataConfig
+from regard.data.corpus import Pair
 
 SHORT = 10  # tokens; the ratio of two short sides is not informative
 COMPOSED = 4  # characters that NFC may compose to one

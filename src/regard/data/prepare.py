@@ -18,9 +18,10 @@ from pathlib import Path
 
 from regard.data.archives import opened
 from regard.data.connected import split_connected
-from regard.data.corpus import Pair, decode_lines
+from regard.data.corpus import Pair
 from regard.data.fetch import OnBytes, copy_from, digest, download, verify
 from regard.data.sources import DataSet, Download, LinesFile, PairTable, ParallelFiles
+from regard.data.text_files import decode_lines
 from regard.errors import InputError
 from regard.files import check_free
 

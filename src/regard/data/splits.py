@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from regard.data.corpus import CorpusConfig, DataConfig, Pair, PairFiles, read_pairs, source_hash
+from regard.data.config import CorpusConfig, DataConfig
+from regard.data.corpus import Pair, PairFiles, read_pairs, source_hash
 from regard.errors import InputError
 
 HELD_OUT = 1000  # pairs, unless a twentieth of the corpus is less

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
 
-from regard.data.corpus import read_lines
+from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.text.glossary import Glossary
 

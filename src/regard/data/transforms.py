@@ -18,8 +18,8 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
+from regard.data.config import DataConfig
 from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
-from regard.data.corpus import DataConfig
 from regard.data.filters import Numbered
 from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
 from regard.text.mend import in_small

@@ -14,7 +14,8 @@ from itertools import chain, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.corpus import DataConfig, PairFiles
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles
 from regard.data.splits import Splits, find_splits
 from regard.doctor.characters import check_characters
 from regard.doctor.findings import SHOWN, FaultCounts, FaultExample, Finding, finding, share

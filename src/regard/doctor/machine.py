@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from regard.data.cache import cache_folder
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.version import __version__
 from regard.workers import usable_cores
 

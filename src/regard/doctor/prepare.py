@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from regard.data.corpus import CorpusConfig, PairFiles, read_pairs
+from regard.data.config import CorpusConfig
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus, encode_corpus
 from regard.data.splits import Splits, find_splits
 from regard.doctor.predict import CorpusSummary

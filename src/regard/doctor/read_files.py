@@ -13,7 +13,8 @@ from itertools import islice
 from pathlib import Path
 
 from regard.data.compressed import bare_suffixes
-from regard.data.corpus import Pair, PairFiles, jsonl_pair, read_raw_lines, tsv_pair
+from regard.data.corpus import Pair, PairFiles, jsonl_pair, tsv_pair
+from regard.data.text_files import read_raw_lines
 from regard.doctor.findings import FaultCounts, FaultExample, cut_short
 from regard.errors import InputError
 

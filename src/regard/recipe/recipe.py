@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regard.bundle.search_config import DecodeConfig
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.errors import RecipeError
 from regard.models.table import ModelConfig
 from regard.models.transformer_layers import TransformerConfig

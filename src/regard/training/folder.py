@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.errors import RunError
 from regard.files import lock_holder, remove_leftovers, take_lock, write_atomically
 from regard.recipe.read import read_tables, recipe_from_tables

@@ -15,7 +15,8 @@ from regard.batch import Batch, FlatBatch
 from regard.bundle.written_pieces import to_card
 from regard.data.batching import Batches, Encoded
 from regard.data.cache import cache_folder, learnt_before, words_known_before
-from regard.data.corpus import DataConfig, PairFiles, read_pairs
+from regard.data.config import DataConfig
+from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus
 from regard.data.epochs import EncodingAhead, encode_epoch
 from regard.data.mixture import Mixture

@@ -22,7 +22,7 @@ from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
-from regard.data.corpus import DataConfig
+from regard.data.config import DataConfig
 from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES

@@ -1,0 +1,98 @@
+"""The lines of a text file, plain or compressed, read as a stream.
+
+A line ends at "\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an
+InputError that says where it is and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+from regard.data.compressed import COMPRESSED, DAMAGED, damaged
+from regard.errors import InputError
+
+BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
+MAGIC = {  # how a file begins → what it is, what to do about it
+    b"\x1f\x8b": ("gzip", 'rename it to end in ".gz"'),
+    b"\xfd7zXZ\0": ("xz", 'rename it to end in ".xz"'),
+    b"PK\x03\x04": ("a zip archive", "unzip it"),
+    b"BZh": ("bzip2", 'rename it to end in ".bz2"'),
+    b"\x28\xb5\x2f\xfd": ("zstd", 'rename it to end in ".zst"'),
+    b"\xff\xfe": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
+    b"\xfe\xff": ("UTF-16", "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW"),
+}
+
+
+def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
+    """The lines of a text file, decompressed by suffix; "\\n" or "\\r\\n" and a leading BOM are taken off."""
+    return decode_lines(read_raw_lines(path), str(path), keep_bom)
+
+
+def read_raw_lines(path: Path) -> Iterator[bytes]:
+    """The lines as bytes, with their line ends."""
+    empty = True
+    with opened(path, raw=path.suffix in COMPRESSED) as stored:
+        try:
+            for line in COMPRESSED[path.suffix](stored) if path.suffix in COMPRESSED else stored:
+                empty = False
+                yield line
+        except (OSError, *DAMAGED) as error:
+            raise unreadable(path, error) from None
+    if empty:
+        raise InputError(f"{path} is empty; it must hold one sentence a line")
+
+
+def unreadable(path: Path, error: Exception) -> InputError:
+    if damaged(error):
+        return InputError(f"{path} is damaged or not {path.suffix[1:]} ({error}); fetch or compress it again")
+    return InputError(f"{path} cannot be read ({getattr(error, 'strerror', None) or error})")
+
+
+def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False, first: int = 1) -> Iterator[str]:
+    """The lines of an open stream; `name` is what errors call it, and `first` the number of the first line."""
+    for number, raw in enumerate(stream, start=first):
+        line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_bom else raw
+        try:
+            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+        except UnicodeDecodeError as error:
+            if b"\0" in line:
+                raise InputError(f"{name} {BINARY}") from None
+            raise InputError(
+                f"{name}, line {number} is not UTF-8 (byte 0x{error.object[error.start]:02X}); "
+                "convert it: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW"
+            ) from None
+
+
+def opened(path: Path, raw: bool = False) -> IO[bytes]:
+    """The file, opened for reading bytes, after checking that it exists and, unless `raw`, that it is text."""
+    if not path.exists():
+        raise InputError(f"{path} does not exist; {_suggestion(path)}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file in it")
+    try:
+        file = path.open("rb")
+        head = b"" if raw else file.peek(4096)[:4096]
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error})") from None
+    kind, remedy = next((MAGIC[m] for m in MAGIC if head.startswith(m)), ("", ""))
+    if kind or _binary(head):
+        file.close()
+        raise InputError(f"{path} is {kind}, not plain text; {remedy}" if kind else f"{path} {BINARY}")
+    return file
+
+
+def _binary(some: bytes) -> bool:
+    return some.count(0) * 10 > len(some)
+
+
+def _suggestion(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    names = sorted(p.name for p in path.parent.iterdir())
+    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.5)
+    if close:
+        return f'did you mean "{path.parent / close[0]}"?'
+    return f"{path.parent}/ holds {', '.join(names[:5])}{' …' * (len(names) > 5)}" if names else "its folder is empty"
