@@ -47,6 +47,14 @@ def test_a_stand_in_is_like_the_whole(recipe: Recipe, tmp_path: Path, monkeypatc
     assert not Path(str(ready.recipe.data.src)).exists()
 
 
+def test_a_corpus_is_as_rough_as_it_was(recipe: Recipe, tmp_path: Path) -> None:
+    data = recipe.data
+    alone = CorpusConfig(src=data.src, tgt=data.tgt, rough=0.25)
+    given = replace(recipe, data=replace(data, src=None, tgt=None, corpus=(alone,), slips=0.5))
+    fewer = with_fewer(given, 3, tmp_path).data
+    assert [corpus.rough for corpus in fewer.corpus] == [0.25]
+
+
 def test_weights_and_tags_stay(recipe: Recipe, tmp_path: Path) -> None:
     data = recipe.data
     further = CorpusConfig(src=data.dev_src, tgt=data.dev_tgt, weight=2.0, tag="<x>")

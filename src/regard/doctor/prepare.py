@@ -19,7 +19,8 @@ from rich.console import Console
 
 from regard.data.config import CorpusConfig
 from regard.data.corpus import PairFiles, read_pairs
-from regard.data.encode import EncodedCorpus, encode_corpus
+from regard.data.encode import EncodedCorpus
+from regard.data.epochs import encode_epoch
 from regard.data.splits import Splits, find_splits
 from regard.doctor.predict import CorpusSummary
 from regard.recipe.recipe import Recipe
@@ -67,10 +68,11 @@ def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
             for pair in islice(read_pairs(corpus.files), 0, None, stride):
                 src.write(pair[0].replace("\n", " ") + "\n")
                 tgt.write(pair[1].replace("\n", " ") + "\n")
-        tables.append(CorpusConfig(str(paths[0]), str(paths[1]), None, corpus.weight, corpus.tag))
+        tables.append(CorpusConfig(str(paths[0]), str(paths[1]), None, corpus.weight, corpus.tag, corpus.rough))
     cache = str(folder / "cache")
-    if len(tables) == 1 and tables[0].tag is None and tables[0].weight == 1:
-        files = replace(data, src=tables[0].src, tgt=tables[0].tgt, pairs=None, corpus=(), cache=cache)
+    first = tables[0]
+    if tables == [CorpusConfig(first.src, first.tgt)]:
+        files = replace(data, src=first.src, tgt=first.tgt, pairs=None, corpus=(), cache=cache)
     else:
         files = replace(data, src=None, tgt=None, pairs=None, corpus=tuple(tables), cache=cache)
     return replace(recipe, data=files)
@@ -83,10 +85,7 @@ def summarise(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
     start = find_start(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
     tokenizer = start.tokenizer if start else learn_text(recipe.data, recipe.text, splits, console)
     with counting(console, "encoding pairs") as told:
-        given = [(corpus.files, tokenizer, recipe.data, told) for corpus in splits.train]
-        encoded = [
-            encode_corpus(*g, seed=recipe.train.seed, tag=c.tag) for g, c in zip(given, splits.train, strict=True)
-        ]
+        encoded = encode_epoch(splits.train, tokenizer, recipe.data, recipe.train.seed, None, told)
     preparing = since(began) * scale
     reports = [corpus.report for corpus in encoded]
     counts = piece_counts(encoded, tokenizer) * scale
