@@ -16,7 +16,8 @@ from typing import NamedTuple
 from turbohtml import Token, TokenType, parse_fragment, tokenize
 
 from regard.errors import InputError
-from regard.formats.builder import LETTER, Escapes, SegmentBuilder
+from regard.formats.builder import LETTER, SegmentBuilder
+from regard.formats.built_segment import Escapes
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.html_names import BLOCK, FOREIGN, OPAQUE, RAW, SEPARATE, VOID, WORDLESS, is_kept, is_read

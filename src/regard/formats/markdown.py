@@ -15,7 +15,8 @@ from typing import Any
 from pyromark import reference_definitions
 from turbohtml import TokenType
 
-from regard.formats.builder import LETTER, BuiltSegment, Escapes, LineNumbers, Run, SegmentBuilder, SourceEdits
+from regard.formats.builder import LETTER, LineNumbers, SegmentBuilder
+from regard.formats.built_segment import BuiltSegment, Escapes, Run, SourceEdits
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.html import HtmlPiece, HtmlReader, pieces_of, readable_attributes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from regard.formats.builder import BuiltSegment, SourceEdits
+from regard.formats.built_segment import BuiltSegment, SourceEdits
 from regard.formats.document import PlacedSegment, Segment
 
 Span = tuple[int, int]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from regard.errors import InputError
-from regard.formats.builder import LETTER, Escapes, SegmentBuilder
+from regard.formats.builder import LETTER, SegmentBuilder
+from regard.formats.built_segment import Escapes
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.markup_source import MarkupSource
