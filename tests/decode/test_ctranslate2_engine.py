@@ -16,10 +16,11 @@ import pytest
 from converted import engines, saved_transformer
 from regard.bundle.written_pieces import to_card
 from regard.decode.constraints import EachOnce, NoRepeat
-from regard.decode.ctranslate2_engine import CTranslate2Engine, keeps, limit_of, supports
+from regard.decode.ctranslate2_engine import CTranslate2Engine, supports
 from regard.decode.engine import Engine, SearchRequest
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
+from regard.decode.resumed_search import keeps, limit_of
 from regard.explain.request import request
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import BYTES, SPECIALS

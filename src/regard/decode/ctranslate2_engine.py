@@ -6,14 +6,17 @@ It searches with a converted model (`converted_model.py`) and gives what the nat
 hypotheses, ranked by our length penalty (CTranslate2 divides by length^α, we by ((5 + length) / 6)^α, so its n-best
 list is ranked again), each cut off at the limit of its own source, and the attention that aligns.
 
+A sentence with a constraint is searched for freely first: if the best hypothesis keeps the constraint, it is also the
+best of those that do. If not, the best of the beam that does is taken, and where none does, the search goes on from the
+place where the best one broke it (`resumed_search.py`).
+
 What it cannot do is left to the native engine, which is made when it is first needed: sampling, options that it does
-not know, sentences beyond its positions, and constraints. A sentence with a constraint is searched for freely first: if
-the best hypothesis keeps the constraint, it is also the best of those that do.
+not know, sentences beyond its positions, and constraints that no translation was found for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.budget import budgeted
-from regard.decode.constraints import Constraint
 from regard.decode.converted_model import BOS, EOS, PAD, ConvertedModel
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
 from regard.decode.hypothesis import Hypothesis, check_log_probs
 from regard.decode.options import BATCH_TOKENS, SearchOptions
 from regard.decode.penalties import length_penalty
+from regard.decode.resumed_search import NO_PENALTY, BrokenDraft, ResumedSearch, keeps, limit_of, rules_of, weights_of
 from regard.decode.word_links import AlignmentView
 
 if TYPE_CHECKING:
@@ -38,7 +41,6 @@ FULL_BATCH = 5
 WIDEST = 64  # beams
 NEVER_SAID = frozenset((PAD, BOS))
 EXTRA = 1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
-NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
 
 
 class Ended(NamedTuple):
@@ -80,16 +82,24 @@ class CTranslate2Engine:
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
         found: list[list[Hypothesis]] = [[] for _ in requests]
+        broken: dict[int, Hypothesis] = {}  # the best that was found, where nothing keeps the constraint
         own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
         never: list[int] = []  # those that say what is never said, if they may
         for suppressed, some in ((False, own), (True, never)):
             for i, ended in self._searched(requests, some, options, suppressed):
-                if suppressed or not any(NEVER_SAID.intersection(one.tokens) for one in ended):
-                    found[i] = self._hypotheses(requests[i], ended, options)
-                    if progress is not None and found[i]:
-                        progress(1)
-                else:
+                if not suppressed and any(NEVER_SAID.intersection(one.tokens) for one in ended):
                     never.append(i)
+                    continue
+                ranked = self._ranked(requests[i], ended, options)
+                found[i] = [one for one in ranked if keeps(one.ids, requests[i].constraint)][: options.nbest]
+                if not found[i]:
+                    broken[i] = ranked[0]
+                elif progress is not None:
+                    progress(1)
+        for i, hypotheses in self._resumed(requests, broken, options).items():
+            found[i] = hypotheses
+            if progress is not None:
+                progress(1)
         left = [i for i, hypotheses in enumerate(found) if not hypotheses]
         if left:
             again = self.native.search([requests[i] for i in left], options, progress)
@@ -194,24 +204,38 @@ class CTranslate2Engine:
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
                 yield some[place], [Ended(*one, log_probs) for one in ended]
 
-    def _hypotheses(self, request: SearchRequest, found: Sequence[Ended], options: SearchOptions) -> list[Hypothesis]:
-        """Best first; none where the best does not keep the constraint."""
+    def _ranked(self, request: SearchRequest, found: Sequence[Ended], options: SearchOptions) -> list[Hypothesis]:
+        """Best first, whether they keep the constraint or not."""
         check_log_probs([found[0].log_prob])
         limit = limit_of(request.ids)
         within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
-        if within:
-            scores = [one.log_prob / length_penalty(len(one.tokens), options.length_penalty) for one in within]
-            order = sorted(range(len(within)), key=lambda place: -scores[place])
-            ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
-            if options.beam > 1 and ranked[0].attention is not None:
-                ranked[0].attention[0] = 0.0
-        else:
-            ranked = [self._cut_off(found[0], limit, request.ids, options)]
-        if request.constraint is not None:
-            if not keeps(ranked[0].ids, request.constraint):
-                return []
-            ranked = [one for one in ranked if keeps(one.ids, request.constraint)]
-        return ranked[: options.nbest]
+        if not within:
+            return [self._cut_off(found[0], limit, request.ids, options)]
+        scores = [one.log_prob / length_penalty(len(one.tokens), options.length_penalty) for one in within]
+        order = sorted(range(len(within)), key=lambda place: -scores[place])
+        ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
+        for one in ranked if options.beam > 1 else ():
+            if one.attention is not None:
+                one.attention[0] = 0.0
+        return ranked
+
+    def _resumed(
+        self, requests: Sequence[SearchRequest], broken: Mapping[int, Hypothesis], options: SearchOptions
+    ) -> dict[int, list[Hypothesis]]:
+        """What was found by searching on from where these broke their constraints."""
+        if not self._aligns or options.min_length:
+            return {}
+        some = [i for i in broken if rules_of(requests[i].constraint) is not None]
+        maps = {i: broken[i].attention for i in some}
+        lacking = [i for i in some if maps[i] is None]
+        if lacking:
+            made = self.attention([requests[i].ids for i in lacking], [broken[i].ids for i in lacking])
+            maps |= dict(zip(lacking, made or (), strict=True))
+        drafts = [
+            BrokenDraft(requests[i], broken[i].ids, weights) for i, weights in maps.items() if weights is not None
+        ]
+        found = ResumedSearch(self.model, self.view.row, min(self.batch_tokens, LARGEST_BATCH)).search(drafts, options)
+        return {i: hypotheses for i, hypotheses in zip(maps, found, strict=True) if hypotheses}
 
     def _hypothesis(self, one: Ended, score: float, source: Ids) -> Hypothesis:
         ids = self.model.target_ids(one.tokens[:-1])
@@ -239,22 +263,3 @@ def supports(options: SearchOptions) -> bool:
         token_log_probs=options.token_log_probs,
     )
     return options == known and options.beam <= WIDEST
-
-
-def limit_of(source: Ids) -> int:
-    """The most tokens of a translation, as the native engine has it."""
-    return 2 * (len(source) + 1) + 20
-
-
-def keeps(ids: Ids, constraint: Constraint) -> bool:
-    """Whether a hypothesis says what it must, and nothing that it must not."""
-    for token in ids:
-        if token in constraint.forbidden():
-            return False
-        constraint = constraint.after(token)
-    return constraint.needs == 0
-
-
-def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:
-    """(T + 1, S + 1), EOS last on both sides."""
-    return np.array(rows[: target + 1], dtype=np.float64)[:, : source + 1]

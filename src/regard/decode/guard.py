@@ -156,7 +156,8 @@ LONGER, SHORTER = 1.5, 0.0  # length penalties
 
 
 def second_tries(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
-    """Other searches worth trying for a doubtful sentence, at most two; none where no search can help.
+    """Other searches worth trying for a doubtful sentence, at most two, the second if there is still a reason to doubt;
+    none where no search can help.
 
     >>> second_tries([Reason("loop", "")], beam=5)
     [{'no_repeat': 3}, {'beam': 10, 'no_repeat': 3}]

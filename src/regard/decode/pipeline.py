@@ -111,16 +111,18 @@ class Pipeline:
         found = self._results(units, self.search, progress)
         if self.calibration is None or self.search.sampling is not None:
             return found
-        tries: dict[SearchOptions, list[int]] = defaultdict(list)  # which units are searched for again, and how
-        for i, one in enumerate(found):
-            for changes in second_tries(one.judgement.reasons, self.search.beam) if one.judgement else ():
-                tries[replace(self.search, groups=1, **changes)].append(i)
-        for options, doubtful in tries.items():
-            again = self._results([units[i] for i in doubtful], options)
-            for i, other in zip(doubtful, again, strict=True):
-                first, second = found[i].judgement, other.judgement
-                if first and second and better(first, second):
-                    found[i] = other
+        plans = [second_tries(one.judgement.reasons, self.search.beam) if one.judgement else [] for one in found]
+        for number in range(max(map(len, plans), default=0)):
+            tries: dict[SearchOptions, list[int]] = defaultdict(list)  # which units are searched for again, and how
+            for i, (one, plan) in enumerate(zip(found, plans, strict=True)):
+                if one.judgement and one.judgement.reasons and number < len(plan):
+                    tries[replace(self.search, groups=1, **plan[number])].append(i)
+            for options, doubtful in tries.items():
+                again = self._results([units[i] for i in doubtful], options)
+                for i, other in zip(doubtful, again, strict=True):
+                    first, second = found[i].judgement, other.judgement
+                    if first and second and better(first, second):
+                        found[i] = other
         return found
 
     def _results(

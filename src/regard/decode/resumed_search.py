@@ -1,0 +1,292 @@
+"""Searching on from where a free translation broke its constraint, by CTranslate2.
+
+CTranslate2 knows no constraints, but it can begin with given tokens, leave out some tokens, and say no run of n tokens
+twice. That is enough to mend what breaks most often, a slot that is missing, said twice, or not of this sentence:
+
+    read      ⟨1⟩ met ⟨2⟩ in May.
+    free      ⟨1⟩ l'a rencontré en mai.               ⟨2⟩ is missing
+    begun     ⟨1⟩ l'a ⟨2⟩ …    ⟨1⟩ ⟨2⟩ …    …         with the slot at the places that attended to it most
+    found     ⟨1⟩ a rencontré ⟨2⟩ en mai.             each searched on from there; the most probable is taken
+
+What still breaks the constraint is the draft of the next round. Nothing is found where a round brings no draft nearer
+to the constraint; the native engine then searches with it from the first token on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from regard.align.attention import RowMeaning
+from regard.budget import budgeted
+from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
+from regard.decode.converted_model import BOS, EOS, PAD, ConvertedModel
+from regard.decode.engine import Ids, SearchRequest, Weights
+from regard.decode.hypothesis import Hypothesis
+from regard.decode.options import SearchOptions
+from regard.decode.penalties import length_penalty
+
+if TYPE_CHECKING:
+    from ctranslate2 import AsyncTranslationResult
+
+PLACES = 3  # beginnings that are tried for a sentence in a round
+ROUNDS = 4
+WIDEST = 5  # beams: a wider search from one place finds less than another place
+NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
+SPACE = "▁"  # how a piece begins that stands after a space
+JOINING = "'’-([{«"  # ends of a piece after which no space is said
+
+
+class KnownRules(NamedTuple):
+    """What of a constraint CTranslate2 can be told."""
+
+    slots: EachOnce | None
+    no_repeat: int = 0
+
+
+class BrokenDraft(NamedTuple):
+    """A translation that breaks its constraint, and what its tokens attended to."""
+
+    request: SearchRequest
+    ids: Ids
+    attention: Weights
+
+
+class Resumed(NamedTuple):
+    """A translation that was searched on from a beginning."""
+
+    begun: Ids
+    ids: Ids
+    log_prob: float  # of what came after the beginning
+    attention: Weights
+
+
+def rules_of(constraint: Constraint | None) -> KnownRules | None:
+    """None where the constraint has parts that CTranslate2 cannot be told."""
+    parts = constraint.parts if isinstance(constraint, All) else (constraint,)
+    slots = [part for part in parts if isinstance(part, EachOnce)]
+    runs = [part.n for part in parts if isinstance(part, NoRepeat) and part.times == 1]
+    if len(slots) + len(runs) < len(parts) or len(slots) > 1 or len(runs) > 1:
+        return None
+    return KnownRules(slots[0] if slots else None, runs[0] if runs else 0)
+
+
+def limit_of(source: Ids) -> int:
+    """The most tokens of a translation, as the native engine has it."""
+    return 2 * (len(source) + 1) + 20
+
+
+def breaks(ids: Ids, constraint: Constraint | None) -> int:
+    """How often a translation says what it must not, and how much it does not say that it must.
+
+    >>> breaks((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
+    2
+    """
+    if constraint is None:
+        return 0
+    wrong, needs = broken_by(ids, constraint)
+    return wrong + needs
+
+
+def broken_by(ids: Ids, constraint: Constraint) -> tuple[int, int]:
+    """How many tokens must not be said where they are, and how many must still be said."""
+    wrong = 0
+    for token in ids:
+        wrong += token in constraint.forbidden()
+        constraint = constraint.after(token)
+    return wrong, constraint.needs
+
+
+def keeps(ids: Ids, constraint: Constraint | None) -> bool:
+    """Whether a hypothesis says what it must, and nothing that it must not."""
+    return breaks(ids, constraint) == 0
+
+
+def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:
+    """(T + 1, S + 1), EOS last on both sides."""
+    return np.array(rows[: target + 1], dtype=np.float64)[:, : source + 1]
+
+
+@dataclass(frozen=True)
+class ResumedSearch:
+    model: ConvertedModel
+    row: RowMeaning  # what the rows of its attention mean
+    batch_tokens: int  # source tokens of a batch, at most
+
+    def search(self, drafts: Sequence[BrokenDraft], options: SearchOptions) -> list[list[Hypothesis]]:
+        """For each draft what keeps its constraint, best first; none where nothing was found."""
+        found: dict[int, list[Resumed]] = {}
+        pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
+        for _ in range(ROUNDS):
+            resumed = self._resumed(pending, options) if pending else {}
+            drafted, pending = pending, {}
+            for i, some in resumed.items():
+                request = drafts[i].request
+                if kept := _best_of_each(one for one in some if keeps(one.ids, request.constraint)):
+                    found[i] = kept
+                elif nearer := _nearest(some, drafted[i]):
+                    pending[i] = nearer
+        return self._scored(drafts, found, options)
+
+    def _can(self, draft: BrokenDraft) -> bool:
+        rules = rules_of(draft.request.constraint)
+        return rules is not None and (rules.slots is None or self._places(draft.request, rules.slots) is not None)
+
+    def _places(self, request: SearchRequest, slots: EachOnce) -> dict[int, int] | None:
+        """Where each slot that must be said stands in the source."""
+        pieces = [self.model.source[i] for i in request.ids]
+        wanted = {slot: self.model.target[slot] for slot in slots.left}
+        if not set(wanted.values()) <= set(pieces):
+            return None
+        return {slot: pieces.index(piece) for slot, piece in wanted.items()}
+
+    # ── beginnings ──
+
+    def beginnings(self, draft: BrokenDraft) -> list[Ids]:
+        """How other translations could begin. A draft that repeats runs of tokens is begun anew."""
+        constraint = draft.request.constraint
+        rules = rules_of(constraint)
+        slots = rules.slots if rules is not None else None
+        found = [] if slots is None else self._by_slots(draft, slots)
+        return [one for one in found if constraint and not broken_by(one, constraint)[0]] or [()]
+
+    def _by_slots(self, draft: BrokenDraft, all_slots: EachOnce) -> list[Ids]:
+        """The draft's tokens up to where it says a wrong slot, and one that is missing instead; or where only some are
+        missing, one of them at the places that attended to it most."""
+        slots, at = all_slots, 0
+        for at, token in enumerate((*draft.ids, None)):  # noqa: B007
+            if token is None or token in slots.forbidden():
+                break
+            slots = slots.after(token)
+        if at == len(draft.ids) and not slots.left:
+            return [()]  # only runs of tokens are repeated
+        source = self._places(draft.request, all_slots)
+        assert source is not None
+        if at < len(draft.ids):  # a slot that is said twice, or that the source does not have
+            read = draft.attention[min(at + self._shift, len(draft.attention) - 1)]
+            others = sorted(slots.left, key=lambda slot: (-read[source[slot]], slot))[: PLACES - 1]
+            return [*(self._with(draft, at, slot) for slot in others), self._without_space(draft.ids[:at])]
+        order = {slot: self._order(draft, source[slot]) for slot in slots.left}
+        first = min(slots.left, key=lambda slot: (order[slot][0], slot))  # later ones are for the next round
+        return list(dict.fromkeys(self._with(draft, place, first) for place in order[first][:PLACES]))
+
+    @property
+    def _shift(self) -> int:
+        """How many rows after the one that says a token it is known what the token attended to."""
+        return int(self.row == "having-read")
+
+    def _order(self, draft: BrokenDraft, source: int) -> list[int]:
+        """The places of the draft, those that attended most to a source token and to the one before it first."""
+        rows = draft.attention[self._shift : self._shift + len(draft.ids), max(0, source - 1) : source + 1].sum(axis=1)
+        return [int(place) for place in np.argsort(-rows, kind="stable")] or [0]
+
+    def _with(self, draft: BrokenDraft, place: int, slot: int) -> Ids:
+        """What is before a place, then the slot, after a space where it is read after one."""
+        begun = self._without_space(draft.ids[:place])
+        pieces = [self.model.source[i] for i in draft.request.ids]
+        read_after = pieces[pieces.index(self.model.target[slot]) - 1 :][:1]
+        joined = bool(begun) and self.model.target[begun[-1]][-1] in JOINING
+        space = self.model.target_ids([SPACE]) if read_after == [SPACE] and not joined else ()
+        return (*begun, *space, slot)
+
+    def _without_space(self, ids: Ids) -> Ids:
+        return ids[:-1] if ids and self.model.target[ids[-1]] == SPACE else ids
+
+    # ── search ──
+
+    def _resumed(self, drafts: dict[int, BrokenDraft], options: SearchOptions) -> dict[int, list[Resumed]]:
+        """What was found from each beginning of each draft. Batches are of those with the same tokens left out, and all
+        are begun before the first is waited for."""
+        alike: dict[tuple[frozenset[str], int, bool], list[tuple[int, Ids]]] = defaultdict(list)
+        for i, draft in drafts.items():
+            rules = rules_of(draft.request.constraint)
+            assert rules is not None
+            for begun in self.beginnings(draft):
+                never = self._never(rules.slots, begun)
+                alike[never, rules.no_repeat, self.model.limited([draft.request.ids])].append((i, begun))
+        batches = [
+            (told, [some[place] for place in batch])
+            for told, some in alike.items()
+            for batch in budgeted([len(drafts[i].request.ids) for i, _ in some], self.batch_tokens)
+        ]
+        width = min(options.beam, WIDEST)
+        pending: list[tuple[tuple[int, Ids], AsyncTranslationResult]] = []
+        for (never, no_repeat, limited), batch in batches:
+            sources = [drafts[i].request.ids for i, _ in batch]
+            results = self.model.translator.translate_batch(
+                [self.model.source_tokens(ids) for ids in sources],
+                target_prefix=[self.model.target_tokens(begun) for _, begun in batch],
+                beam_size=width,
+                num_hypotheses=width,
+                length_penalty=NO_PENALTY,
+                no_repeat_ngram_size=no_repeat,
+                suppress_sequences=[[token] for token in sorted(never)],
+                max_input_length=0,
+                max_decoding_length=max(map(limit_of, sources)) + 1,
+                use_vmap=limited,
+                return_end_token=True,
+                return_scores=True,
+                return_attention=True,
+                asynchronous=True,
+            )
+            pending += zip(batch, results, strict=True)
+        found: dict[int, list[Resumed]] = {i: [] for i in drafts}
+        for (i, begun), promise in pending:
+            result, source = promise.result(), drafts[i].request.ids
+            for tokens, log_prob, rows in zip(result.hypotheses, result.scores, result.attention, strict=True):
+                if tokens[-1:] == [EOS] and len(tokens) <= limit_of(source) + 1:
+                    ids = self.model.target_ids(tokens[:-1])
+                    found[i].append(Resumed(begun, ids, log_prob, weights_of(rows, len(ids), len(source))))
+        return found
+
+    def _never(self, slots: EachOnce | None, begun: Ids) -> frozenset[str]:
+        """What must not be said after a beginning: slots of other sentences, and those that were said."""
+        if slots is None:
+            return frozenset((PAD, BOS))
+        others = slots.reserved - slots.left.difference(begun)
+        return frozenset((PAD, BOS, *self.model.target_tokens(tuple(others))))
+
+    def _scored(
+        self, drafts: Sequence[BrokenDraft], found: dict[int, list[Resumed]], options: SearchOptions
+    ) -> list[list[Hypothesis]]:
+        """With the model's own log-probabilities: of a beginning the search tells none, and what is left out shares its
+        probability among the others."""
+        several = min(options.beam, WIDEST) > 1
+        pairs = [(i, one) for i, some in found.items() for one in some]
+        scores = self.model.translator.score_batch(
+            [self.model.source_tokens(drafts[i].request.ids) for i, _ in pairs],
+            [self.model.target_tokens(one.ids) for _, one in pairs],
+            max_batch_size=self.batch_tokens,
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        ranked: list[list[Hypothesis]] = [[] for _ in drafts]
+        for (i, one), result in zip(pairs, scores, strict=True):
+            log_probs = tuple(result.log_probs)
+            score = sum(log_probs) / length_penalty(len(log_probs), options.length_penalty)
+            if several:
+                one.attention[0] = 0.0  # CTranslate2's beam search gives that of another sentence (4.8)
+            attention = None if several and self.row == "predicting" else one.attention
+            ranked[i].append(Hypothesis(one.ids, log_probs, score, attention=attention))
+        return [sorted(some, key=lambda one: -one.score)[: options.nbest] for some in ranked]
+
+
+def _best_of_each(found: Iterator[Resumed]) -> list[Resumed]:
+    """The most probable of each beginning, no two the same."""
+    best: dict[Ids, Resumed] = {}
+    for one in sorted(found, key=lambda one: -one.log_prob):
+        best.setdefault(one.begun, one)
+    return list({one.ids: one for one in best.values()}.values())
+
+
+def _nearest(found: Sequence[Resumed], before: BrokenDraft) -> BrokenDraft | None:
+    """The one that breaks its constraint least, if that is less than before."""
+    constraint = before.request.constraint
+    best = min(found, key=lambda one: (breaks(one.ids, constraint), -one.log_prob), default=None)
+    if best is None or breaks(best.ids, constraint) >= breaks(before.ids, constraint):
+        return None
+    return before._replace(ids=best.ids, attention=best.attention)
