@@ -56,8 +56,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default=None)
     parser.add_argument("--hostile", action="store_true")
+    parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native", help="[default: native]")
     args = parser.parse_args()
-    translator = regard.load(args.model, engine="native")
+    translator = regard.load(args.model, device="auto" if args.engine == "native" else "cpu", engine=args.engine)
     if args.hostile:
         for name, text in HOSTILE.items():
             print(f"{name}: {survived(translator, text)}", flush=True)

@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--beam", type=int)
+    parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native", help="[default: native]")
     parser.add_argument("--dry", action="store_true", help="only find the spans")
     parser.add_argument("--known", type=Path, help="known words; default: the model's")
     parser.add_argument("--learn", type=Path, nargs=2, metavar=("SOURCE", "TARGET"), help="known words of these pairs")
@@ -55,7 +56,7 @@ def main() -> None:
         figures = false_alarms(list(zip(*map(lines, given.pairs), strict=True)), known, given.language)
     else:
         made = cases(given.count, given.seed, lines(given.real) if given.real else ())
-        figures = detection(made, known) if given.dry else survival(made, given.model, given.beam)
+        figures = detection(made, known) if given.dry else survival(made, given.model, given.beam, given.engine)
     if given.out:
         given.out.write_text(
             json.dumps(vars(given) | figures, indent=1, ensure_ascii=False, default=str) + "\n", "utf-8"
@@ -67,9 +68,9 @@ def lines(path: Path) -> list[str]:
         return [line.rstrip("\n") for line in file]
 
 
-def survival(made: Sequence[Case], model: str | None, beam: int | None) -> dict[str, object]:
+def survival(made: Sequence[Case], model: str | None, beam: int | None, engine: str) -> dict[str, object]:
     """Translate, and count by kind what became of the spans."""
-    translator = regard.load(model, engine="native")
+    translator = regard.load(model, device="auto" if engine == "native" else "cpu", engine=engine)
     began = time.monotonic()
     found = translator.translate([case.text for case in made], beam=beam)
     seconds = time.monotonic() - began

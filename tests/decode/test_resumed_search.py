@@ -130,10 +130,15 @@ def test_where_a_translation_is_begun_again(both: tuple[CTranslate2Engine, Engin
         weights[0, pieces.index(model.target[second])] = 0.5
         return ResumedSearch(model, "predicting", 512).beginnings(BrokenDraft(request, ids, weights))
 
-    assert begun(le, dort, space, first) == [(le, space, second), (space, second), (le, dort, space, second)]
+    assert begun(le, dort, space, first) == [
+        (le, space, second),
+        (space, second),
+        (le, dort, space, second),
+        (le, dort, space, first, space, second),
+    ]
     assert begun(le, space, first, dort, space, first) == [
-        (le, space, first, dort, space, second),  # the one that is missing in place of the repeated one
-        (le, space, first, dort),
+        (le, space, first, dort),  # before the repeated one
+        (le, space, first, dort, space, second),  # the one that is missing in its place
     ]
 
 

@@ -6,16 +6,17 @@ twice. That is enough to mend what breaks most often, a slot that is missing, sa
     read      ⟨1⟩ met ⟨2⟩ in May.
     free      ⟨1⟩ l'a rencontré en mai.               ⟨2⟩ is missing
     begun     ⟨1⟩ l'a ⟨2⟩ …    ⟨1⟩ ⟨2⟩ …    …         with the slot at the places that attended to it most
-    found     ⟨1⟩ a rencontré ⟨2⟩ en mai.             each searched on from there; the most probable is taken
+    found     ⟨1⟩ a rencontré ⟨2⟩ en mai.             searched on from the place where the slot is most probable
 
-What still breaks the constraint is the draft of the next round. Nothing is found where a round brings no draft nearer
-to the constraint; the native engine then searches with it from the first token on.
+What breaks the constraint less than the draft did is the draft of the next round; else the next beginning is tried.
+Nothing is found where no beginning is left; the native engine then searches with the constraint from the first token.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,9 +34,10 @@ from regard.decode.penalties import length_penalty
 if TYPE_CHECKING:
     from ctranslate2 import AsyncTranslationResult
 
-PLACES = 3  # beginnings that are tried for a sentence in a round
-ROUNDS = 4
-WIDEST = 5  # beams: a wider search from one place finds less than another place
+PLACES = 6  # of a missing slot that are compared
+ROUNDS = 5
+SPACE_AND_SLOT = 2  # tokens
+WIDEST = 5  # beams; a search that is to be wider goes on from several beginnings at a time
 NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
 SPACE = "▁"  # how a piece begins that stands after a space
 JOINING = "'’-([{«"  # ends of a piece after which no space is said
@@ -121,15 +123,21 @@ class ResumedSearch:
         """For each draft what keeps its constraint, best first; none where nothing was found."""
         found: dict[int, list[Resumed]] = {}
         pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
+        begun, at_once = self._beginnings(pending), max(1, options.beam // WIDEST)
         for _ in range(ROUNDS):
-            resumed = self._resumed(pending, options) if pending else {}
-            drafted, pending = pending, {}
+            asked = {i: begun[i][:at_once] for i in pending}
+            resumed = self._resumed(pending, asked, options) if pending else {}
+            nearer: dict[int, BrokenDraft] = {}
             for i, some in resumed.items():
-                request = drafts[i].request
+                request, begun[i] = drafts[i].request, begun[i][at_once:]
                 if kept := _best_of_each(one for one in some if keeps(one.ids, request.constraint)):
                     found[i] = kept
-                elif nearer := _nearest(some, drafted[i]):
-                    pending[i] = nearer
+                    del pending[i]
+                elif nearest := _nearest(some, pending[i]):
+                    pending[i] = nearer[i] = nearest
+                elif not begun[i]:
+                    del pending[i]
+            begun |= self._beginnings(nearer)
         return self._scored(drafts, found, options)
 
     def _can(self, draft: BrokenDraft) -> bool:
@@ -146,8 +154,22 @@ class ResumedSearch:
 
     # ── beginnings ──
 
+    def _beginnings(self, drafts: Mapping[int, BrokenDraft]) -> dict[int, list[Ids]]:
+        """How other translations could begin, for each draft the best first: without a wrong slot, and with a missing
+        one where it is most probable."""
+        found = {i: self.beginnings(draft) for i, draft in drafts.items()}
+        several = [(i, one) for i, some in found.items() if len(some) > 1 for one in some]
+        scores = self._log_probs([(drafts[i].request.ids, one) for i, one in several])
+        ranked: dict[int, list[tuple[float, Ids]]] = defaultdict(list)
+        for (i, one), log_probs in zip(several, scores, strict=True):
+            rules = rules_of(drafts[i].request.constraint)
+            ends_in_slot = rules is not None and rules.slots is not None and one[-1:] and one[-1] in rules.slots.left
+            ranked[i].append((sum(log_probs[-1 - SPACE_AND_SLOT : -1]) if ends_in_slot else math.inf, one))
+        return found | {i: [one for _, one in sorted(some, reverse=True)] for i, some in ranked.items()}
+
     def beginnings(self, draft: BrokenDraft) -> list[Ids]:
-        """How other translations could begin. A draft that repeats runs of tokens is begun anew."""
+        """Up to where a wrong slot is said, alone and with one that is missing instead; or where only some are missing,
+        with one of them at the places that attended to it most. A draft that repeats runs of tokens is begun anew."""
         constraint = draft.request.constraint
         rules = rules_of(constraint)
         slots = rules.slots if rules is not None else None
@@ -155,21 +177,19 @@ class ResumedSearch:
         return [one for one in found if constraint and not broken_by(one, constraint)[0]] or [()]
 
     def _by_slots(self, draft: BrokenDraft, all_slots: EachOnce) -> list[Ids]:
-        """The draft's tokens up to where it says a wrong slot, and one that is missing instead; or where only some are
-        missing, one of them at the places that attended to it most."""
         slots, at = all_slots, 0
         for at, token in enumerate((*draft.ids, None)):  # noqa: B007
             if token is None or token in slots.forbidden():
                 break
             slots = slots.after(token)
         if at == len(draft.ids) and not slots.left:
-            return [()]  # only runs of tokens are repeated
+            return []  # only runs of tokens are repeated
         source = self._places(draft.request, all_slots)
         assert source is not None
         if at < len(draft.ids):  # a slot that is said twice, or that the source does not have
             read = draft.attention[min(at + self._shift, len(draft.attention) - 1)]
-            others = sorted(slots.left, key=lambda slot: (-read[source[slot]], slot))[: PLACES - 1]
-            return [*(self._with(draft, at, slot) for slot in others), self._without_space(draft.ids[:at])]
+            others = sorted(slots.left, key=lambda slot: (-read[source[slot]], slot))[:PLACES]
+            return [self._without_space(draft.ids[:at]), *(self._with(draft, at, slot) for slot in others)]
         order = {slot: self._order(draft, source[slot]) for slot in slots.left}
         first = min(slots.left, key=lambda slot: (order[slot][0], slot))  # later ones are for the next round
         return list(dict.fromkeys(self._with(draft, place, first) for place in order[first][:PLACES]))
@@ -180,17 +200,23 @@ class ResumedSearch:
         return int(self.row == "having-read")
 
     def _order(self, draft: BrokenDraft, source: int) -> list[int]:
-        """The places of the draft, those that attended most to a source token and to the one before it first."""
+        """Where words begin, those first that attended most to a source token and to the one before it."""
         rows = draft.attention[self._shift : self._shift + len(draft.ids), max(0, source - 1) : source + 1].sum(axis=1)
-        return [int(place) for place in np.argsort(-rows, kind="stable")] or [0]
+        places = (self._word_start(draft.ids, int(place)) for place in np.argsort(-rows, kind="stable"))
+        return list(dict.fromkeys((*places, len(draft.ids))))
+
+    def _word_start(self, ids: Ids, place: int) -> int:
+        while place > 0 and self.model.target[ids[place]][0].isalnum():
+            place -= 1
+        return place
 
     def _with(self, draft: BrokenDraft, place: int, slot: int) -> Ids:
         """What is before a place, then the slot, after a space where it is read after one."""
         begun = self._without_space(draft.ids[:place])
         pieces = [self.model.source[i] for i in draft.request.ids]
-        read_after = pieces[pieces.index(self.model.target[slot]) - 1 :][:1]
+        at = pieces.index(self.model.target[slot])
         joined = bool(begun) and self.model.target[begun[-1]][-1] in JOINING
-        space = self.model.target_ids([SPACE]) if read_after == [SPACE] and not joined else ()
+        space = self.model.target_ids([SPACE]) if pieces[max(0, at - 1)] == SPACE and not joined else ()
         return (*begun, *space, slot)
 
     def _without_space(self, ids: Ids) -> Ids:
@@ -198,14 +224,16 @@ class ResumedSearch:
 
     # ── search ──
 
-    def _resumed(self, drafts: dict[int, BrokenDraft], options: SearchOptions) -> dict[int, list[Resumed]]:
+    def _resumed(
+        self, drafts: Mapping[int, BrokenDraft], asked: Mapping[int, Sequence[Ids]], options: SearchOptions
+    ) -> dict[int, list[Resumed]]:
         """What was found from each beginning of each draft. Batches are of those with the same tokens left out, and all
         are begun before the first is waited for."""
         alike: dict[tuple[frozenset[str], int, bool], list[tuple[int, Ids]]] = defaultdict(list)
         for i, draft in drafts.items():
             rules = rules_of(draft.request.constraint)
             assert rules is not None
-            for begun in self.beginnings(draft):
+            for begun in asked[i]:
                 never = self._never(rules.slots, begun)
                 alike[never, rules.no_repeat, self.model.limited([draft.request.ids])].append((i, begun))
         batches = [
@@ -257,22 +285,26 @@ class ResumedSearch:
         probability among the others."""
         several = min(options.beam, WIDEST) > 1
         pairs = [(i, one) for i, some in found.items() for one in some]
-        scores = self.model.translator.score_batch(
-            [self.model.source_tokens(drafts[i].request.ids) for i, _ in pairs],
-            [self.model.target_tokens(one.ids) for _, one in pairs],
-            max_batch_size=self.batch_tokens,
-            batch_type="tokens",
-            max_input_length=0,
-        )
+        scores = self._log_probs([(drafts[i].request.ids, one.ids) for i, one in pairs])
         ranked: list[list[Hypothesis]] = [[] for _ in drafts]
-        for (i, one), result in zip(pairs, scores, strict=True):
-            log_probs = tuple(result.log_probs)
+        for (i, one), log_probs in zip(pairs, scores, strict=True):
             score = sum(log_probs) / length_penalty(len(log_probs), options.length_penalty)
             if several:
                 one.attention[0] = 0.0  # CTranslate2's beam search gives that of another sentence (4.8)
             attention = None if several and self.row == "predicting" else one.attention
-            ranked[i].append(Hypothesis(one.ids, log_probs, score, attention=attention))
+            ranked[i].append(Hypothesis(one.ids, tuple(log_probs), score, attention=attention))
         return [sorted(some, key=lambda one: -one.score)[: options.nbest] for some in ranked]
+
+    def _log_probs(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[list[float]]:
+        """Of each token of a translation, and of its end, by the model."""
+        results = self.model.translator.score_batch(
+            [self.model.source_tokens(source) for source, _ in pairs],
+            [self.model.target_tokens(target) for _, target in pairs],
+            max_batch_size=self.batch_tokens,
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        return [result.log_probs for result in results]
 
 
 def _best_of_each(found: Iterator[Resumed]) -> list[Resumed]:
