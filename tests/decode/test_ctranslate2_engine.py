@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from converted import engines, saved_transformer
+from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.written_pieces import to_card
 from regard.decode.constraints import EachOnce, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine, supports
@@ -71,13 +72,14 @@ def test_the_best_hypothesis_does_not_depend_on_how_many_are_asked_for(
     assert [found[0].ids for found in many] == [found[0].ids for found in one]
 
 
+@pytest.mark.parametrize("row", ROW_MEANINGS)
 def test_attention_comes_with_the_search_and_equals_a_forced_pass(
-    trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
+    row: RowMeaning, trained: tuple[CTranslate2Engine, Engine], requests: list[SearchRequest]
 ) -> None:
     native = trained[1]
-    ours = dataclasses.replace(trained[0], view=dataclasses.replace(trained[0].view, row="having-read"))
-    for options in (GREEDY, BEAM):  # of a beam, the first row, which is not read, is left out
-        first = int(options is BEAM)
+    ours = dataclasses.replace(trained[0], view=dataclasses.replace(trained[0].view, row=row))
+    for options in (GREEDY, BEAM):  # of a beam, the first row is left out if it is not read
+        first = int(options is BEAM and row == "having-read")
         found = ours.search(requests, dataclasses.replace(options, attention=True))
         sources, targets = [one.ids for one in requests], [one[0].ids for one in found]
         forced = native.attention(sources, targets)
@@ -86,9 +88,8 @@ def test_attention_comes_with_the_search_and_equals_a_forced_pass(
             if hypotheses[0].attention is not None:  # None: cut off
                 np.testing.assert_allclose(hypotheses[0].attention[first:], weights[first:], atol=2e-5)
         assert sum(hypotheses[0].attention is not None for hypotheses in found) >= len(LINES)
-    predicting = dataclasses.replace(ours, view=dataclasses.replace(ours.view, row="predicting"))
-    found = predicting.search(requests, dataclasses.replace(BEAM, attention=True))
-    assert all(hypotheses[0].attention is None for hypotheses in found)
+        alone = ours.search(requests[:1], dataclasses.replace(options, attention=True))[0][0]
+        np.testing.assert_allclose(alone.attention[first:], forced[0][first:], atol=2e-5)
 
 
 def test_log_probs_come_with_greedy_search_and_equal_a_forced_pass(

@@ -34,7 +34,7 @@ from regard.decode.resumed_search import NO_PENALTY, BrokenDraft, ResumedSearch,
 from regard.decode.word_links import AlignmentView
 
 if TYPE_CHECKING:
-    from ctranslate2 import GenerationStepResult
+    from ctranslate2 import AsyncTranslationResult, GenerationStepResult
 
 LARGEST_BATCH = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
 FULL_BATCH = 5
@@ -151,10 +151,17 @@ class CTranslate2Engine:
         """Whether the model was converted for this view."""
         return self.view.heads.maps == ((self.model.made.layer, self.model.made.head),)
 
-    @property
-    def _first_row(self) -> bool:
-        """Whether the first row of a map is read. CTranslate2's beam search gives that of another sentence (4.8)."""
-        return self.view.row == "predicting"
+    def _first_rows(self, sources: Sequence[Ids], options: SearchOptions) -> list[AsyncTranslationResult] | None:
+        """What the first token of any translation attends to, by greedy search: in batches CTranslate2's beam search
+        gives the first row of another sentence (4.8). None where it need not be asked for."""
+        read = options.attention and self._aligns and self.view.row == "predicting"
+        if not read or options.beam == 1 or len(sources) == 1:
+            return None
+        tokens = [self.model.source_tokens(ids) for ids in sources]
+        found: list[AsyncTranslationResult] = self.model.translator.translate_batch(
+            tokens, beam_size=1, max_input_length=0, max_decoding_length=1, return_attention=True, asynchronous=True
+        )
+        return found
 
     def _fits(self, request: SearchRequest) -> bool:
         """A given prefix would not be counted in its scores."""
@@ -192,15 +199,18 @@ class CTranslate2Engine:
                 min_decoding_length=options.min_length,
                 return_end_token=True,
                 return_scores=True,
-                return_attention=options.attention and self._aligns and not (several and self._first_row),
+                return_attention=options.attention and self._aligns,
                 callback=steps if told else None,
                 asynchronous=True,
             )
-            pending.append((batch, results, steps.log_probs))
-        for batch, results, said in pending:
-            for place, promise, log_probs in zip(batch, results, said, strict=True):
+            pending.append((batch, results, steps.log_probs, self._first_rows(sources, options)))
+        for batch, results, said, first_rows in pending:
+            for number, (place, promise, log_probs) in enumerate(zip(batch, results, said, strict=True)):
                 result = promise.result()
                 attention = result.attention or [None] * len(result.hypotheses)
+                if first_rows is not None:
+                    first = first_rows[number].result().attention[0][:1]
+                    attention = [first + rows[1:] for rows in attention]
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
                 yield some[place], [Ended(*one, log_probs) for one in ended]
 
@@ -214,9 +224,9 @@ class CTranslate2Engine:
         scores = [one.log_prob / length_penalty(len(one.tokens), options.length_penalty) for one in within]
         order = sorted(range(len(within)), key=lambda place: -scores[place])
         ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
-        for one in ranked if options.beam > 1 else ():
+        for one in ranked if options.beam > 1 and self.view.row == "having-read" else ():
             if one.attention is not None:
-                one.attention[0] = 0.0
+                one.attention[0] = 0.0  # it is not read, and may be that of another sentence
         return ranked
 
     def _resumed(

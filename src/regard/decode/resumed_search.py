@@ -283,16 +283,13 @@ class ResumedSearch:
     ) -> list[list[Hypothesis]]:
         """With the model's own log-probabilities: of a beginning the search tells none, and what is left out shares its
         probability among the others."""
-        several = min(options.beam, WIDEST) > 1
         pairs = [(i, one) for i, some in found.items() for one in some]
         scores = self._log_probs([(drafts[i].request.ids, one.ids) for i, one in pairs])
         ranked: list[list[Hypothesis]] = [[] for _ in drafts]
         for (i, one), log_probs in zip(pairs, scores, strict=True):
             score = sum(log_probs) / length_penalty(len(log_probs), options.length_penalty)
-            if several:
-                one.attention[0] = 0.0  # CTranslate2's beam search gives that of another sentence (4.8)
-            attention = None if several and self.row == "predicting" else one.attention
-            ranked[i].append(Hypothesis(one.ids, tuple(log_probs), score, attention=attention))
+            one.attention[0] = drafts[i].attention[0]  # beam search may give that of another sentence (CTranslate2 4.8)
+            ranked[i].append(Hypothesis(one.ids, tuple(log_probs), score, attention=one.attention))
         return [sorted(some, key=lambda one: -one.score)[: options.nbest] for some in ranked]
 
     def _log_probs(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[list[float]]:
