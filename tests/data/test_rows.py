@@ -45,7 +45,7 @@ def test_rows_of_real_lengths_are_nearly_full() -> None:
     src = np.clip(rng.lognormal(np.log(23), 0.6, 4000), 2, 128).astype(int)
     tgt = np.clip(src * rng.lognormal(0.05, 0.2, 4000), 2, 128).astype(int)
     count, _ = fill_batch(src, tgt, 512, 128)
-    assert max(src[:count].sum(), tgt[:count].sum()) > 0.97 * 512 * 128
+    assert max(src[:count].sum(), tgt[:count].sum()) > 0.96 * 512 * 128
 
 
 @pytest.fixture(scope="module")

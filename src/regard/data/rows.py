@@ -4,7 +4,7 @@
 
 A batch takes pairs in the epoch's random order, as many as fit, and places them in its rows: the longest first, each in
 the row where it leaves the least space (best-fit decreasing). Nothing is sorted by length, so batches are random
-samples of the corpus; rows are still filled to 98 or 99 percent on the longer side. A position in the epoch is the
+samples of the corpus; rows are still filled to 96 percent and more on the longer side. A position in the epoch is the
 number of pairs before it, and everything is a pure function of (lengths, seed, epoch, position, width). The width is
 that of the longest sentence, rounded up; where epochs differ, as with BPE-dropout, it may grow and never shrinks, so
 that a CUDA graph recorded for one shape can be used for all batches.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from regard.batch import FlatBatch
 
 Ints = NDArray[np.int64]
-FILLED = 0.975  # of a batch, in the first try: nearly always possible, and each further try costs as much again
+FILLED = 0.965  # of a batch, in the first try: nearly always possible, and each further try costs as much again
 WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels are fastest at these
 
 
@@ -46,7 +46,7 @@ class Laid:
 
 
 def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: int) -> Laid:
-    """Best fit by the target's space among rows with enough space for the source.
+    """Longest pairs first, each into the tightest row.
 
     >>> laid = lay_in_rows([5, 3, 2], [4, 4, 2], width=8)
     >>> laid.rows, laid.row.tolist(), laid.tgt_start.tolist()
@@ -55,48 +55,61 @@ def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: i
     count = len(src_lengths)
     order = sorted(range(count), key=[-max(pair) for pair in zip(src_lengths, tgt_lengths, strict=True)].__getitem__)
     shelves = _Shelves(width)
-    src_room = shelves.src_room
+    src_room, tgt_room = shelves.src_room, shelves.tgt_room
     row, src_start, tgt_start = [0] * count, [0] * count, [0] * count
     for i in order:
-        src, tgt = src_lengths[i], tgt_lengths[i]
-        room, place = shelves.tightest(src, tgt)
-        row[i], src_start[i], tgt_start[i] = place, width - src_room[place], width - room
-        src_room[place] -= src
-        if room > tgt and src_room[place] > 0:
-            shelves.put_back(place, room - tgt)
+        place = shelves.tightest(src_lengths[i], tgt_lengths[i])
+        row[i], src_start[i], tgt_start[i] = place, width - src_room[place], width - tgt_room[place]
+        src_room[place] -= src_lengths[i]
+        tgt_room[place] -= tgt_lengths[i]
+        shelves.put_back(place)
     return Laid(len(src_room), *(np.array(part, dtype=np.int64) for part in (row, src_start, tgt_start)))
 
 
 class _Shelves:
-    """Rows with space left, by the target's space. A bit of `open` is set for each amount of space that some row has,
-    so that the next one is found quickly: a batch of short sentences needs thousands of searches."""
+    """Rows with space left, by the smaller of the spaces for source and target: a pair whose longer side is no longer
+    than that fits. A bit of `open` is set for each amount of space that some row has, so that the tightest is found at
+    once: a batch of short sentences needs thousands of searches. A row that has space for this source and this target
+    alone, such as much for a target and little for a source, is looked for only when no other fits."""
 
     def __init__(self, width: int) -> None:
         self.width = width
         self.by_room: list[list[int]] = [[] for _ in range(width + 1)]
         self.src_room: list[int] = []
+        self.tgt_room: list[int] = []
         self.open = 0
 
-    def tightest(self, src: int, tgt: int) -> tuple[int, int]:
-        """(target space, row) of the tightest open row that fits a pair, which is then closed; a new row if none
-        fits."""
-        left = self.open >> tgt << tgt  # rooms of tgt and more
+    def tightest(self, src: int, tgt: int) -> int:
+        """A row that fits a pair, which is then closed; a new row if none fits."""
+        longer = src if src > tgt else tgt
+        fitting = self.open >> longer  # rooms of that much and more
+        if fitting:
+            room = longer + (fitting & -fitting).bit_length() - 1
+            return self._take(room, len(self.by_room[room]) - 1)
+        shorter = src if src < tgt else tgt
+        left = self.open >> shorter << shorter
         while left:
-            room = (left & -left).bit_length() - 1
-            rows = self.by_room[room]
-            for at, place in enumerate(rows):
-                if self.src_room[place] >= src:
-                    rows.pop(at)
-                    if not rows:
-                        self.open ^= 1 << room
-                    return room, place
-            left &= left - 1
+            room = left.bit_length() - 1
+            for at, place in enumerate(self.by_room[room]):
+                if self.src_room[place] >= src and self.tgt_room[place] >= tgt:
+                    return self._take(room, at)
+            left ^= 1 << room
         self.src_room.append(self.width)
-        return self.width, len(self.src_room) - 1
+        self.tgt_room.append(self.width)
+        return len(self.src_room) - 1
 
-    def put_back(self, row: int, room: int) -> None:
-        self.by_room[room].append(row)
-        self.open |= 1 << room
+    def _take(self, room: int, at: int) -> int:
+        rows = self.by_room[room]
+        place = rows.pop(at)
+        if not rows:
+            self.open ^= 1 << room
+        return place
+
+    def put_back(self, row: int) -> None:
+        room = min(self.src_room[row], self.tgt_room[row])
+        if room:
+            self.by_room[room].append(row)
+            self.open |= 1 << room
 
 
 def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, Laid]:
