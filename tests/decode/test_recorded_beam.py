@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -35,3 +37,17 @@ def test_it_finds_the_same(beam: int, device: str) -> None:
         for some, expected in zip(found, plain, strict=True):
             assert [h.score for h in some] == pytest.approx([h.score for h in expected], rel=1e-4)
     assert _recordings[twin]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_search_with_a_longer_sentence_follows(device: str) -> None:
+    """The second uses the recording of the first: both histories are rounded up to one number of steps."""
+    torch.manual_seed(4)
+    model = scattered(Transformer(SMALL, V, V, True), 0.4)
+    twin = RecordedTransformer(copy.deepcopy(model).to(device), torch.float32, 2)
+    recordings = set()
+    for ids in ((5,), (6, 7, 8, 9), (10, 11)):
+        found, plain = (search(m, [SearchRequest(ids)], SearchOptions(2, 0.6)) for m in (twin, model))
+        assert found[0][0].ids == plain[0][0].ids
+        recordings |= set(_recordings[twin])
+    assert len(recordings) == 1

@@ -106,6 +106,16 @@ def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: RankedRows
     return total / beams.penalty(length)[:, None]
 
 
+def penalty_table(alpha: float, steps: int, device: torch.device) -> Tensor:
+    """lp of each length from 0 to `steps`.
+
+    >>> penalty_table(1.0, 2, torch.device("cpu")).mul(6).tolist()
+    [5.0, 6.0, 7.0]
+    """
+    penalties = [length_penalty(length, alpha) for length in range(steps + 1)]
+    return torch.tensor(penalties, dtype=torch.float64, device=device)
+
+
 def reach_now(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
     """A live hypothesis counts as much as if it were complete."""
     return total / beams.penalty(length)
@@ -162,11 +172,7 @@ class Beams:
             ends=Ends(torch.full_like(total, -math.inf), none, none, none.float(), torch.zeros_like(none[:, 0]).bool()),
             done=torch.zeros(size, dtype=torch.bool, device=device),
             nbest=nbest,
-            penalties=torch.tensor(
-                [length_penalty(length, strategy.alpha) for length in range(max(limits, default=0) + 2)],
-                dtype=torch.float64,
-                device=device,
-            ),
+            penalties=penalty_table(strategy.alpha, max(limits, default=0) + 1, device),
             memo={} if strategy.remember is None else strategy.remember(goals, width, device),
         )
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor
 
-from regard.decode.beam import Beams, Strategy, pick_best, rank_by_length, reach_now
+from regard.decode.beam import Beams, Strategy, penalty_table, pick_best, rank_by_length, reach_now
 from regard.decode.greedy_kernel import HAS_TRITON, advance_greedy
 from regard.decode.history import History
 from regard.decode.hypothesis import Hypothesis
@@ -120,7 +120,9 @@ def as_recorded(live: Any, model: Model, step: Step) -> Any:
     if found is None:
         copies = {name: getattr(live, name).clone() for name in ("step", "limit", "token", "total", "done")}
         ends = type(live.ends)(*(part.clone() for part in live.ends.parts()))
-        found = RecordedBeams(replace(live, history=room, ends=ends, **copies))
+        # for every length that its history has room for: others may join or come later that may become longer
+        penalties = penalty_table(live.strategy.alpha, room.token.shape[1], room.token.device)
+        found = RecordedBeams(replace(live, history=room, ends=ends, penalties=penalties, **copies))
         found.record(step.logits)
         while len(known) >= KEPT:
             known.pop(next(iter(known)))
