@@ -7,23 +7,20 @@ one to report for Spanish, which has no newstest2014.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chain_cost import StageCost
 from chain_plan import DIRECTIONS, pair_of
-
-from regard.bundle.find import find_model
-from regard.bundle.folder import CARD
-from regard.bundle.json_file import read_json
 
 if TYPE_CHECKING:
     from chain import Chain
 
 HERE = Path(__file__).parent
 NAMES = {"en": "English", "fr": "French", "de": "German", "es": "Spanish"}
+SAID = ("voice.", "tatoeba.", "europarl.")  # how files of OUT/said begin
 LINES, TINY_LINES = 200, 20  # of each text
 # Names of files in DATA without the language at their end; {pair} is en-fr, {other} fr.
 FITTED_ON = {
@@ -41,23 +38,31 @@ MEASURED_ON = {
 Sets = list[tuple[str, Path, Path]]  # name, sources, references
 
 
-def about_of(way: str, itself: bool) -> str:
-    """general-about.toml for one direction."""
+def about_of(way: str, teacher: str) -> str:
+    """general-about.toml for one direction of a model with this teacher, "" for none."""
     source, target = way.split("-")
     text = (HERE / "general-about.toml").read_text(encoding="utf-8")
-    of_all = [(line, re.search(r"# only (\w\w)$", line)) for line in text.splitlines()]
-    lines = [line for line, only in of_all if only is None or only[1] in (source, target)]
-    teacher = (
-        "the model itself, halfway through its training," if itself else "a larger model trained on the same pairs"
-    )
+    stated = [line for line in text.splitlines() if not line.startswith("#")]
+    of_all = [(line, re.search(r"  # only (\w+)$", line)) for line in stated]
+    true = (source, target, "taught" if teacher else "untaught")
+    lines = [line[: only.start()] if only else line for line, only in of_all if only is None or only[1] in true]
     said = {"SOURCE": NAMES[source], "TARGET": NAMES[target], "TEACHER": teacher}
     return re.sub("|".join(said), lambda found: said[found[0]], "\n".join(lines)) + "\n"
 
 
-def taught_itself(chain: Chain) -> bool:
-    """Whether the student goes on from a teacher, whose shape it then has, as --self-taught makes it."""
-    card = read_json(find_model(chain.out / chain.student) / CARD)
-    return chain.self_taught or Path(card.get("started_from", {}).get("folder", "")).name.startswith("teacher")
+def teacher_of(card: Mapping[str, Any]) -> str:
+    """Who made the translations that a model learnt from, by its card: none where there are none among its corpora. A
+    student that goes on from a teacher has its shape, as --self-taught makes it.
+
+    >>> corpus = {"src": "voice.en-fr.en", "tgt": "voice.en-fr.fr"}
+    >>> teacher_of({"recipe": {"data": {"corpus": [corpus]}}})
+    'a larger model trained on the same pairs'
+    """
+    corpora = card.get("recipe", {}).get("data", {}).get("corpus", [])
+    if not any(Path(corpus["src"]).name.startswith(SAID) for corpus in corpora):
+        return ""
+    itself = Path(card.get("started_from", {}).get("folder", "")).name.startswith("teacher")
+    return "the model itself, halfway through its training," if itself else "a larger model trained on the same pairs"
 
 
 def views(chain: Chain, seconds: float) -> Iterator[StageCost]:

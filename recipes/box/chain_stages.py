@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chain_cost import StageCost
-from chain_finish import about_of, calibrate, taught_itself, views
+from chain_finish import about_of, calibrate, teacher_of, views
 from chain_plan import DIRECTIONS, Said, pair_of, training_minutes
 from chain_texts import lines_of, write_texts
 from rich.console import Console
 
 from regard.bundle.bundle import read_words
 from regard.bundle.find import find_model
-from regard.bundle.folder import TOKENIZER, WORDS
+from regard.bundle.folder import CARD, TOKENIZER, WORDS
+from regard.bundle.json_file import read_json
 from regard.data.cache import learnt_before
 from regard.data.splits import find_splits
 from regard.errors import InputError
@@ -247,7 +248,9 @@ def pack_one(chain: Chain, way: str) -> None:
     source, target = way.split("-")
     folder, texts = chain.out / "boxed", chain.out / "texts"
     said = texts / f"about-{way}.toml"
-    said.write_text(about_of(way, taught_itself(chain)), encoding="utf-8")
+    said.write_text(
+        about_of(way, teacher_of(read_json(find_model(chain.out / chain.student) / CARD))), encoding="utf-8"
+    )
     words = ["--out", folder / way, "--tag", f"<{target}>", "--weights", "int8", "--about", said]
     words += ["--beside", folder / DIRECTIONS[0]] if way != DIRECTIONS[0] else []
     pairs = texts / f"words.{pair_of(source, target)}"

@@ -35,19 +35,33 @@ def test_examples() -> None:
     assert doctest.testmod(cost).failed == 0
 
 
+@pytest.mark.parametrize("teacher", ["", "the model itself"])
 @pytest.mark.parametrize("way", WAYS)
-def test_each_direction_is_described(finish: ModuleType, way: str, tmp_path: Path) -> None:
+def test_each_direction_is_described(finish: ModuleType, way: str, teacher: str, tmp_path: Path) -> None:
     file = tmp_path / "about.toml"
-    file.write_text(finish.about_of(way, itself=True), encoding="utf-8")
+    file.write_text(finish.about_of(way, teacher), encoding="utf-8")
     about = read_about(file)
     names = [finish.NAMES[language] for language in way.split("-")]
     assert about["languages"] == tuple(names)
     assert about["title"] == f"{names[0]} to {names[1]}, general text"
-    assert "the model itself" in about["training"]
-    assert not any(mark in file.read_text(encoding="utf-8") for mark in ("SOURCE", "TARGET", "TEACHER", "# only fr"))
+    assert ("the model itself" in about["training"]) == bool(teacher)
+    assert ("from no translations by models" in about["training"]) == (not teacher)
+    assert any(data["name"].startswith("Common Voice") for data in about["data"]) == bool(teacher)
+    assert not any(mark in file.read_text(encoding="utf-8") for mark in ("SOURCE", "TARGET", "TEACHER", "# only"))
     limits = " ".join(about["limits"])
     assert ("no everyday pairs" in limits) == ("es" in way)
     assert ("was not evaluated" in limits) == ("fr" not in way)
+
+
+def test_who_taught_a_model_is_in_its_card(finish: ModuleType) -> None:
+    def card(source: str, start: str | None) -> dict[str, Any]:
+        begun = {"started_from": {"folder": start}} if start else {}
+        return {"recipe": {"data": {"corpus": [{"src": "train.en"}, {"src": source}]}}} | begun
+
+    assert doctest.testmod(finish).failed == 0
+    assert finish.teacher_of(card("grammar.en", "runs/teacher-1")) == ""
+    assert finish.teacher_of(card("runs/said/voice.en-fr.en", "runs/teacher-1")).startswith("the model itself")
+    assert finish.teacher_of(card("voice.en-fr.en", "student-0")).startswith("a larger model")
 
 
 @pytest.mark.parametrize("way", WAYS)
