@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from general import cards, goals, page, sets
 from general.measure import Candidate, Record, beside, measure, measure_pronouns, tag_for
 from general.peers import peer_outputs, peers_folder
-from general.speed import size, speed
+from general.speed import SpeedText, size, speed
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
@@ -40,6 +40,8 @@ from regard.bundle.json_file import read_json
 from regard.errors import InputError, RegardError
 from regard.files import write_atomically
 from regard.translator import Translator
+
+SPEED_SETS = ("flores-devtest", "tatoeba v2021-08-07")  # long sentences with names and numbers, and everyday ones
 
 
 class Job(NamedTuple):
@@ -290,20 +292,27 @@ def timed(candidate: Candidate, test: sets.TestSet) -> tuple[Record, list[str]]:
 
 
 def how_fast(job: Job, given: Given, candidate: Candidate) -> Record:
-    """On FLORES where it is there, else, for English and French, on the embedded grammar."""
+    """On FLORES and Tatoeba where they are there, else, for English and French, on the embedded grammar."""
     source, target = sets.languages_of(job.direction)
-    found = [*sets.find_sets(job.direction, given.tests, ["flores-devtest"])]
+    found = [*sets.find_sets(job.direction, given.tests, SPEED_SETS)]
     if not found and {source, target} == {"en", "fr"}:
         found = [*sets.own_sets(job.direction, ["grammar test"])]
     if not found:
         raise InputError(
             f"the speed of {job.direction} is measured on FLORES, which is in none of the folders of --tests"
         )
-    sides = {source: found[0].sources, target: found[0].references}
+    both = {test.name: {source: test.sources, target: test.references} for test in found}
+    texts = {name: SpeedText(sides[source], sides["en"]) for name, sides in both.items()}
     assert job.folder is not None
     ours = Candidate(job.direction, None, loaded(job.folder, "cpu", "ctranslate2"), candidate.tag)
     other = loaded(find_bundle(given.beside), "cpu", "ctranslate2") if given.beside else None
-    return speed(ours, sides[source], Candidate("en-fr", None, other) if other else None, sides["en"])
+    measured = speed(ours, texts, Candidate("en-fr", None, other) if other else None)
+    for name, ways in measured["latency"].items():
+        for way in ("checked", "bare"):
+            one = ways[way]
+            beside = f", {one['ratio']:.2f} times the other's {one['beside_median_ms']:.0f}" if "ratio" in one else ""
+            print(f"  {name}, one sentence, {way}: median {one['median_ms']:.0f} ms{beside}; mean {one['mean_ms']:.0f}")
+    return measured
 
 
 if __name__ == "__main__":

@@ -57,7 +57,9 @@ def judged(results: Mapping[str, Any], box_bytes: int | None = None) -> Iterator
         verdict = "met" if box_bytes <= MOST_BYTES else "missed"
         yield f"bytes of the box ≤ {MOST_BYTES / 1e6:g} MB: {box_bytes / 1e6:.1f} MB, {verdict}"
     for direction, found in results.items():
-        ratio = found.get("speed", {}).get("beside", {}).get("latency_ratio")
-        if ratio is not None:
-            verdict = "met" if ratio <= MOST_LATENCY else "missed"
-            yield f"{direction:<6} latency ≤ {MOST_LATENCY:g} times the other's: {ratio:.2f}, {verdict}"
+        for text, ways in found.get("speed", {}).get("latency", {}).items():
+            for way in (way for way in ("checked", "bare") if "ratio" in ways[way]):
+                ratio = ways[way]["ratio"]
+                verdict = "met" if ratio <= MOST_LATENCY else "missed"
+                wanted = f"{direction:<6} {text}, {way}: latency ≤ {MOST_LATENCY:g} times the other's"
+                yield f"{wanted}: {ratio:.2f}, {verdict}"

@@ -1,30 +1,47 @@
 """How large a model is and how fast, as `regard translate` uses it, and in the same run beside another one.
 
-CTranslate2 in 8 bits with the default options: sentences are cut, spans protected, doubtful ones tried again.
-Both take turns, sentence by sentence, so that what else the machine does is the same for both.
+CTranslate2 in 8 bits, one sentence at a time and many at once, in two ways:
+
+    checked   the default options: sentences are cut, spans protected, word links and confidence found, doubtful ones
+              tried again. This is what a user waits for
+    bare      the model's search alone
+
+All take turns, sentence by sentence. The time of one sentence is processor time of this process, which other work on
+the machine changes little; CTranslate2 translates one sentence in one thread, so on a machine with nothing else to do
+it is what the clock shows. Sentences/s are by the clock.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from general.measure import Candidate
 from regard.bundle.folder import weights_file
 from regard.decode.converted_model import usable_cores
+from regard.decode.translator import MeasuringOptions
 from regard.files import checksum
 
-SINGLE, BULK, ROUNDS, WARM = 50, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
+SINGLE, BULK, ROUNDS, WARM = 100, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
+BARE: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "auto"}
 
 
-def seconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+class SpeedText(NamedTuple):
+    """Sentences in the language of a model, and the same ones in that of the model beside it."""
+
+    sources: Sequence[str]
+    its: Sequence[str]
+
+
+def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    began = clock()
     work()
-    return time.perf_counter() - began
+    return clock() - began
 
 
 def size(folder: Path) -> dict[str, Any]:
@@ -33,32 +50,44 @@ def size(folder: Path) -> dict[str, Any]:
     return {"weights_bytes": file.stat().st_size, "weights_checksum": checksum(file)}
 
 
-def speed(model: Candidate, sources: Sequence[str], other: Candidate | None, its: Sequence[str]) -> dict[str, Any]:
-    """Sentences/s and the median latency of one sentence in ms. `other` translates `its` sentences: the same ones, in
-    its own language."""
-    both = [(model, sources), *([(other, its)] if other else [])]
-    calls = [(partial(one.any.translate, tag=one.tag), lines) for one, lines in both]
-    for call, lines in calls:
-        for line in lines[:WARM]:
-            call(line)
-    single: list[list[float]] = [[] for _ in calls]
-    for i in range(min(SINGLE, len(sources))):
-        for (call, lines), times in zip(calls, single, strict=True):
-            times.append(seconds(partial(call, lines[i])))
-    bulk = [[len(lines[:BULK]) / seconds(partial(call, lines[:BULK])) for call, lines in calls] for _ in range(ROUNDS)]
-    latency = [1000 * statistics.median(times) for times in single]
-    rates = [statistics.median(some) for some in zip(*bulk, strict=True)]
-    found = {
+def speed(model: Candidate, texts: Mapping[str, SpeedText], other: Candidate | None) -> dict[str, Any]:
+    """The latency of one sentence on each text (`latency`), and sentences/s on the first one."""
+    first = next(iter(texts.values()))
+    both = [(model, first.sources), *([(other, first.its)] if other else [])]
+    calls = [partial(one.any.translate, lines[:BULK], tag=one.tag) for one, lines in both]
+    found: dict[str, Any] = {
         "cores": usable_cores(),
-        "sentences": len(single[0]),
-        "latency_ms": latency[0],
-        "sentences_per_s": rates[0],
+        "latency": {name: latency(model, text, other) for name, text in texts.items()},
     }
+    bulk = [[min(BULK, len(first.sources)) / seconds(call) for call in calls] for _ in range(ROUNDS)]
+    found["sentences_per_s"] = statistics.median(one[0] for one in bulk)
     if other is not None:
-        found["beside"] = {
-            "latency_ms": latency[1],
-            "sentences_per_s": rates[1],
-            "latency_ratio": latency[0] / latency[1],
-            "rate_ratio": statistics.median(one[0] / one[1] for one in bulk),
-        }
+        found["rate_ratio"] = statistics.median(one[0] / one[1] for one in bulk)
+    return found
+
+
+def latency(model: Candidate, text: SpeedText, other: Candidate | None) -> dict[str, Any]:
+    """Of one sentence in ms: median and mean; beside another model also how many times its median that is."""
+    ways: dict[str, Mapping[str, Any]] = {"checked": {}, "bare": BARE}
+    sides = [("", model, text.sources), *([("beside ", other, text.its)] if other else [])]
+    calls = {
+        f"{side}{way}": (partial(one.any.translate, tag=one.tag, **options), lines)
+        for way, options in ways.items()
+        for side, one, lines in sides
+    }
+    for call, lines in calls.values():
+        for line in islice(lines, WARM):
+            call(line)
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for i in range(min(SINGLE, len(text.sources))):
+        for name, (call, lines) in calls.items():
+            times[name].append(1000 * seconds(partial(call, lines[i]), time.process_time))
+    found: dict[str, Any] = {"sentences": min(SINGLE, len(text.sources))}
+    for way in ways:
+        figures = {"median_ms": statistics.median(times[way]), "mean_ms": statistics.mean(times[way])}
+        if other is not None:
+            figures["beside_median_ms"] = statistics.median(times[f"beside {way}"])
+            figures["beside_mean_ms"] = statistics.mean(times[f"beside {way}"])
+            figures["ratio"] = figures["median_ms"] / figures["beside_median_ms"]
+        found[way] = figures
     return found

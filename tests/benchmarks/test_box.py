@@ -127,11 +127,12 @@ def test_the_two_engines_and_the_speed_may_be_measured_in_two_runs(
     assert test["metrics"] == before["tests"]["flores-devtest"]["metrics"]
     assert test["ctranslate2"][0]["score"] > 90
     assert found["peers"] == before["peers"]  # tested against what the native engine said
-    assert found["speed"]["sentences"] == len(LINES)
-    assert found["speed"]["beside"]["latency_ratio"] > 0
-    assert (
-        f"latency ≤ 1.5 times the other's: {found['speed']['beside']['latency_ratio']:.2f}" in capsys.readouterr().out
-    )
+    latency = found["speed"]["latency"]["flores-devtest"]
+    assert latency["sentences"] == len(LINES)
+    out = capsys.readouterr().out
+    for way in ("checked", "bare"):
+        assert latency[way]["ratio"] > 0
+        assert f"{way}: latency ≤ 1.5 times the other's: {latency[way]['ratio']:.2f}" in out
 
 
 def test_a_run_in_training_is_measured_in_the_directions_it_has_tags_for(
