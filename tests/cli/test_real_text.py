@@ -45,7 +45,7 @@ def test_doubtful_sentences_are_one_line_and_with_strict_code_3(call: Call, tmp_
     careless = call(*words, "--strict", "--no-guard")
     assert (careless.code, careless.err) == (0, "")
     rows = [json.loads(line) for line in call(*words, "--json").out.splitlines()]
-    assert [len(row["warnings"]) for row in rows] == [0, 1]
+    assert [bool(row["warnings"]) for row in rows] == [False, True]
     assert rows[1]["sentences"][0]["reasons"][0]["name"] == "language"
 
 

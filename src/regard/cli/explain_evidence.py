@@ -62,7 +62,7 @@ def evidence(
 
     \b
       regard explain evidence "The black cat sleeps." --out evidence.html
-      regard explain evidence "The black cat sleeps." --blank removed --cut cross:2:1 --cut each
+      regard explain evidence --model en-fr-classic "The black cat sleeps." --blank removed --cut cross:2:1 --cut each
     """
     from regard.explain import evidence as measured
     from regard.explain.cutting import parse_head
