@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from converted import engines
+from converted import engines, saved_transformer
 from regard.align.attention import RowMeaning
+from regard.bundle.written_pieces import to_card
 from regard.decode.constraints import All, EachOnce, Never, NoRepeat, Terms
 from regard.decode.ctranslate2_engine import CTranslate2Engine
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
@@ -22,7 +23,7 @@ from regard.decode.options import SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.resumed_search import BrokenDraft, KnownRules, ResumedSearch, breaks, keeps, rules_of
 from regard.text.slots import SLOTS
-from regard.text.tokenizer import Tokenizer
+from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
 from support import LINES
 
@@ -107,6 +108,21 @@ def test_the_result_does_not_depend_on_the_other_sentences(
     together = engine.search(requests, BEAM)
     assert [engine.search([one], BEAM)[0][0].ids for one in requests] == [some[0].ids for some in together]
     assert counting.asked == 0
+
+
+def test_a_beginning_may_have_pieces_that_are_not_written_after_the_tag(tmp_path: Path) -> None:
+    tagged = Tokenizer.train(lambda: iter(LINES * 3), TextConfig(vocab_size=360, tags=("<a>", "<b>")))
+    some = np.zeros(tagged.target_size, np.int64)
+    some[300:340] = 1
+    saved_transformer(tmp_path / "bundle", tagged, {"written_pieces": to_card({"<a>": some, "<b>": some})})
+    ours, native = engines(tmp_path / "bundle", tmp_path / "out")
+    slots = EachOnce(frozenset(tagged.slot_ids[:1]), frozenset(tagged.slot_ids))
+    ids = [(*tagged.tag_ids("<a>"), *one) for one in tagged.encode_source([f"The {ONE} eats.", f"{ONE}"])]
+    requests = [SearchRequest(one, slots) for one in ids]
+    for (best, *_), request in zip(ours.search(requests, BEAM), requests, strict=True):
+        (log_probs,) = native.log_probs([request.ids], [best.ids])
+        assert keeps(best.ids, slots)
+        assert best.log_prob == pytest.approx(log_probs[: len(best.log_probs)].sum(), abs=1e-3)
 
 
 def test_runs_of_tokens_are_not_repeated(both: tuple[CTranslate2Engine, Engine], translator: Translator) -> None:

@@ -228,14 +228,15 @@ class ResumedSearch:
         self, drafts: Mapping[int, BrokenDraft], asked: Mapping[int, Sequence[Ids]], options: SearchOptions
     ) -> dict[int, list[Resumed]]:
         """What was found from each beginning of each draft. Batches are of those with the same tokens left out, and all
-        are begun before the first is waited for."""
-        alike: dict[tuple[frozenset[str], int, bool], list[tuple[int, Ids]]] = defaultdict(list)
+        are begun before the first is waited for. All pieces may be said, whatever the tag: given a beginning with one
+        that a tag's map does not have, CTranslate2 (4.8) returns another piece in its place."""
+        alike: dict[tuple[frozenset[str], int], list[tuple[int, Ids]]] = defaultdict(list)
         for i, draft in drafts.items():
             rules = rules_of(draft.request.constraint)
             assert rules is not None
             for begun in asked[i]:
                 never = self._never(rules.slots, begun)
-                alike[never, rules.no_repeat, self.model.limited([draft.request.ids])].append((i, begun))
+                alike[never, rules.no_repeat].append((i, begun))
         batches = [
             (told, [some[place] for place in batch])
             for told, some in alike.items()
@@ -243,7 +244,7 @@ class ResumedSearch:
         ]
         width = min(options.beam, WIDEST)
         pending: list[tuple[tuple[int, Ids], AsyncTranslationResult]] = []
-        for (never, no_repeat, limited), batch in batches:
+        for (never, no_repeat), batch in batches:
             sources = [drafts[i].request.ids for i, _ in batch]
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
@@ -255,7 +256,6 @@ class ResumedSearch:
                 suppress_sequences=[[token] for token in sorted(never)],
                 max_input_length=0,
                 max_decoding_length=max(map(limit_of, sources)) + 1,
-                use_vmap=limited,
                 return_end_token=True,
                 return_scores=True,
                 return_attention=True,
