@@ -107,13 +107,11 @@ def test_nothing_to_explain_is_one_line(call, command, text, says):
     assert says in said.err
 
 
-@pytest.mark.parametrize(
-    "command", [["attention"], ["heads"], ["arcs", "--word", "animals"], ["evidence"], ["step"], ["lattice"]]
-)
-def test_all_commands_explain_what_translate_prints(call, command):
+def test_all_commands_explain_what_translate_prints(call):
     text = "PLEASE DO NOT FEED THE ANIMALS."
     translation = call("translate", text).out.strip()
     assert "ANIMAUX" in translation
-    said = call("explain", *command, text, "--device", "cpu")
-    assert said.code == 0, said.err
-    assert translation.lower() in said.out.lower()
+    for command in (["attention"], ["heads"], ["arcs", "--word", "animals"], ["evidence"], ["step"], ["lattice"]):
+        said = call("explain", *command, text, "--device", "cpu")
+        assert said.code == 0, said.err
+        assert translation.lower() in said.out.lower()
