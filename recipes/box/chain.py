@@ -17,8 +17,12 @@ Stages, each of which is skipped if it was done before in OUT:
     calibrate    benchmarks/guard.py: what a confidence means, fitted on held-out text of each direction
     table        benchmarks/box.py with these six                                                    OUT/results.json
 
+The minutes count from the start of the process. A stage that fails is said so, loudly, and the following ones are done
+as far as what they need is there; the exit code is then 1.
+
 Work can be spread over sessions: --stage names the stages of this one, and the minutes are divided among them. A
-training that was killed goes on from its checkpoint. To train a model further than its minutes, start another from it:
+training that was killed goes on from its checkpoint, a translation behind its last whole chunk. To train a model
+further than its minutes, start another from it:
 
     chain.py … --minutes 24 --stage texts encode teacher                        one session, only a teacher
     chain.py … --minutes 24 --stage texts encode teacher --seeds 2 --start-from OUT/teacher-1    goes on as teacher-2
@@ -50,10 +54,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
 import tomllib
+import traceback
+from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,6 +78,7 @@ from chain_plan import (
     encode_seconds,
     epoch,
     measure,
+    process_began,
     search_seconds,
     to_be_said,
     tokens_per_second,
@@ -78,7 +86,7 @@ from chain_plan import (
 )
 from chain_texts import cut
 
-from regard.errors import RegardError
+from regard.errors import RegardError, RunError
 from regard.models.table import make_model
 from regard.recipe.read import recipe_from_tables
 from regard.recipe.recipe import Recipe
@@ -114,10 +122,10 @@ class Chain:
     gold: Path | None = None
     recipes: dict[str, Path] = field(default_factory=dict)
     cores: int = 1
+    began: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self.costs = CostLog(self.out / "cost.json")
-        self.began = time.monotonic()
         self.log = self.out / "chain.log"
 
     def say(self, line: str) -> None:
@@ -125,6 +133,10 @@ class Chain:
         print(f"{stamp}  {line}", flush=True)
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"{stamp}  {line}\n")
+
+    def alarm(self, line: str) -> None:
+        """What nobody may overlook in a long log."""
+        self.say(f"!!!!! {line}")
 
     def tables(self, name: str) -> dict[str, Any]:
         """A recipe with its folders, without the corpora whose files are not there (yet)."""
@@ -156,6 +168,9 @@ class Chain:
     def teacher_folders(self) -> list[Path]:
         return self.teachers or [self.out / f"teacher-{seed}" for seed in self.seeds]
 
+    def teachers_there(self) -> list[Path]:
+        return [folder for folder in self.teacher_folders() if stages.is_model(folder)]
+
     def done(self, stage: str) -> bool:
         """Whether a stage was done before, and its result is there: a later session may have another machine."""
         if self.again:
@@ -173,10 +188,15 @@ class Chain:
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", env=places
         ) as process:
             assert process.stdout is not None
-            for line in process.stdout:
-                self.say(f"   {name + ' ' if name else ''}{line.rstrip()}")
+            shown = (self.say(f"   {name + ' ' if name else ''}{line.rstrip()}") for line in process.stdout)
+            try:
+                deque(shown, maxlen=0)
+            except KeyboardInterrupt:
+                process.terminate()  # a training saves its state before it ends
+                process.communicate()
+                raise
         if process.returncode:
-            raise SystemExit(f"stopped: {' '.join(map(str, words))} ended with code {process.returncode}")
+            raise RunError(f"{' '.join(map(str, words))} ended with code {process.returncode}")
 
     # ── the plan ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -242,21 +262,39 @@ class Chain:
     # ── the stages ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def go(self) -> None:
+        """Every stage whose needs are there, whatever became of those before it."""
         self.print_plan()
+        failed = []
         for stage in self.wanted:
             if self.done(stage):
                 self.say(f"{stage}: done before")
-                continue
-            seconds = self.allotted(stage)
-            self.say(f"{stage}: {seconds:,.0f} s planned")
-            began = time.monotonic()
+            elif lacking := stages.missing(self, stage):
+                self.alarm(f"{stage}: left out, for it needs {lacking}")
+                failed.append(stage)
+            elif not self.succeeds(stage):
+                failed.append(stage)
+        for line in self.costs.table().text().splitlines():
+            self.say(line)
+        if failed:
+            raise RunError(f"failed: {', '.join(failed)}; why is in {self.log}. The same command goes on")
+
+    def succeeds(self, stage: str) -> bool:
+        seconds = self.allotted(stage)
+        self.say(f"{stage}: {seconds:,.0f} s planned")
+        began = time.monotonic()
+        try:
             for cost in stages.STAGE[stage](self, seconds):
                 cost.seconds, cost.planned = time.monotonic() - began, seconds
                 self.costs.add(cost)
                 began, seconds = time.monotonic(), 0.0
-            self.say(f"{stage}: {self.costs.stages[-1].seconds:,.0f} s; {self.costs.stages[-1].note}")
-        for line in self.costs.table().text().splitlines():
-            self.say(line)
+        except Exception as problem:  # whatever it is, the time of the stages after it must not be lost
+            if not isinstance(problem, RegardError):
+                for line in traceback.format_exc().splitlines():
+                    self.say(f"   {line}")
+            self.alarm(f"{stage}: failed after {time.monotonic() - began:,.0f} s: {problem}")
+            return False
+        self.say(f"{stage}: {self.costs.stages[-1].seconds:,.0f} s; {self.costs.stages[-1].note}")
+        return True
 
 
 def chain_of(given: argparse.Namespace) -> Chain:
@@ -288,6 +326,7 @@ def chain_of(given: argparse.Namespace) -> Chain:
         self_taught=given.self_taught,
         student=given.student,
         again=given.again,
+        began=process_began(),
         recipes={
             "teacher": given.student_recipe if given.self_taught else given.teacher_recipe,
             "student": given.student_recipe,
@@ -323,6 +362,7 @@ def main() -> None:
     options.add_argument("--teacher-recipe", type=Path, default=HERE / "general-teacher.toml")
     options.add_argument("--student-recipe", type=Path, default=HERE / "general-student.toml")
     given = options.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as by Ctrl-C: what is running saves its state
     chain = chain_of(given)
     try:
         if given.plan:
@@ -331,6 +371,8 @@ def main() -> None:
             chain.go()
     except RegardError as problem:
         raise SystemExit(str(problem)) from None
+    except KeyboardInterrupt:
+        raise SystemExit("stopped; the same command goes on") from None
 
 
 if __name__ == "__main__":

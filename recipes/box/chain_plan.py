@@ -1,4 +1,4 @@
-"""What a chain (`chain.py`) is going to do, and how long each part may take: arithmetic alone.
+"""What a chain (`chain.py`) is going to do, and how long each part may take.
 
 The minutes are divided so: texts, encoding, packing and the table take what they take, by the rates below; the rest is
 the teacher's, the translating and the student's, by SHARES. It is divided again before every stage, with the time that
@@ -8,6 +8,8 @@ is left by then, so that a slow stage shortens the following ones and not the ch
 from __future__ import annotations
 
 import math
+import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +97,17 @@ def search_seconds(tokens: float, beam: int, device: str) -> float:
 def encode_seconds(pairs: int, cores: int, learnt: bool) -> float:
     """Of a vocabulary, unless it is there, and of encoding."""
     return pairs / (ENCODED * cores) + (0.0 if learnt else VOCABULARY)
+
+
+def process_began() -> float:
+    """When this process did, by `time.monotonic`; now, where the system does not say. The imports of a
+    script take seconds, many on a machine that has just been started."""
+    try:
+        ticks = int(Path("/proc/self/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19])  # since boot
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return time.monotonic()
+    return time.monotonic() - age
 
 
 def divide(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from chain_beside import encoding_beside
 from chain_cost import StageCost
 from chain_finish import about_of, calibrate, teacher_of, views
-from chain_plan import DIRECTIONS, Said, pair_of, training_minutes
+from chain_plan import DIRECTIONS, pair_of, training_minutes
+from chain_say import publish_all, translate
 from chain_texts import lines_of, write_texts
 from rich.console import Console
 
@@ -24,8 +23,8 @@ from regard.bundle.find import find_model
 from regard.bundle.folder import CARD, TOKENIZER, WORDS
 from regard.bundle.json_file import read_json
 from regard.data.cache import learnt_before
-from regard.data.splits import find_splits
-from regard.errors import InputError
+from regard.data.splits import Splits, find_splits
+from regard.errors import InputError, RegardError
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress, has_checkpoint
@@ -73,6 +72,29 @@ def results(chain: Chain, stage: str) -> list[Path]:
     return [chain.out / name for name in names[stage]]
 
 
+def missing(chain: Chain, stage: str) -> str:
+    """What a stage cannot do without, if it is not there: the stage before may have failed."""
+    texts, boxed = chain.out / "texts" / "dev.en", [chain.out / "boxed" / way for way in DIRECTIONS]
+    teacher, student = "a teacher", f"a model in {chain.out / chain.student}"
+    needs = {
+        "encode": {str(texts): texts.is_file()},
+        "teacher": {str(texts): texts.is_file()},
+        "translate": {teacher: bool(chain.teachers_there())},
+        "encode-said": {teacher: bool(chain.teachers_there())},
+        "student": {str(texts): texts.is_file(), teacher: bool(chain.teachers_there()) or not chain.self_taught},
+        "pack": {student: is_model(chain.out / chain.student)},
+        **{later: {str(way): way.is_dir() for way in boxed} for later in ("views", "calibrate", "table")},
+    }
+    return ", ".join(name for name, there in needs.get(stage, {}).items() if not there)
+
+
+def is_model(path: Path) -> bool:
+    try:
+        return path.exists() and find_model(path).is_dir()
+    except RegardError:
+        return False
+
+
 def texts(chain: Chain, seconds: float) -> Costs:
     small = 1000 if chain.tiny else None
     write_texts(chain.data, chain.out / "texts", small or GRAMMAR, small or PART)
@@ -94,9 +116,10 @@ def encode(chain: Chain, seconds: float) -> Costs:
 
 
 def encode_said(chain: Chain, seconds: float) -> Costs:
-    """The student's text, with the teacher's vocabulary: what the teacher was trained on is not encoded again."""
-    given = find_model(chain.teacher_folders()[0])
-    note = encoded(chain, chain.recipe("student"), given)
+    """The student's text, with the teacher's vocabulary: what the teacher was trained on, and what was encoded beside
+    other stages, is not encoded again."""
+    publish_all(chain.out / "said")
+    note = encoded(chain, chain.recipe("student"), find_model(chain.teachers_there()[0]))
     results(chain, "encode-said")[0].touch()
     yield StageCost("encode-said", "cpu", note=note)
 
@@ -109,17 +132,25 @@ def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
     if given is None:
         tokenizer = learn_text(recipe.data, recipe.text, splits, console)
     else:
-        tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), lambda: vocabulary_in(given, recipe))
+        tokenizer = remember_vocabulary(recipe, splits, given)
     batches = make_batches(recipe.data, recipe.train, splits.train, tokenizer, Progress(), console)
     assert splits.dev is not None
-    dev, pairs = read_held_out(splits.dev), batches.corpus.report.read
-    words = None if given is None else read_words(given)
-    known = learn_known_words(recipe.data, splits, dev, pairs, words)
+    known = learn_known_words(recipe.data, splits, read_held_out(splits.dev), batches.corpus.report.read)
     folder = chain.out / "vocabulary"
     folder.mkdir(exist_ok=True)
     tokenizer.save(folder / TOKENIZER)
     known.save(folder / WORDS)
     return f"{tokenizer.target_size:,} pieces; {batches.corpus.report.summary()}"
+
+
+def remember_vocabulary(recipe: Recipe, splits: Splits, folder: Path) -> Tokenizer:
+    """Put the vocabulary and the known words of a model into the cache as those of this text: learning the words again
+    would take a minute or two in one process, while the GPU waits."""
+    tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), lambda: vocabulary_in(folder, recipe))
+    words = read_words(folder)
+    if words is not None and splits.dev is not None:
+        learn_known_words(recipe.data, splits, read_held_out(splits.dev), 1, words)
+    return tokenizer
 
 
 def vocabulary_in(folder: Path, recipe: Recipe) -> Tokenizer:
@@ -136,29 +167,36 @@ def teachers_missing(chain: Chain) -> list[int]:
 
 
 def teacher(chain: Chain, seconds: float) -> Costs:
-    missing = teachers_missing(chain)
-    for seed in missing:
-        minutes = training_minutes(seconds, chain.device, len(missing))
-        start = chain.start_from if seed == missing[0] else None
-        yield trained(chain, "teacher", chain.out / f"teacher-{seed}", minutes, seed, start)
+    seeds = teachers_missing(chain)
+    for seed in seeds:
+        minutes = training_minutes(seconds, chain.device, len(seeds))
+        start = chain.start_from if seed == seeds[0] else None
+        with encoding_beside(chain, chain.out / "vocabulary"):
+            cost = trained(chain, "teacher", chain.out / f"teacher-{seed}", minutes, seed, start)
+        yield cost
 
 
 def student(chain: Chain, seconds: float) -> Costs:
     start = chain.start_from if "teacher" not in chain.wanted else None
     if chain.self_taught and start is None:
-        start = chain.teacher_folders()[0]
-    minutes = training_minutes(seconds, chain.device)
-    yield trained(chain, "student", chain.out / chain.student, minutes, 1, start)
+        start = chain.teachers_there()[0]
+    run, minutes = chain.out / chain.student, training_minutes(seconds, chain.device)
+    if not has_checkpoint(run):
+        publish_all(chain.out / "said")  # where translating was ended
+    yield trained(chain, "student", run, minutes, chain.recipe("student").train.seed, start)
 
 
 def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start: Path | None) -> StageCost:
     """Train, or go on with what was interrupted."""
     file = chain.out / f"{run.name}.toml"
     if has_checkpoint(run):
-        chain.run("-m", "regard", "resume", run)
+        chain.run("-m", "regard", "resume", run, *resume_flags(run, minutes))
     else:
         recipe = chain.recipe(name)
         file.write_text(recipe.to_toml(), encoding="utf-8")
+        models = [start] if start else chain.teachers_there() if name == "student" else []
+        if models:
+            remember_vocabulary(recipe, find_splits(recipe.data), find_model(models[0]))
         flags = ["--minutes", f"{minutes:.3f}", "--seed", str(seed), "--device", chain.device]
         if start:
             flags += ["--start-from", str(start)]
@@ -177,56 +215,17 @@ def trained(chain: Chain, name: str, run: Path, minutes: float, seed: int, start
     )  # fmt: skip
 
 
-def translate(chain: Chain, seconds: float) -> Costs:
-    """On a GPU a process for each direction, since CPUs work on the text before and after the search."""
-    folder = chain.out / "said"
-    if chain.again:
-        shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(exist_ok=True)
-    texts: dict[str, list[str]] = {}
-    for one in chain.to_be_said():
-        texts.setdefault(one.direction if chain.device == "cuda" else "all", []).extend(words_of(one, folder))
-    left = max(3.0, seconds - (25 if chain.device == "cuda" else 10))  # imports, and the last chunk
-    models = [word for model in chain.teacher_folders() for word in ("--model", str(model))]
-    common = [sys.executable, str(HERE / "say.py"), *models, "--device", chain.device, "--seconds", f"{left:.0f}"]
-    tallies = side_by_side(chain, [[*common, *words] for words in texts.values()])
-    total = {key: sum(tally[key] for tally in tallies) for key in ("lines", "left_out", "tokens", "flops")}
-    working = max(tally["seconds"] for tally in tallies)  # at the same time
-    note = f"{total['lines']:,} lines, {total['left_out']:,} left out, "
-    note += "all" if all(tally["finished"] for tally in tallies) else "as far as time allowed"
-    yield StageCost("translate", chain.device, tokens=total["tokens"], working=working, flops=total["flops"], note=note)
-
-
-def words_of(one: Said, folder: Path) -> list[str]:
-    names = [str(folder / f"{one.name}.{one.direction}.{language}") for language in (one.source, one.target)]
-    return ["--text", str(one.path), *names, f"<{one.target}>", str(one.beam)]
-
-
-def side_by_side(chain: Chain, commands: list[list[str]]) -> list[dict[str, Any]]:
-    """Several processes at once; the last line of each is JSON."""
-    processes = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
-        for command in commands
-    ]
-    last = [""] * len(processes)
-
-    def follow(number: int) -> None:
-        stream = processes[number].stdout
-        assert stream is not None
-        for line in stream:
-            last[number] = line
-            if not line.startswith("{"):
-                chain.say(f"   {line.rstrip()}")
-
-    threads = [threading.Thread(target=follow, args=(number,)) for number in range(len(processes))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    codes = [process.wait() for process in processes]
-    if any(codes):
-        raise SystemExit("stopped: a translation failed (above); the same command goes on")
-    return [json.loads(line) for line in last]
+def resume_flags(run: Path, minutes: float) -> list[str]:
+    """A run that was cut off has what is left of its minutes, but no more than there are now: its schedule is laid over
+    the new sum, so that its rate still ends at zero."""
+    file = run / "last" / "card.json"
+    if not file.is_file():
+        return []
+    card = json.loads(file.read_text(encoding="utf-8"))
+    planned, spent = card["recipe"]["train"].get("minutes"), card["training_seconds"] / 60
+    if planned is None or planned <= spent + minutes:
+        return []
+    return ["--minutes", f"{spent + minutes:.3f}", "--override"]
 
 
 def pack(chain: Chain, seconds: float) -> Costs:

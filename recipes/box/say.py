@@ -4,16 +4,21 @@
 
 Of each --text (a file, where its lines and where their translations are written, the tag, the beam) as many lines are
 translated as there is time for; texts whose names begin alike take turns, those that stand first come first. What looks
-wrong is left out on both sides: nothing said, an answer that did not end, or one of another length altogether. The last
-line of the output is JSON: what was said, and what it cost.
+wrong is left out on both sides: nothing said, an answer that did not end, or one of another length altogether. One line
+of the output is JSON: what was said, and what it cost.
+
+A text's two files appear when all of it is said or the time is over. Until then its chunks are kept beside them
+(`.part`), and after a failure the same command goes on behind the last whole chunk.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,6 +30,7 @@ from regard.decode.goal import length_limit
 from regard.decode.options import SearchOptions
 from regard.decode.search import search
 from regard.device import pick_device
+from regard.files import write_atomically
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
 from regard.models.for_search import for_search
@@ -47,8 +53,10 @@ class Tally:
     finished: bool = True  # all lines of all files
 
 
-def chunks(path: Path, size: int) -> Iterator[list[str]]:
+def chunks(path: Path, size: int, behind: int = 0) -> Iterator[list[str]]:
+    """The lines behind the first so many."""
     with path.open(encoding="utf-8", newline="\n") as file:
+        deque(islice(file, behind), maxlen=0)
         while some := [line.rstrip("\n") for line in islice(file, size)]:
             yield some
 
@@ -64,7 +72,7 @@ def looks_right(source: int, said: int, limit: int) -> bool:
 
 
 class Sayer:
-    def __init__(self, folders: list[Path], device: str) -> None:
+    def __init__(self, folders: list[Path], device: str, recorded: bool = True) -> None:
         bundles = [Bundle.load(find_model(folder), device) for folder in folders]
         self.tokenizer = bundles[0].tokenizer
         if any(bundle.tokenizer.fingerprint != self.tokenizer.fingerprint for bundle in bundles):
@@ -72,7 +80,8 @@ class Sayer:
         for bundle in bundles:
             bundle.model.eval()
         plain: Model = bundles[0].model if len(bundles) == 1 else Ensemble([bundle.model for bundle in bundles])
-        self.model, self.costs = for_search(plain), [Cost(bundle.model) for bundle in bundles]
+        self.model = for_search(plain) if recorded else plain
+        self.costs = [Cost(bundle.model) for bundle in bundles]
 
     def say(self, lines: list[str], tag: str, beam: int, tally: Tally) -> list[tuple[str, str]]:
         """The lines that were translated well, as far as that can be seen, with their translations."""
@@ -96,38 +105,86 @@ class Sayer:
         return pairs
 
 
+@dataclass
+class SaidSoFar:
+    """How far a text has come: of how many of its lines what was said lies in its parts."""
+
+    read: int = 0
+    kept: int = 0
+    sizes: tuple[int, ...] = (0, 0)  # bytes of the two parts
+
+    @classmethod
+    def of(cls, state: Path, parts: Sequence[Path]) -> SaidSoFar:
+        """Nothing, where a part is not as long as it should be."""
+        if not state.is_file():
+            return cls()
+        found = cls(**json.loads(state.read_text(encoding="utf-8")))
+        there = [part.stat().st_size if part.is_file() else -1 for part in parts]
+        return found if all(size >= wanted for size, wanted in zip(there, found.sizes, strict=True)) else cls()
+
+
 class Job:
-    """A text on its way. Its two files appear when it is done, as far as there was time."""
+    """A text on its way."""
 
     def __init__(self, text: str, source: str, target: str, tag: str, beam: str, size: int) -> None:
         self.outs = [Path(source), Path(target)]
-        self.parts = [out.with_name(f"{out.name}.part") for out in self.outs]
-        self.tag, self.beam, self.lines = tag, int(beam), 0
+        self.parts, self.state = places_of(self.outs)
+        self.tag, self.beam = tag, int(beam)
         self.kind = self.outs[0].name.partition(".")[0]
         self.done = all(out.is_file() for out in self.outs)
-        self.chunks = chunks(Path(text), size)
-        for part in () if self.done else self.parts:
-            part.unlink(missing_ok=True)
+        self.said = SaidSoFar.of(self.state, self.parts)
+        self.chunks = chunks(Path(text), size, self.said.read)
+        if not self.done:
+            cut_to(self.parts, self.said.sizes)
 
     def go_on(self, sayer: Sayer, tally: Tally) -> bool:
-        """Translate the next chunk; False if there is none."""
+        """Translate the next chunk; if there is none, the text is done."""
         lines = next(self.chunks, None)
         if lines is None:
+            self.finish()
             return False
         pairs = sayer.say(lines, self.tag, self.beam, tally)
         for side, part in enumerate(self.parts):
             with part.open("a", encoding="utf-8") as file:
                 file.writelines(" ".join(pair[side].split()) + "\n" for pair in pairs)
-        self.lines += len(pairs)
-        print(f"{self.outs[1].name}: {self.lines:,} lines, {tally.tokens / tally.seconds:,.0f} tokens/s", flush=True)
+        sizes = tuple(part.stat().st_size for part in self.parts)
+        self.said = SaidSoFar(self.said.read + len(lines), self.said.kept + len(pairs), sizes)
+        text = json.dumps(asdict(self.said))
+        write_atomically(self.state, lambda path: path.write_text(text, encoding="utf-8"))
+        speed = f"{tally.tokens / tally.seconds:,.0f} tokens/s"
+        print(f"{self.outs[1].name}: {self.said.kept:,} lines, {speed}", flush=True)
         return True
 
     def finish(self) -> None:
-        for part, out in zip(self.parts, self.outs, strict=True):
-            if self.lines:
-                part.replace(out)
-            else:
-                part.unlink(missing_ok=True)
+        if not self.done:
+            publish(self.outs)
+        self.done = True
+
+
+def places_of(outs: Sequence[Path]) -> tuple[list[Path], Path]:
+    """The parts of a text that is on its way, and the file that says how far it has come."""
+    return [out.with_name(f"{out.name}.part") for out in outs], outs[1].with_name(f"{outs[1].name}.state")
+
+
+def cut_to(parts: Sequence[Path], sizes: Sequence[int]) -> None:
+    """Drop what a failure left of a chunk."""
+    for part, size in zip(parts, sizes, strict=True):
+        if part.is_file():
+            os.truncate(part, size)
+
+
+def publish(outs: Sequence[Path]) -> int:
+    """Give what was said its name; returns the number of pairs."""
+    parts, state = places_of(outs)
+    said = SaidSoFar.of(state, parts)
+    cut_to(parts, said.sizes)
+    for part, out in zip(parts, outs, strict=True):
+        if said.kept:
+            part.replace(out)
+        else:
+            part.unlink(missing_ok=True)
+    state.unlink(missing_ok=True)
+    return said.kept
 
 
 def translate(sayer: Sayer, jobs: list[Job], until: float, tally: Tally) -> None:
@@ -148,14 +205,20 @@ def main() -> None:
     options.add_argument("--text", nargs=len(words), action="append", required=True, metavar=words)
     options.add_argument("--seconds", type=float, default=600.0, help="begin nothing more after this time")
     options.add_argument("--device", default="auto")
+    options.add_argument("--plain", action="store_true", help="search on a GPU without recorded steps, more slowly")
     given = options.parse_args()
     until = time.time() + given.seconds
     device = pick_device(given.device)
     size = CHUNK.get(device.type, CHUNK["cpu"])
     jobs = [Job(*text, size) for text in given.text]
-    sayer, tally = Sayer(given.model, str(device)), Tally()
-    translate(sayer, jobs, until, tally)
-    print(json.dumps(asdict(tally)))
+    tally = Tally()
+    try:
+        translate(Sayer(given.model, str(device), not given.plain), jobs, until, tally)
+    except BaseException:
+        tally.finished = False
+        raise
+    finally:
+        print(json.dumps(asdict(tally)), flush=True)
 
 
 if __name__ == "__main__":

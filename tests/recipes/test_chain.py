@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import json
+import subprocess
+import sys
 import time
 import tomllib
 from collections.abc import Callable
@@ -15,7 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from converted import saved_transformer
+from regard.data import encode
+from regard.data.epochs import encode_epoch
+from regard.errors import RunError
 from regard.recipe.read import recipe_from_tables
+from regard.text.known_words import KnownWords
 from regard.text.tokenizer import TextConfig, Tokenizer
 from support import LINES, load_script
 
@@ -197,3 +203,154 @@ def test_lines_are_said_as_far_as_there_is_time_and_not_twice(tmp_path: Path, mo
         assert (tmp_path / f"{name}.fr").read_text("utf-8").count("\n") == 4
     say.translate(sayer, jobs(), time.time() + 100, tally)
     assert tally.lines == 2 * 4
+
+
+class Breaks:
+    """A sayer that fails at its third chunk."""
+
+    def __init__(self) -> None:
+        self.chunks = 0
+
+    def say(self, lines: list[str], tag: str, beam: int, tally: Any) -> list[tuple[str, str]]:
+        self.chunks += 1
+        if self.chunks == 3:
+            raise RuntimeError("the device is gone")
+        tally.seconds += 1.0
+        return [(line, line.upper()) for line in lines if line != "b"]
+
+
+def test_after_a_failure_a_text_goes_on_behind_its_last_whole_chunk(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("a\nb\nc\nd\ne\nf\ng\n", encoding="utf-8")
+    outs = [str(tmp_path / "said" / f"voice.en-fr.{language}") for language in ("en", "fr")]
+    (tmp_path / "said").mkdir()
+
+    def job() -> Any:
+        return say.Job(str(tmp_path / "text"), *outs, "<fr>", "1", 2)
+
+    with pytest.raises(RuntimeError):
+        say.translate(Breaks(), [job()], time.time() + 100, say.Tally())
+    part = tmp_path / "said" / "voice.en-fr.fr.part"
+    assert part.read_text("utf-8") == "A\nC\nD\n"
+    part.write_text("A\nC\nD\nhalf a li", encoding="utf-8")  # killed while it wrote
+    say.translate(Breaks(), [job()], time.time() + 100, say.Tally())
+    assert [Path(out).read_text("utf-8") for out in outs] == ["a\nc\nd\ne\nf\ng\n", "A\nC\nD\nE\nF\nG\n"]
+    assert sorted(path.name for path in (tmp_path / "said").iterdir()) == ["voice.en-fr.en", "voice.en-fr.fr"]
+
+
+def test_what_a_failed_process_said_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BOX))
+    chain_say = load_script(BOX / "chain_say.py")
+    (tmp_path / "text").write_text("a\nb\nc\nd\ne\nf\ng\n", encoding="utf-8")
+    outs = [str(tmp_path / f"voice.en-fr.{language}") for language in ("en", "fr")]
+    with pytest.raises(RuntimeError):
+        say.translate(
+            Breaks(), [say.Job(str(tmp_path / "text"), *outs, "<fr>", "1", 2)], time.time() + 100, say.Tally()
+        )
+    chain_say.publish_all(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["text", "voice.en-fr.en", "voice.en-fr.fr"]
+    assert Path(outs[0]).read_text("utf-8") == "a\nc\nd\n"
+
+
+def test_a_process_that_fails_is_started_again_and_the_others_go_on(
+    small: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain_say = load_script(BOX / "chain_say.py")
+    codes = {"well": "0", "plain": "'--plain' not in sys.argv", "no": "1"}
+    said = "import sys; print('{\"lines\": 1}'); sys.exit(int("
+    commands = {name: [sys.executable, "-c", f"{said}{code}))"] for name, code in codes.items()}
+    tallies, failed = chain_say.side_by_side(small(), commands, time.monotonic() + 60)
+    assert failed == ["no"]
+    assert len(tallies) == 1 + 2 + 2
+    alarms = [line for line in capsys.readouterr().out.splitlines() if "!!!!!" in line]
+    assert len(alarms) == 3
+    assert sum("goes on without recorded steps" in line for line in alarms) == 2
+
+
+def test_a_stage_that_fails_is_followed_by_those_whose_needs_are_there(
+    small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chain = small(wanted=["encode", "translate", "student", "pack"], tiny=True)
+    stages = sys.modules["chain_stages"]
+    done = []
+
+    def stage(name: str, breaks: bool) -> Any:
+        def run(chain: Any, seconds: float) -> Any:
+            done.append(name)
+            if breaks:
+                raise ZeroDivisionError("a bug")
+            yield cost.StageCost(name, "cpu")
+
+        return run
+
+    table = {name: stage(name, name == "encode") for name in chain.wanted}
+    monkeypatch.setattr(stages, "STAGE", table)
+    (chain.out / "texts").mkdir()
+    (chain.out / "texts" / "dev.en").touch()
+    with pytest.raises(RunError, match=r"failed: encode, translate, pack"):
+        chain.go()
+    assert done == ["encode", "student"]
+    shown = capsys.readouterr().out
+    assert "!!!!! encode: failed after 0 s: a bug" in shown
+    assert "ZeroDivisionError" in shown
+    assert "!!!!! translate: left out, for it needs a teacher" in shown
+    assert f"!!!!! pack: left out, for it needs a model in {chain.out / 'student'}" in shown
+
+
+@pytest.mark.parametrize(
+    ("planned", "spent", "minutes", "expected"),
+    [
+        (10.0, 240, 7.0, []),  # there is time for what is left
+        (10.0, 240, 2.5, ["--minutes", "6.500", "--override"]),
+        (None, 240, 2.5, []),
+    ],
+)
+def test_a_run_that_was_cut_off_has_the_minutes_that_are_left(
+    small: Callable[..., Any], planned: float | None, spent: float, minutes: float, expected: list[str]
+) -> None:
+    chain = small()
+    card = {"recipe": {"train": {"minutes": planned} if planned else {}}, "training_seconds": spent}
+    folder = chain.out / "student" / "last"
+    folder.mkdir(parents=True)
+    (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
+    assert sys.modules["chain_stages"].resume_flags(chain.out / "student", minutes) == expected
+
+
+def test_the_students_text_is_in_the_cache_when_it_begins(
+    small: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Encoded beside other stages as training will look for it; known words are taken over, not learnt."""
+    chain, stages, beside = small(tiny=True), sys.modules["chain_stages"], sys.modules["chain_beside"]
+    for name in ("texts/dev.en", "texts/dev.fr", "texts/part.en-de.en", "texts/part.en-de.de", "said/voice.de-en.de"):
+        (chain.out / name).parent.mkdir(exist_ok=True)
+        (chain.out / name).write_text("ein Satz mit 12 Worten\n" * 20, encoding="utf-8")
+    recipe = chain.recipe("student")
+    tokenizer = Tokenizer.train(lambda: iter([("ein Satz mit 12 Worten", "noch ein Satz")]), recipe.text)
+
+    class Here(beside.EncodingAhead):  # type: ignore[misc, name-defined]
+        """In this process."""
+
+        def __init__(self, *given: Any) -> None:
+            self.begin = lambda epoch: encode_epoch(*given, epoch)
+
+        def wait(self) -> None: ...
+
+    monkeypatch.setattr(beside, "EncodingAhead", Here)
+    first = beside.encode_new(chain, tokenizer, set())
+    assert len(first) == 4  # two corpora, both ways
+    (chain.out / "said" / "voice.de-en.en").write_text("a sentence of 12 words\n" * 20, encoding="utf-8")
+    assert len(beside.encode_new(chain, tokenizer, set(first))) == 2
+
+    folder, recipe = chain.out / "teacher", chain.recipe("student")
+    folder.mkdir()
+    tokenizer.save(folder / "tokenizer.json")
+    KnownWords.learn([("ein Satz", "noch einer")], "de").save(folder / "words.txt")
+    monkeypatch.setattr(encode, "_write", None)
+    monkeypatch.setattr(KnownWords, "learn", None)
+    stages.encoded(chain, recipe, folder)
+
+
+def test_minutes_count_from_the_start_of_the_process() -> None:
+    code = "import sys, time; sys.path.insert(0, sys.argv[1]); time.sleep(0.3); import chain_plan as plan; "
+    code += "print(time.monotonic() - plan.process_began())"
+    shown = subprocess.run([sys.executable, "-c", code, str(BOX)], capture_output=True, text=True, check=True).stdout
+    assert 0.3 <= float(shown) < 30
