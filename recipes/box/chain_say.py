@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 START_UP = {"cuda": 25.0, "cpu": 10.0}  # seconds: imports, and the last chunk
-GRACE = 30.0  # seconds after its time until a process is ended
+GRACE = 40.0  # seconds after its time until a process is ended
 
 
 def translate(chain: Chain, seconds: float) -> Iterator[StageCost]:

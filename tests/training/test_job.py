@@ -24,7 +24,7 @@ from regard.training.job import Job, new_bundle, prepare
 from regard.training.log import RunLog, seconds_left
 from regard.training.loop import assess, save
 from regard.training.rehearsal import Trial
-from regard.training.run import train
+from regard.training.run import resume, train
 from support import TINY, write_lines
 
 QUIET = Console(quiet=True)
@@ -159,6 +159,14 @@ def test_a_run_by_budget_ends_at_rate_zero_with_an_evaluation(tmp_path: Path) ->
     assert rates[-1] < 0.004
     assert outcome.best_step == outcome.step == len(rates)
     assert card(outcome.run, "best")["step"] == outcome.step
+
+    more = resume(outcome.run, [("train.flops", str(12 * each))], override=True, console=QUIET)
+    rows = [json.loads(line) for line in (outcome.run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    rates = [row["rate"] for row in rows if row["kind"] == "train"][outcome.step :]
+    assert len(rates) == more.step - outcome.step
+    assert rates[0] == pytest.approx(0.005, rel=0.2)  # laid over what there is now: half of it is spent
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] < 0.002
 
 
 def test_the_card_of_a_model_with_tags_has_the_pieces_that_each_language_uses(tmp_path: Path) -> None:
