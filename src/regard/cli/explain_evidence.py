@@ -156,10 +156,10 @@ def lab(
     On all minimal pairs of the embedded corpus, three questions: does the model get both sentences of a pair right,
     what does the word in question attend to in each head, and what remains when heads are cut: those that cost most,
     those that attend most to what the word means, and random ones. Heads are chosen on the dev pairs and measured on
-    the others.
+    the others. The figures of docs/explain.md are of the model en-fr-classic, which is small enough to look into.
 
     \b
-      regard explain lab pronoun --minimal-pairs 2 --draws 1
+      regard explain lab pronoun --model en-fr-classic --minimal-pairs 2 --draws 1
       regard explain lab polysemy --minimal-pairs 2 --draws 1 --cut-heads 1 --out polysemy.json
     """
     from regard.course.labs.minimal_pairs import all_pairs
