@@ -83,13 +83,13 @@ class CostLog:
 def put_between(page: str, table: str) -> str:
     """The page with what stands between the marks replaced.
 
-    >>> put_between(f"a\\n{MARKS[0]}\\nold\\n{MARKS[1]}\\nb", "new").splitlines()[2]
+    >>> put_between(f"a\\n{MARKS[0]}\\nold\\n{MARKS[1]}\\nb", "new").splitlines()[3]
     'new'
     """
     (before, first, rest), last = page.partition(MARKS[0]), MARKS[1]
     if last not in rest:
         raise SystemExit(f"the page must have the lines {MARKS[0]} and {MARKS[1]}, between which the table is put")
-    return f"{before}{first}\n{table.strip()}\n{last}{rest.partition(last)[2]}"
+    return f"{before}{first}\n\n{table.strip()}\n\n{last}{rest.partition(last)[2]}"
 
 
 def main() -> None:
