@@ -7,17 +7,12 @@ from torch import Tensor
 
 from regard.batch import EOS
 from regard.decode.beam import Beams
+from regard.layers.has_triton import HAS_TRITON
 
-try:
+if HAS_TRITON:
     import triton
     import triton.language as tl
     from triton.language.extra import libdevice
-
-    HAS_TRITON = True
-except ImportError:  # the CPU builds of torch come without it
-    HAS_TRITON = False
-
-if HAS_TRITON:
 
     @triton.jit
     def _advance(

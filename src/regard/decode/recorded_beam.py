@@ -18,9 +18,10 @@ import torch
 from torch import Tensor
 
 from regard.decode.beam import Beams, Strategy, penalty_table, pick_best, rank_by_length, reach_now
-from regard.decode.greedy_kernel import HAS_TRITON, advance_greedy
+from regard.decode.greedy_kernel import advance_greedy
 from regard.decode.history import History
 from regard.decode.hypothesis import Hypothesis
+from regard.layers.has_triton import HAS_TRITON
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Model, Step
 from regard.models.recorded_layers import recorded
