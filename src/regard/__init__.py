@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from regard.decode.options import Mbr, Sampling
+    from regard.decode.translating import TranslateOptions
     from regard.decode.translation import Translation
-    from regard.decode.translator import TranslateOptions
     from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
     from regard.metrics.chrf import ChrfScore

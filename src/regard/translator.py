@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from regard.decode.chain import TextChain
 from regard.decode.texts import checked_texts
-from regard.decode.translator import TextTranslator, TranslateOptions
+from regard.decode.translating import TranslateOptions
+from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 
 if TYPE_CHECKING:

@@ -16,13 +16,14 @@ step.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, Unpack, overload
+from typing import Any, NoReturn, Unpack
 
 from regard.decode.texts import checked_texts
+from regard.decode.translating import StreamTranslation, TranslateOptions, one_or_several
 from regard.decode.translation import (
     Candidate,
     ProtectedSpan,
@@ -34,7 +35,7 @@ from regard.decode.translation import (
     copied,
     sentence_warnings,
 )
-from regard.decode.translator import CHUNK, TextTranslator, TranslateOptions
+from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm
 from regard.text.language import language_name
@@ -44,7 +45,7 @@ from regard.text.normalize import check_characters
 OF_ONE_MODEL = {"nbest": 1, "steer": 0.0, "rules": 0.0, "unknown": "keep", "tag": None, "prefix": ""}
 
 
-class TextChain:
+class TextChain(StreamTranslation):
     """Translates and nothing else; `regard.load("fr-de", through="en")` makes one."""
 
     def __init__(self, steps: Sequence[TextTranslator]) -> None:
@@ -68,21 +69,8 @@ class TextChain:
         """ISO codes of source and target, None where they are not known; a chain has no tag."""
         return (self.steps[0].languages()[0], self.steps[-1].languages()[1]) if self.steps else (None, None)
 
-    def translate_stream(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> Iterator[Translation]:
-        """As `translate`, of any number of texts, of which some are in memory at a time."""
-        waiting = iter(texts)
-        while some := list(islice(waiting, CHUNK)):
-            yield from self.translate(some, **options)
-
-    @overload
-    def translate(self, texts: str, **options: Unpack[TranslateOptions]) -> Translation: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def translate(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> list[Translation]: ...
-
-    def translate(
-        self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]
-    ) -> Translation | list[Translation]:
+    @one_or_several
+    def translate(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> list[Translation]:
         """The translation of a string, or of several, as `TextTranslator.translate` with the same options, but those
         that are of one model: nbest, prefix, tag, steer, rules and unknown. A glossary's terms pass the first step as
         they stand in the list, and the last one translates them."""
@@ -100,7 +88,7 @@ class TextChain:
             after = iter(step.translate(between, **given))
             names = [_name(self.steps[number - 1]), _name(step)]
             found = [joined(one, [next(after) for _ in one.sentences], names, number == 1) for one in found]
-        return found[0] if isinstance(texts, str) else found
+        return found
 
     def _check(self, options: TranslateOptions) -> None:
         for name, usual in OF_ONE_MODEL.items():

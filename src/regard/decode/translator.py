@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, TypedDict
 
 from regard.decode.assemble import assembled
 from regard.decode.options import (
@@ -25,6 +25,7 @@ from regard.decode.pipeline import UnitResult
 from regard.decode.prepare import Split, TextOptions
 from regard.decode.scoring import ScoringModel
 from regard.decode.texts import checked_prefixes, checked_texts
+from regard.decode.translating import CHUNK, StreamTranslation, one_or_several
 from regard.decode.translation import Translation
 from regard.decode.units import Unit
 from regard.errors import InputError
@@ -33,40 +34,6 @@ from regard.text.normalize import check_characters
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
     from regard.decode.unknown import Unknown
-
-CHUNK = 2000  # units at a time: enough to sort into full batches, and memory does not grow with a long text
-
-
-class TranslateOptions(TypedDict, total=False):
-    """The options of `TextTranslator.translate`."""
-
-    beam: int | None
-    nbest: int
-    length_penalty: float | None
-    steer: float
-    rules: float
-    unknown: Unknown
-    tag: str | None
-    split: Split
-    protect: bool
-    mend: bool | None
-    localize: bool
-    glossary: Glossary | None
-    guard: bool
-    no_repeat: int
-    repetition_penalty: float
-    coverage_penalty: float
-    min_length: int
-    max_length: int | None
-    exact: bool
-    groups: int
-    diversity: float
-    sampling: Sampling | None
-    mbr: Mbr | None
-    prefix: str | Sequence[str]
-    batch_tokens: int
-    precision: Precision
-    progress: Callable[[int], None] | None
 
 
 class MeasuringOptions(TypedDict):
@@ -82,27 +49,10 @@ class MeasuringOptions(TypedDict):
 AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
 
 
-class TextTranslator(ScoringModel):
+class TextTranslator(StreamTranslation, ScoringModel):
     """A bundle that translates and scores text. `regard.Translator` adds explanation and alignment."""
 
-    def translate_stream(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> Iterator[Translation]:
-        """As `translate`, of any number of texts, of which some are in memory at a time. Texts are read ahead.
-
-        >>> import regard
-        >>> translator = regard.load("en-fr", device="cpu")
-        >>> [one.text for one in translator.translate_stream(iter(["The cat is black.", "Thank you!"]))]
-        ['Le chat est noir.', 'Merci !']
-        """
-        waiting = iter(texts)
-        while some := list(islice(waiting, CHUNK)):
-            yield from self.translate(some, **options)
-
-    @overload
-    def translate(self, texts: str, **options: Unpack[TranslateOptions]) -> Translation: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def translate(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> list[Translation]: ...
-
+    @one_or_several
     def translate(
         self,
         texts: str | Iterable[str],
@@ -134,7 +84,7 @@ class TextTranslator(ScoringModel):
         batch_tokens: int = BATCH_TOKENS,
         precision: Precision = "auto",
         progress: Callable[[int], None] | None = None,
-    ) -> Translation | list[Translation]:
+    ) -> list[Translation]:
         """The translation of a string, or the list of translations of several, in their order.
 
         beam            hypotheses kept per sentence, 1 for greedy search; default: the model's own
@@ -195,8 +145,7 @@ class TextTranslator(ScoringModel):
                     found[unit.text].append((unit.without_reading(), result))
             for number, line in group.items():
                 lines[number] = line
-        translations = [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
-        return translations[0] if isinstance(texts, str) else translations
+        return [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
         """The first unit of each text with its prefix."""
