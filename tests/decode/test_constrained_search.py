@@ -16,12 +16,13 @@ from chain import Chain
 from chain import V as CHAIN_V
 from regard.batch import BOS, EOS, pad_sources
 from regard.decode.bound_beam import constrained_width
-from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat, Terms
+from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.record import Record
 from regard.decode.search import beam_search, requests_of, search
+from regard.decode.term_constraint import Terms
 from regard.errors import BundleError
 from regard.models.table import ARCHITECTURES
 from variants import V, scattered

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.decode.constraints import EOS, All, Constraint, EachOnce, Form, Never, NoRepeat, Terms, WordEdges, urgent
+from regard.decode.constraints import EOS, All, Constraint, EachOnce, Never, NoRepeat, urgent
+from regard.decode.term_constraint import Form, Terms, WordEdges
 from regard.errors import InputError
 
 TOKENS = st.integers(3, 5)

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from converted import engines, saved_transformer
 from regard.align.attention import RowMeaning
 from regard.bundle.written_pieces import to_card
-from regard.decode.constraints import All, EachOnce, Never, NoRepeat, Terms
+from regard.decode.constraints import All, EachOnce, Never, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.resumed_search import BrokenDraft, KnownRules, ResumedSearch, breaks, keeps, rules_of
+from regard.decode.term_constraint import Terms
 from regard.text.slots import SLOTS
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from chain import Chain, V
 from regard.batch import BOS, EOS, flat_batch
 from regard.decode.alignment_heads import alignment_heads_of
-from regard.decode.constraints import Terms
 from regard.decode.engine import SearchRequest
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.search import search
 from regard.decode.tensor_penalties import bounded, coverage_penalty, repeated
+from regard.decode.term_constraint import Terms
 from regard.errors import InputError
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from regard.decode.constraints import Form, Never, Terms, WordEdges
+from regard.decode.constraints import Never
+from regard.decode.term_constraint import Form, Terms, WordEdges
 from regard.decode.translation import Span, WordLink
 from regard.text.tokenizer import Tokenizer
 
