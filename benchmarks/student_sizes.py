@@ -39,7 +39,8 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import StoredView
 from regard.bundle.stored import Stored
 from regard.bundle.weights import to_storage
-from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, _entries, export_ctranslate2
+from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, export_ctranslate2
+from regard.export.ctranslate2_entries import model_entries
 from regard.export.ctranslate2_file import write_model
 from regard.models.base import unique_tensors
 from regard.models.transformer import Transformer
@@ -146,7 +147,7 @@ def candidate(shape: Shape, work: Work, folder: Path) -> Candidate:
     stored = {name: Stored(tensor.detach().numpy()) for name, tensor in unique_tensors(model).items()}
     folder.mkdir()
     view = StoredView(shape.decoder - 1, None, "predicting")
-    write_model(folder / "model.bin", _entries(vars(config), stored, view, SHORTEST_TABLE), "int8")
+    write_model(folder / "model.bin", model_entries(vars(config), stored, view, SHORTEST_TABLE), "int8")
     pieces = [*SPECIALS, *(f"p{i}" for i in range(len(SPECIALS), shape.pieces))]
     (folder / "shared_vocabulary.json").write_text(json.dumps(pieces), encoding="utf-8")
     (folder / "config.json").write_text(json.dumps(WITH_MAP if shape.written else CONFIGURATION), encoding="utf-8")
