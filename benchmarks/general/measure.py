@@ -1,6 +1,6 @@
 """A model on its test sets, in two ways, and beside what others said.
 
-    native        the native engine in float32: the figures of the card, the same on every machine but for rounding
+    native        the native engine in float32: the same on every machine but for rounding
     ctranslate2   CTranslate2 in 8 bits, the engine that `regard translate` uses on a CPU for the models of the box
 
 Both search with a beam of 5 and take a line as one sentence; nothing is protected, checked or tried again.

@@ -75,8 +75,8 @@ def _peer(found: Mapping[str, Any] | None, lines: int) -> str:
 def notes(results: Mapping[str, Any]) -> Iterator[str]:
     """What the cells mean, with the signatures."""
     yield (
-        "BLEU / chrF. *regard*: native engine, float32, a line as one sentence, beam 5; these are the figures of the "
-        "cards. *In 8 bits*: the same by CTranslate2 in 8 bits, which `regard translate` uses on a CPU. "
+        "BLEU / chrF. *regard*: native engine, float32, a line as one sentence, beam 5. *In 8 bits*: the same by "
+        "CTranslate2 in 8 bits, which `regard translate` uses on a CPU. Both are in the cards. "
         f"OPUS-MT and Argos: {PUBLISHED_BY}; the other peers are scored here from their outputs "
         f"({', '.join(f'{name} {size} a direction' for name, size in SIZES.items())}). "
         f"† BLEU differs from ours with p ≤ {SURE:g} by approximate randomisation, otherwise p is given."

@@ -41,11 +41,18 @@ def test_scores_come_with_their_signatures() -> None:
             "beam": 5,
             "metrics": [{"name": "BLEU", "score": 51.234, "signature": "nrefs:1|case:mixed"}],
         },
+        "news": {
+            "sentences": 9,
+            "beam": 5,
+            "ctranslate2": [{"name": "BLEU", "score": 20.0, "signature": "nrefs:1"}],
+        },
     }
     assert card_rows({"tests": tests})["tests"] == [
         "notes: 6 of 7 sentences exactly as wanted",
         "tatoeba test, 5,000 sentences, beam 5",
         "BLEU 51.23  nrefs:1|case:mixed",
+        "news, 9 sentences, beam 5, by CTranslate2 in 8 bits",
+        "BLEU 20.00  nrefs:1",
     ]
 
 

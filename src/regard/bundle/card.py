@@ -111,7 +111,13 @@ class StoredTest:
     sentences: int
     beam: int = 0
     exact: int | None = None
-    metrics: tuple[StoredScore, ...] = ()
+    metrics: tuple[StoredScore, ...] = ()  # by the native engine in float32
+    ctranslate2: tuple[StoredScore, ...] = ()  # by CTranslate2 in 8 bits
+
+    @property
+    def scores(self) -> tuple[StoredScore, ...]:
+        """The native engine's, or those that there are."""
+        return self.metrics or self.ctranslate2
 
 
 @dataclass(frozen=True)
@@ -246,5 +252,6 @@ def _test(name: str, found: StoredTest) -> list[str]:
     """A test set and its scores, each with its signature."""
     if found.exact is not None:
         return [f"{name}: {found.exact} of {found.sentences} sentences exactly as wanted"]
-    first = f"{name}, {found.sentences:,} sentences, beam {found.beam}"
-    return [first, *(f"{m.name} {m.score:.2f}  {m.signature}" for m in found.metrics)]
+    by = "" if found.metrics else ", by CTranslate2 in 8 bits"
+    first = f"{name}, {found.sentences:,} sentences, beam {found.beam}{by}"
+    return [first, *(f"{m.name} {m.score:.2f}  {m.signature}" for m in found.scores)]

@@ -65,7 +65,7 @@ def _in_short(name: str, folder: Path) -> dict[str, Any]:
         "bytes": sum(path.stat().st_size for path in folder.iterdir() if path.is_file()),
         "beside": other and other.name,
         "tag": bundle.tag,
-        "tests": {name: {one.name: one.score for one in test.metrics} for name, test in card.tests.items()},
+        "tests": {name: {one.name: one.score for one in test.scores} for name, test in card.tests.items()},
         "calibrated": card.calibration.fitted,
         "licences": list(dict.fromkeys(data.licence for data in about.data)),
     }
