@@ -94,7 +94,8 @@ def notes(results: Mapping[str, Any]) -> Iterator[str]:
         f"{one['name']} `{one['signature']}`": None
         for found in results.values()
         for test in found.get("tests", {}).values()
-        for one in test.get("metrics", ())
+        for way in ("metrics", "ctranslate2")
+        for one in test.get(way, ())
     }
     tested = {
         f"`{one['signature']}`": None
