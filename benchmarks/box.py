@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 from general import cards, goals, page, sets
 from general.measure import Candidate, Record, beside, measure, measure_pronouns, tag_for
 from general.peers import peer_outputs, peers_folder
-from general.speed import SpeedText, size, speed
+from general.speed import WAYS, SpeedText, latency, rates, size
 
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
@@ -304,13 +304,16 @@ def how_fast(job: Job, given: Given, candidate: Candidate) -> Record:
     assert job.folder is not None
     ours = Candidate(job.direction, None, loaded(job.folder, "cpu", "ctranslate2"), candidate.tag)
     other = loaded(find_bundle(given.beside), "cpu", "ctranslate2") if given.beside else None
-    measured = speed(ours, texts, Candidate("en-fr", None, other) if other else None)
-    for name, ways in measured["latency"].items():
-        for way in ("checked", "bare"):
-            one = ways[way]
-            beside = f", {one['ratio']:.2f} times the other's {one['beside_median_ms']:.0f}" if "ratio" in one else ""
-            print(f"  {name}, one sentence, {way}: median {one['median_ms']:.0f} ms{beside}; mean {one['mean_ms']:.0f}")
-    return measured
+    beside = Candidate("en-fr", None, other) if other else None
+    measured: Record = {"latency": {}}
+    for name, text in texts.items():
+        measured["latency"][name] = latency(ours, text, beside)
+        for way in WAYS:
+            one = measured["latency"][name][way]
+            times = f", {one['ratio']:.2f} times the other's {one['beside_median_ms']:.0f}" if "ratio" in one else ""
+            shown = f"median {one['median_ms']:.0f} ms{times}; mean {one['mean_ms']:.0f}"
+            print(f"  {name}, one sentence, {way}: {shown}", flush=True)
+    return measured | rates(ours, next(iter(texts.values())), beside)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from general.speed import WAYS
+
 
 class Goal(NamedTuple):
     direction: str
@@ -58,7 +60,7 @@ def judged(results: Mapping[str, Any], box_bytes: int | None = None) -> Iterator
         yield f"bytes of the box ≤ {MOST_BYTES / 1e6:g} MB: {box_bytes / 1e6:.1f} MB, {verdict}"
     for direction, found in results.items():
         for text, ways in found.get("speed", {}).get("latency", {}).items():
-            for way in (way for way in ("checked", "bare") if "ratio" in ways[way]):
+            for way in (way for way in WAYS if "ratio" in ways[way]):
                 ratio = ways[way]["ratio"]
                 verdict = "met" if ratio <= MOST_LATENCY else "missed"
                 wanted = f"{direction:<6} {text}, {way}: latency ≤ {MOST_LATENCY:g} times the other's"

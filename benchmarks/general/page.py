@@ -9,6 +9,7 @@ from typing import Any
 from general.goals import goal_of
 from general.peers import PUBLISHED, PUBLISHED_BY, SIZES, SYSTEMS
 from general.sets import DIRECTIONS
+from general.speed import WAYS
 from regard.errors import InputError
 from regard.files import write_atomically
 from regard.report.table import Table
@@ -17,7 +18,6 @@ BEGIN, END = "<!-- table: python benchmarks/box.py --docs -->", "<!-- end of the
 SURE = 0.01  # the greatest p of a difference that is marked
 ONLY_PUBLISHED = ("OPUS-MT", "Argos")
 NONE = "–"
-WAYS = ("checked", "bare")  # of translating (`speed.py`)
 
 
 def write_page(path: Path, results: Mapping[str, Any]) -> None:

@@ -29,6 +29,7 @@ from regard.files import checksum
 
 SINGLE, BULK, ROUNDS, WARM = 100, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
 BARE: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "auto"}
+WAYS: dict[str, Mapping[str, Any]] = {"checked": {}, "bare": BARE}
 
 
 class SpeedText(NamedTuple):
@@ -50,17 +51,12 @@ def size(folder: Path) -> dict[str, Any]:
     return {"weights_bytes": file.stat().st_size, "weights_checksum": checksum(file)}
 
 
-def speed(model: Candidate, texts: Mapping[str, SpeedText], other: Candidate | None) -> dict[str, Any]:
-    """The latency of one sentence on each text (`latency`), and sentences/s on the first one."""
-    first = next(iter(texts.values()))
-    both = [(model, first.sources), *([(other, first.its)] if other else [])]
+def rates(model: Candidate, text: SpeedText, other: Candidate | None) -> dict[str, Any]:
+    """Sentences/s with all checks, and how many times the other's that is."""
+    both = [(model, text.sources), *([(other, text.its)] if other else [])]
     calls = [partial(one.any.translate, lines[:BULK], tag=one.tag) for one, lines in both]
-    found: dict[str, Any] = {
-        "cores": usable_cores(),
-        "latency": {name: latency(model, text, other) for name, text in texts.items()},
-    }
-    bulk = [[min(BULK, len(first.sources)) / seconds(call) for call in calls] for _ in range(ROUNDS)]
-    found["sentences_per_s"] = statistics.median(one[0] for one in bulk)
+    bulk = [[min(BULK, len(text.sources)) / seconds(call) for call in calls] for _ in range(ROUNDS)]
+    found = {"cores": usable_cores(), "sentences_per_s": statistics.median(one[0] for one in bulk)}
     if other is not None:
         found["rate_ratio"] = statistics.median(one[0] / one[1] for one in bulk)
     return found
@@ -68,11 +64,10 @@ def speed(model: Candidate, texts: Mapping[str, SpeedText], other: Candidate | N
 
 def latency(model: Candidate, text: SpeedText, other: Candidate | None) -> dict[str, Any]:
     """Of one sentence in ms: median and mean; beside another model also how many times its median that is."""
-    ways: dict[str, Mapping[str, Any]] = {"checked": {}, "bare": BARE}
     sides = [("", model, text.sources), *([("beside ", other, text.its)] if other else [])]
     calls = {
         f"{side}{way}": (partial(one.any.translate, tag=one.tag, **options), lines)
-        for way, options in ways.items()
+        for way, options in WAYS.items()
         for side, one, lines in sides
     }
     for call, lines in calls.values():
@@ -83,7 +78,7 @@ def latency(model: Candidate, text: SpeedText, other: Candidate | None) -> dict[
         for name, (call, lines) in calls.items():
             times[name].append(1000 * seconds(partial(call, lines[i]), time.process_time))
     found: dict[str, Any] = {"sentences": min(SINGLE, len(text.sources))}
-    for way in ways:
+    for way in WAYS:
         figures = {"median_ms": statistics.median(times[way]), "mean_ms": statistics.mean(times[way])}
         if other is not None:
             figures["beside_median_ms"] = statistics.median(times[f"beside {way}"])
