@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from converted import engines, saved_transformer
 from regard.align.attention import RowMeaning
 from regard.bundle.written_pieces import to_card
-from regard.decode.constraints import All, EachOnce, Never, NoRepeat
+from regard.decode.constraints import All, Constraint, EachOnce, Never, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
 from regard.decode.hypothesis import Hypothesis
@@ -165,10 +165,15 @@ SLOT = EachOnce(frozenset({7}), frozenset({7, 8}))
 
 
 def test_rules_of_a_constraint() -> None:
-    assert rules_of(SLOT) == KnownRules(SLOT)
-    assert rules_of(All((SLOT, NoRepeat(3)))) == KnownRules(SLOT, 3)
-    for other in (None, NoRepeat(3, times=2), Terms.of([[(5,)]]), All((SLOT, Never(frozenset({(5,)}))))):
-        assert rules_of(other) is None
+    def rules(constraint: Constraint | None) -> KnownRules | None:
+        return rules_of(SearchRequest((5, 6, 9, 5, 6), constraint))
+
+    assert rules(SLOT) == KnownRules(SLOT)
+    assert rules(All((SLOT, NoRepeat(3)))) == KnownRules(SLOT, 3)
+    assert rules(NoRepeat(2, times=2)) == KnownRules(None, 3)  # 5 6 is in the source twice, 5 6 9 once
+    for other in (None, Terms.of([[(5,)]]), All((SLOT, Never(frozenset({(5,)}))))):
+        assert rules(other) is None
+    assert rules_of(SearchRequest((5,) * 40, NoRepeat(2))) is None
 
 
 @given(st.lists(st.integers(5, 9), max_size=8))

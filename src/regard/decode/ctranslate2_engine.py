@@ -235,7 +235,7 @@ class CTranslate2Engine:
         """What was found by searching on from where these broke their constraints."""
         if not self._aligns or options.min_length:
             return {}
-        some = [i for i in broken if rules_of(requests[i].constraint) is not None]
+        some = [i for i in broken if rules_of(requests[i]) is not None]
         maps = {i: broken[i].attention for i in some}
         lacking = [i for i in some if maps[i] is None]
         if lacking:

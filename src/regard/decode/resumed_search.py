@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 PLACES = 6  # of a missing slot that are compared
 ROUNDS = 5
 SPACE_AND_SLOT = 2  # tokens
+LONGER_RUNS = 8  # lengths of runs of tokens that are tried until the source repeats none
 WIDEST = 5  # beams; a search that is to be wider goes on from several beginnings at a time
 NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
 SPACE = "▁"  # how a piece begins that stands after a space
@@ -67,14 +68,21 @@ class Resumed(NamedTuple):
     attention: Weights
 
 
-def rules_of(constraint: Constraint | None) -> KnownRules | None:
-    """None where the constraint has parts that CTranslate2 cannot be told."""
+def rules_of(request: SearchRequest) -> KnownRules | None:
+    """None where the constraint has parts that CTranslate2 cannot be told. It can be told only that no run comes twice:
+    where the source itself repeats a run, longer ones are meant, which the source does not repeat."""
+    constraint = request.constraint
     parts = constraint.parts if isinstance(constraint, All) else (constraint,)
     slots = [part for part in parts if isinstance(part, EachOnce)]
-    runs = [part.n for part in parts if isinstance(part, NoRepeat) and part.times == 1]
+    runs = [part for part in parts if isinstance(part, NoRepeat)]
     if len(slots) + len(runs) < len(parts) or len(slots) > 1 or len(runs) > 1:
         return None
-    return KnownRules(slots[0] if slots else None, runs[0] if runs else 0)
+    known = KnownRules(slots[0] if slots else None)
+    if not runs:
+        return known
+    lengths = range(runs[0].n, runs[0].n + LONGER_RUNS)
+    found = (n for n in lengths if NoRepeat.for_source(n, request.ids).times == 1)
+    return next((known._replace(no_repeat=n) for n in found), None)
 
 
 def limit_of(source: Ids) -> int:
@@ -141,7 +149,7 @@ class ResumedSearch:
         return self._scored(drafts, found, options)
 
     def _can(self, draft: BrokenDraft) -> bool:
-        rules = rules_of(draft.request.constraint)
+        rules = rules_of(draft.request)
         return rules is not None and (rules.slots is None or self._places(draft.request, rules.slots) is not None)
 
     def _places(self, request: SearchRequest, slots: EachOnce) -> dict[int, int] | None:
@@ -162,7 +170,7 @@ class ResumedSearch:
         scores = self._log_probs([(drafts[i].request.ids, one) for i, one in several])
         ranked: dict[int, list[tuple[float, Ids]]] = defaultdict(list)
         for (i, one), log_probs in zip(several, scores, strict=True):
-            rules = rules_of(drafts[i].request.constraint)
+            rules = rules_of(drafts[i].request)
             ends_in_slot = rules is not None and rules.slots is not None and one[-1:] and one[-1] in rules.slots.left
             ranked[i].append((sum(log_probs[-1 - SPACE_AND_SLOT : -1]) if ends_in_slot else math.inf, one))
         return found | {i: [one for _, one in sorted(some, reverse=True)] for i, some in ranked.items()}
@@ -171,7 +179,7 @@ class ResumedSearch:
         """Up to where a wrong slot is said, alone and with one that is missing instead; or where only some are missing,
         with one of them at the places that attended to it most. A draft that repeats runs of tokens is begun anew."""
         constraint = draft.request.constraint
-        rules = rules_of(constraint)
+        rules = rules_of(draft.request)
         slots = rules.slots if rules is not None else None
         found = [] if slots is None else self._by_slots(draft, slots)
         return [one for one in found if constraint and not broken_by(one, constraint)[0]] or [()]
@@ -232,7 +240,7 @@ class ResumedSearch:
         that a tag's map does not have, CTranslate2 (4.8) returns another piece in its place."""
         alike: dict[tuple[frozenset[str], int], list[tuple[int, Ids]]] = defaultdict(list)
         for i, draft in drafts.items():
-            rules = rules_of(draft.request.constraint)
+            rules = rules_of(draft.request)
             assert rules is not None
             for begun in asked[i]:
                 never = self._never(rules.slots, begun)
