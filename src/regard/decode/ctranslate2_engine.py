@@ -7,8 +7,8 @@ hypotheses, ranked by our length penalty (CTranslate2 divides by length^α, we b
 list is ranked again), each cut off at the limit of its own source, and the attention that aligns.
 
 A sentence with a constraint is searched for freely first: if the best hypothesis keeps the constraint, it is also the
-best of those that do. If not, the best of the beam that does is taken, and where none does, the search goes on from the
-place where the best one broke it (`resumed_search.py`).
+best of those that do. If not, the best of the beam that does is taken, and where none does, or one that is far less
+probable, the search goes on from the place where the best one broke it (`resumed_search.py`).
 
 What it cannot do is left to the native engine, which is made when it is first needed: sampling, options that it does
 not know, sentences beyond its positions, and constraints that no translation was found for.
@@ -40,6 +40,7 @@ LARGEST_BATCH = 512  # source tokens, times FULL_BATCH rows of a sentence: large
 FULL_BATCH = 5
 WIDEST = 64  # beams
 NEVER_SAID = frozenset((PAD, BOS))
+FAR_LESS = 0.3  # of score; a resumed search rarely finds what is nearer to the best
 EXTRA = 1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
 
 
@@ -82,7 +83,9 @@ class CTranslate2Engine:
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
         found: list[list[Hypothesis]] = [[] for _ in requests]
-        broken: dict[int, Hypothesis] = {}  # the best that was found, where nothing keeps the constraint
+        broken: dict[
+            int, Hypothesis
+        ] = {}  # the best, where nothing or only what is far less probable keeps the constraint
         own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
         never: list[int] = []  # those that say what is never said, if they may
         for suppressed, some in ((False, own), (True, never)):
@@ -92,14 +95,14 @@ class CTranslate2Engine:
                     continue
                 ranked = self._ranked(requests[i], ended, options)
                 found[i] = [one for one in ranked if keeps(one.ids, requests[i].constraint)][: options.nbest]
-                if not found[i]:
+                if not found[i] or found[i][0].score < ranked[0].score - FAR_LESS:
                     broken[i] = ranked[0]
                 elif progress is not None:
                     progress(1)
         for i, hypotheses in self._resumed(requests, broken, options).items():
-            found[i] = hypotheses
-            if progress is not None:
-                progress(1)
+            found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
+        if progress is not None and (done := sum(bool(found[i]) for i in broken)):
+            progress(done)
         left = [i for i, hypotheses in enumerate(found) if not hypotheses]
         if left:
             again = self.native.search([requests[i] for i in left], options, progress)
@@ -246,6 +249,17 @@ class CTranslate2Engine:
         ]
         found = ResumedSearch(self.model, self.view.row, min(self.batch_tokens, LARGEST_BATCH)).search(drafts, options)
         return {i: hypotheses for i, hypotheses in zip(maps, found, strict=True) if hypotheses}
+
+    def _more_probable(
+        self, source: Ids, kept: list[Hypothesis], resumed: list[Hypothesis], options: SearchOptions
+    ) -> list[Hypothesis]:
+        """Of what the beam had and what a resumed search found. Both are scored over all pieces: the search of a model
+        with a tag is not."""
+        if not kept:
+            return resumed
+        (log_probs,) = self.log_probs([source], [kept[0].ids])
+        score = float(log_probs.sum()) / length_penalty(len(log_probs), options.length_penalty)
+        return kept if score >= resumed[0].score else resumed
 
     def _hypothesis(self, one: Ended, score: float, source: Ids) -> Hypothesis:
         ids = self.model.target_ids(one.tokens[:-1])
