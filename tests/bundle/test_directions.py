@@ -81,7 +81,7 @@ def test_a_language_has_many_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "klingon", "x", "d e", "qq"])
 def test_what_is_no_language_is_one_line(name: str) -> None:
-    with pytest.raises(InputError, match=r"is not a language that is known; .* such as en, fr or English"):
+    with pytest.raises(InputError, match=r"is not a language that is known; .* such as .*en, .* or "):
         known_language(name)
 
 

@@ -18,6 +18,7 @@ from regard.decode.attended import AlignmentView
 from regard.decode.engine import SearchRequest
 from regard.decode.native import NativeEngine
 from regard.decode.options import SearchOptions
+from regard.decode.translator import AS_LINES
 from regard.export.table import export_model
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.translator import Translator
@@ -119,6 +120,6 @@ def test_the_export_to_ctranslate2_translates_as_it_does(trained: Both, tmp_path
     said = []
     for engine in ("native", "ctranslate2"):
         translator = Translator.load(tmp_path / "mine", "cpu", engine=engine)
-        said.append([found.text for found in translator.translate([source for source, _ in PAIRS])])
+        said.append([found.text for found in translator.translate([source for source, _ in PAIRS], **AS_LINES)])
     assert said[0] == said[1]
     assert len(set(said[0])) > 3, "they are sentences"
