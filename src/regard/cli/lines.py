@@ -11,7 +11,7 @@ from typing import BinaryIO, TextIO
 
 from regard.errors import InputError
 
-STDIN = Path("-")
+STDIN = STDOUT = Path("-")
 PAUSE = 0.05  # seconds without a new line after which the lines so far are used
 
 

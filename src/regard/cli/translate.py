@@ -10,7 +10,7 @@ from regard.cli import translate_flags as flag
 from regard.cli.alternatives import check_alternatives
 from regard.cli.doubts import Doubts
 from regard.cli.languages import languages_of
-from regard.cli.lines import check_output
+from regard.cli.lines import STDOUT, check_output
 from regard.cli.options import Beam, Device, Engine, Guard, Json, LengthPenalty
 from regard.cli.process import warn
 from regard.cli.translate_bulk import RunFlags
@@ -108,6 +108,7 @@ def translate(
     )  # fmt: skip
     if prefix and prefix_file is not None:
         raise InputError("--prefix is for all lines and --prefix-file for each; give one of them")
+    out = None if out == STDOUT else out
     check_output(out, input)
     request = TranslateRequest(
         texts=text,

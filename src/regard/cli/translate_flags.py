@@ -97,7 +97,7 @@ OutputFile = Annotated[
         "--out",
         "--output",
         metavar="FILE",
-        help="Where to write (.gz .xz .bz2 .zst too); the file appears when all is done.  [default: the terminal]",
+        help="Where to write (.gz .xz .bz2 .zst too); it appears when all is done.  [default: -, standard output]",
     ),
 ]
 ReportFile = Annotated[
