@@ -90,7 +90,8 @@ def measure_pronouns(model: Candidate, limit: int | None = None) -> Record:
     both = sum(a and b for a, b in zip(right[0::2], right[1::2], strict=True))
     test = TestSet.of("pronoun pairs", [(one.source, one.word) for one in sentences])
     share = {"name": "% right", "score": 100 * both / len(pairs), "signature": f"pairs:{len(pairs)}|beam:1"}
-    return {"sentences": len(sentences), "beam": 1, "fingerprint": test.fingerprint, "metrics": [share]}
+    way = "ctranslate2" if model.native is None else "metrics"
+    return {"sentences": len(sentences), "beam": 1, "fingerprint": test.fingerprint, way: [share]}
 
 
 def beside(
