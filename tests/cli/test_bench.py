@@ -41,7 +41,8 @@ def test_without_data_the_embedded_corpus_is_used(tmp_path: Path, call: Call, mo
     assert done.code == 0, done.err
     assert "target tokens/s" in done.out
     assert "bound by" in done.out
-    assert list(tmp_path.iterdir()) == []
+    kept = {path.name for path in tmp_path.glob("cache/*")}  # in an own process, the tables of the language check
+    assert kept <= {"language"}
 
 
 @pytest.mark.parametrize(
