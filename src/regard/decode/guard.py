@@ -20,6 +20,7 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
+from regard.align.attention import WordAttention
 from regard.bundle.calibration import Calibration
 from regard.decode.confidence import Observation, coverage, features, log_ratio, predicted_quality
 from regard.decode.loops import loop, words_of
@@ -102,12 +103,22 @@ def _uncovered(seen: Observation, calibration: Calibration, limits: Thresholds) 
     attention = seen.attention
     if attention is None or not attention.target_words:
         return None
-    weights = coverage(attention)
-    content = [i for i, w in enumerate(attention.source_words) if len(w) >= limits.content and w[0].isalpha()]
-    missed = [attention.source_words[i] for i in content if weights[i] < limits.seldom]
+    content = content_words(attention, limits)
+    missed = [attention.source_words[i] for i in uncovered_words(attention, limits)]
     if len(missed) < max(limits.fewest_uncovered, limits.uncovered * len(content)):
         return None
     return Reason("uncovered", f"No word of the translation looked at: {shortened(', '.join(missed))}.")
+
+
+def content_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
+    """The source words that should be translated."""
+    return [i for i, w in enumerate(attention.source_words) if len(w) >= limits.content and w[0].isalpha()]
+
+
+def uncovered_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
+    """Those of them that hardly any target word attended to."""
+    weights = coverage(attention)
+    return [i for i in content_words(attention, limits) if weights[i] < limits.seldom]
 
 
 def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:

@@ -36,7 +36,7 @@ from regard.decode.likelihood import token_log_probs
 from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
-from regard.explain.gradients import NO_WORD, gradient_times_input, source_tables
+from regard.explain.gradients import NO_WORD, embedding_tables, gradient_times_input
 from regard.explain.request import request
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
@@ -180,8 +180,8 @@ def blanked_log_probs(
 
 
 @contextmanager
-def read_as_mean(model: Model, gone: Tensor) -> Iterator[None]:
-    """Within, the source embeddings of batch rows are the mean of all embeddings where `gone` (B, S) says so."""
+def read_as_mean(model: Model, gone: Tensor, side: Literal["source", "target"] = "source") -> Iterator[None]:
+    """Within, the embeddings of batch rows are the mean of all embeddings where `gone` (B, S or T) says so."""
 
     def hook(table: nn.Module, inputs: Any, read: Tensor) -> Tensor:
         assert isinstance(table, nn.Embedding)
@@ -190,7 +190,7 @@ def read_as_mean(model: Model, gone: Tensor) -> Iterator[None]:
         return torch.where(there[..., None], table.weight.mean(dim=0), read)  # (B, S, D)
 
     with ExitStack() as hooks:
-        for table in source_tables(model):
+        for table in embedding_tables(model, f"{side}_embedding"):
             hooks.callback(table.register_forward_hook(hook).remove)
         yield
 

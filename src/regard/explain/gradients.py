@@ -66,8 +66,9 @@ def run_on_source_embeddings(model: Model, run: Any) -> tuple[Tensor, list[Tenso
 
 def source_tables(model: Model) -> list[nn.Embedding]:
     """The source embeddings of a model, or of all members of an ensemble."""
-    return [
-        part
-        for name, part in model.named_modules()
-        if name.endswith("source_embedding") and isinstance(part, nn.Embedding)
-    ]
+    return embedding_tables(model, "source_embedding")
+
+
+def embedding_tables(model: Model, name: str) -> list[nn.Embedding]:
+    """The tables of this name in a model, or in all members of an ensemble."""
+    return [part for path, part in model.named_modules() if path.endswith(name) and isinstance(part, nn.Embedding)]

@@ -41,6 +41,7 @@ class Request:
     unit: Unit
     search: DecodeConfig
     guard: bool = True
+    sentences: int = 1  # of the text that it stands in
 
     @property
     def bundle(self) -> Bundle:
@@ -153,7 +154,7 @@ def request(
             f'there is nothing to explain: "{parts[0].prepared.source}" has no words and is copied as it is; '
             "give one sentence"
         )
-    return Request(model, parts[0], search, guard)
+    return Request(model, parts[0], search, guard, count)
 
 
 def units_of(model: TextTranslator, text: str) -> list[Unit]:

@@ -18,6 +18,7 @@ What differs between architectures is declared, so that nobody asks for a class:
     last_layer_aligns   which of several cross-attention layers is read as the alignment
     max_positions       tokens of the longest sentence, EOS counted, where positions are learned
     attention_parts()   the modules of each attention, for cutting heads and for writing a step out in numbers
+    decoder_stack()     the decoder's layers and what makes logits of their states, for reading them layer by layer
 
 A KV cache, an LSTM cell or a convolution buffer is private to the model's State. Search never asks which model it
 holds. Modules remember nothing between calls.
@@ -26,6 +27,7 @@ holds. Modules remember nothing between calls.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -89,6 +91,14 @@ class AttentionMaps:
     cross: list[Tensor]  # (B, H, T, S)
 
 
+class DecoderStack(NamedTuple):
+    """A decoder whose layers all write into one state per position, and what makes logits of such a state."""
+
+    layers: Sequence[nn.Module]  # each takes states (B, T, D) and returns them, or a tuple that begins with them
+    norm: nn.Module
+    output: nn.Module
+
+
 class Model(nn.Module, ABC):
     """An encoder–decoder on the contract above."""
 
@@ -133,6 +143,10 @@ class Model(nn.Module, ABC):
         can be shown, but heads cannot be cut and steps cannot be written out."""
         return {}
 
+    def decoder_stack(self) -> DecoderStack | None:
+        """None where a layer's state is not what the output reads, as in recurrent models."""
+        return None
+
     def train(self, mode: bool = True) -> Self:
         """As in torch; and count it, since a fused optimizer changes weights without torch's own count of changes."""
         self.trainings += mode
@@ -168,6 +182,9 @@ class Around(Model):
 
     def attention_parts(self) -> AttentionParts:
         return self.model.attention_parts()
+
+    def decoder_stack(self) -> DecoderStack | None:
+        return self.model.decoder_stack()
 
     def flops(self, source: int, target: int) -> float:
         return self.model.flops(source, target)

@@ -28,7 +28,7 @@ from regard.layers.masks import padding_mask
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, in_working_precision
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
-from regard.models.base import AttentionMaps, Memory, RowModel, State, Step
+from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
 from regard.models.common import tie_matrices
 from regard.models.portions import in_portions
 from regard.models.state import BatchState, mapped, per_row, per_sentence, repeated
@@ -219,6 +219,9 @@ class Transformer(RowModel):
             parts["decoder", i] = MultiHeadPart(decoder.attention, decoder.around_attention, None, True, rotary)
             parts["cross", i] = MultiHeadPart(decoder.cross, decoder.around_cross, self.encoder_norm)
         return parts
+
+    def decoder_stack(self) -> DecoderStack:
+        return DecoderStack(self.decoder_layers(), self.decoder_norm, self.output)
 
     def flops(self, source: int, target: int) -> float:
         """Embeddings are lookups and cost nothing; masked scores count in full, as the plain equation has them."""

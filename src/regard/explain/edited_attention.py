@@ -1,0 +1,165 @@
+"""Cross-attention edited by hand: chosen heads get given weights at chosen target positions, and the model goes on.
+
+    B sentences   b beams   T decoder positions   S source subwords, EOS last   H heads   K head size
+
+`EditedModel` keeps the contract (`models/base.py`) around another model, so searching, scoring and stepping work with
+it as with any other; it is for one sentence. At a position that was edited, the head's output is made of the weights
+that were given instead of the model's own:
+
+    multi-head attention      head output = Σ_s weight_s · value_s, put in before Wᴼ
+    scores of an RNN          score_s = log weight_s, which softmax turns into the weights themselves
+
+Forward hooks do it while a step lasts; the model's own weights are never changed. With the model's own attention as
+the edit, it says what it said before. An edited row changes what is predicted at its position and at all after it.
+Not here: the attention of convolutional decoders.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from regard.batch import Batch
+from regard.errors import InputError
+from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
+from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.state import BatchState, inner, per_sentence
+
+Floats = NDArray[np.float64]
+Place = tuple[int, int, int]  # layer, head and decoder position, each counted from 0
+Edits = Mapping[Place, Floats]  # weights (S,) of each, which sum to 1
+
+
+def checked_edits(model: Model, edits: Mapping[Place, Sequence[float] | Floats], source: int) -> dict[Place, Floats]:
+    """Rows of `source` weights that are not negative, each divided by its sum."""
+    parts = cross_parts(model)
+    found = {}
+    for (layer, head, position), row in edits.items():
+        if layer not in parts:
+            raise InputError(f"layer must be from 1 to {len(parts)}, the layers of cross-attention, but is {layer + 1}")
+        if not 0 <= head < parts[layer].heads:
+            raise InputError(f"head must be from 1 to {parts[layer].heads} in layer {layer + 1}, but is {head + 1}")
+        if position < 0:
+            raise InputError(f"position must be from 0 on, but is {position}")
+        weights = np.asarray(row, dtype=np.float64)
+        if weights.shape != (source,):
+            raise InputError(
+                f"a row of weights must have {source} numbers, one for each source token, not {weights.shape}"
+            )
+        total = float(weights.sum()) if np.isfinite(weights).all() and (weights >= 0).all() else 0.0
+        if not 0 < total < math.inf:
+            raise InputError("weights must be numbers from 0 on, of which at least one is above 0")
+        found[layer, head, position] = weights / total
+    return found
+
+
+def cross_parts(model: Model) -> dict[int, AttentionPart]:
+    """The cross-attentions that can be edited, by layer."""
+    parts = {layer: part for (kind, layer), part in model.attention_parts().items() if kind == "cross"}
+    if not parts or not all(isinstance(part, (MultiHeadPart, ScorePart)) for part in parts.values()):
+        raise InputError(
+            "this model has no attention that can be edited; a Transformer has, and so has an attentive RNN"
+        )
+    return parts
+
+
+@dataclass(frozen=True)
+class EditedState(BatchState):
+    """The inner state, how many tokens it has read, and what the source offers to each layer."""
+
+    position: int
+    model: State = inner()
+    values: tuple[Tensor | None, ...] = per_sentence()  # per layer (B, H, S, K); None for scores
+
+
+class EditedModel(Around):
+    """A model that attends as it is told, for one sentence."""
+
+    def __init__(self, model: Model, edits: Edits) -> None:
+        super().__init__(model)
+        self.parts, self.edits = cross_parts(model), edits
+
+    def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> EditedState:
+        if len(memory.mask) != 1:
+            raise ValueError("attention is edited for one sentence at a time")
+        values = tuple(
+            part.attention.project_keys_values(memory.states).value if isinstance(part, MultiHeadPart) else None
+            for _, part in sorted(self.parts.items())
+        )
+        return EditedState(beams, 0, self.model.start(memory, trace, beams=beams), values)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, EditedState)
+        with self._edited(state):
+            step = self.model.step(token, state.model)
+        return step._replace(state=replace(state, model=step.state, position=state.position + 1))
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(1, T, V), step by step."""
+        state: State = self.start(self.encode(batch.src, batch.src_mask))
+        logits = []
+        for token in batch.tgt_in.unbind(dim=1):
+            step = self.step(token, state)
+            state = step.state
+            logits.append(step.logits)
+        return torch.stack(logits, dim=1)
+
+    @contextmanager
+    def _edited(self, state: EditedState) -> Iterator[None]:
+        with ExitStack() as hooks:
+            for (layer, head, position), weights in self.edits.items():
+                if position != state.position:
+                    continue
+                part, row = self.parts[layer], torch.from_numpy(weights)
+                if isinstance(part, MultiHeadPart):
+                    value = state.values[layer]
+                    assert value is not None
+                    brought = row.to(value) @ value[0, head]  # (K,)
+                    hook = _with_output(brought, head, part.heads)
+                    hooks.callback(part.attention.output.register_forward_pre_hook(hook).remove)
+                elif isinstance(part, ScorePart):
+                    hooks.callback(part.scores.register_forward_hook(_with_scores(row.log())).remove)
+            yield
+
+
+def _with_output(brought: Tensor, head: int, heads: int) -> Any:
+    def hook(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        joined = inputs[0].clone()  # (B, b, D)
+        joined.unflatten(-1, (heads, -1))[..., head, :] = brought  # (B, b, H, K)
+        return (joined,)
+
+    return hook
+
+
+def _with_scores(scores: Tensor) -> Any:
+    def hook(module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
+        return scores.to(output).expand_as(output)  # (N, T, S)
+
+    return hook
+
+
+def weights_of_words(words: Sequence[float] | Floats, hidden: float, own: Floats, shares: Floats, tags: int) -> Floats:
+    """Weights over source words (V,) and `hidden`, the weight of EOS → over source tokens (S,), the tag first and EOS
+    last. Within a word they are divided as the model's own row (S,) was, equally where that is 0. `shares` (tokens of
+    the text, V) says which part of each token belongs to which word.
+
+    >>> weights_of_words([0.5, 0.5], 0.0, np.array([0.3, 0.1, 0.5, 0.1]), np.array([[1, 0], [1, 0], [0, 1.0]]), 0)
+    array([0.375, 0.125, 0.5  , 0.   ])
+    """
+    wanted = np.asarray(words, dtype=np.float64)
+    if wanted.shape != (shares.shape[1],):
+        raise InputError(f"a row must have {shares.shape[1]} weights, one for each source word, but has {wanted.size}")
+    text = own[tags : len(own) - 1, None] * shares  # (tokens, V)
+    totals = text.sum(axis=0)
+    counts = np.maximum(shares.sum(axis=0), 1e-12)
+    divided = np.where(totals > 0, text / np.where(totals > 0, totals, 1.0), shares / counts)
+    row: Floats = np.concatenate([np.zeros(tags), divided @ wanted, [hidden]])
+    return row

@@ -1,0 +1,128 @@
+"""A sentence and its translation as an explanation counts them: in words, and where each word stands in the texts.
+
+The model reads another text than the one that was given, and says another one than the one that is given back
+(`decode/prepare.py`): words are mended, and what must survive is a slot. Words here are those that the model reads and
+says, as in every map; their spans lead back to the texts that a person sees. A word that was put in or taken away after
+the search has no span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.bundle.bundle import Bundle
+from regard.decode.translator import TextTranslator
+from regard.errors import InputError
+from regard.explain.request import Request, Said, request
+from regard.text.slots import fill
+from regard.text.words import Span, subword_shares, word_spans
+
+
+@dataclass(frozen=True)
+class PlacedWord:
+    """A word, with slots filled, and where it stands: in the text that was given, or in the translation."""
+
+    text: str
+    span: Span | None
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    """What is explained."""
+
+    asked: Request
+    said: Said
+    forced: bool  # the translation was given, not searched for
+
+    @property
+    def bundle(self) -> Bundle:
+        return self.asked.bundle
+
+    @property
+    def source_ids(self) -> tuple[int, ...]:
+        """With the tag's, without EOS."""
+        return self.asked.unit.ids
+
+    @property
+    def target_ids(self) -> tuple[int, ...]:
+        return self.said.ids
+
+    @cached_property
+    def answer(self) -> str:
+        """The translation as the model says it, with slots."""
+        return self.bundle.tokenizer.decode(self.said.ids)
+
+    @cached_property
+    def source_words(self) -> tuple[PlacedWord, ...]:
+        read, at = self.asked.source, self.asked.unit.span[0]
+        found = []
+        for start, end in word_spans(read):
+            first, last = self.asked.sentence.origin((start, end))
+            found.append(PlacedWord(fill(read[start:end], self.asked.slots.source), (at + first, at + last)))
+        return tuple(found)
+
+    @cached_property
+    def target_words(self) -> tuple[PlacedWord, ...]:
+        texts = [fill(self.answer[start:end], self.asked.slots.target) for start, end in self.target_spans]
+        spans = self._given_places() if self.forced else self._own_places()
+        return tuple(PlacedWord(*one) for one in zip(texts, spans, strict=True))
+
+    @cached_property
+    def target_spans(self) -> list[Span]:
+        """Of the words, in `answer`."""
+        return word_spans(self.answer)
+
+    @cached_property
+    def target_shares(self) -> NDArray[np.float64]:
+        """(tokens, words): which part of each target token belongs to which word."""
+        return subword_shares(self.bundle.tokenizer.target_pieces(self.said.ids), self.target_spans)
+
+    def first_tokens(self) -> list[int]:
+        """For each target word the place of the first token that belongs to it."""
+        return [int(np.flatnonzero(column)[0]) for column in self.target_shares.T]
+
+    def by_word(self, tokens: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of tokens (T,) or (T + 1,), EOS last → of words (W,): a token that belongs to two words is divided
+        among them."""
+        numbers = np.asarray(tokens, dtype=np.float64)[: len(self.said.ids)]
+        summed: NDArray[np.float64] = numbers @ self.target_shares
+        return summed
+
+    def _own_places(self) -> list[Span | None]:
+        sentence, answer = self.asked.sentence, self.answer
+        kept = sentence.without_added_stop(answer) if self.asked.search.mend else answer
+        restored = sentence.restore(kept)
+        if restored.text != self.said.translation:  # repaired after the search
+            return [None] * len(self.target_spans)
+        return [restored.span(span) if span[1] <= len(kept) else None for span in self.target_spans]
+
+    def _given_places(self) -> list[Span | None]:
+        given = self.asked.sentence.as_said(self.said.translation)
+        if given.text != self.answer:  # the tokenizer does not give it back as it was
+            return [None] * len(self.target_spans)
+        return [(given.origins[start][0], given.origins[end - 1][1]) for start, end in self.target_spans]
+
+
+def sentence_pair(
+    model: TextTranslator | Bundle,
+    text: str,
+    translation: str | None = None,
+    *,
+    sentence: int | None = None,
+    beam: int | None = None,
+    nbest: int = 0,
+) -> SentencePair:
+    """A sentence with the given translation, or with the one that `translate` gives. Of a text of several sentences,
+    `sentence` chooses one; `nbest` is a place in the n-best list. Both count from 0."""
+    if translation is not None and (beam is not None or nbest):
+        raise InputError(
+            "a translation that is given is not searched for; give a translation or a beam, not both",
+            parameter=("translation", "beam"),
+        )
+    asked = request(model, text, sentence=sentence, beam=beam)
+    return SentencePair(asked, asked.said(translation, nbest), translation is not None)

@@ -1,0 +1,200 @@
+"""Every word of a translation: how probable it is, what else could stand there, what it was made of, what it covers.
+
+    T target tokens, EOS last   W target words   V vocabulary   k alternatives
+
+The translation is forced, so all of it comes from one pass:
+
+    probability    of a word: the product of the probabilities of its tokens, each given the source and all before it
+    alternatives   the most probable tokens at the place of the word's first token. Each is completed to a word with the
+                   model's own best tokens; its probability is that of the first token alone. Of several that give
+                   the same word the most probable one is listed
+    links          the source word with the largest attention weight, in the view of the model's card
+    coverage       the attention that a source word got from all target words together; the ones that hardly anything
+                   attended to are listed, as the guard would count them
+    loop           what the translation repeats and the source does not
+
+How much of a word is due to the source and to the words before it is in `share.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.align.attention import beyond_tag
+from regard.batch import BOS, EOS, flat_batch
+from regard.decode.attended import attended
+from regard.decode.confidence import coverage
+from regard.decode.guard import uncovered_words
+from regard.decode.loops import Loop, loop
+from regard.decode.word_links import word_links
+from regard.explain.sentence_pair import SentencePair
+from regard.models.base import Model
+from regard.text.slots import fill
+from regard.text.words import word_spans
+
+LONGEST = 6  # tokens of a word that an alternative is completed to
+SPARE = 3  # further tokens that are completed, because several may give the same word
+
+
+@dataclass(frozen=True)
+class WordAlternative:
+    """What could stand at the place of a word."""
+
+    text: str  # empty where the sentence would end here
+    token: str  # its first token
+    probability: float  # of that token
+    chosen: bool  # whether the translation has that token
+
+
+@dataclass(frozen=True)
+class TranslatedWord:
+    log_prob: float
+    tokens: tuple[tuple[str, float], ...]  # those that begin in the word, with their probabilities
+    alternatives: tuple[WordAlternative, ...]  # best first; the chosen one is always among them
+    links: tuple[int, ...]  # source words
+
+
+@dataclass(frozen=True)
+class WordByWord:
+    """One sentence pair; words are those of `SentencePair.target_words`."""
+
+    words: tuple[TranslatedWord, ...]
+    token_log_probs: NDArray[np.float64]  # (T,) EOS last
+    coverage: NDArray[np.float64] | None  # of each source word; None for a model without attention
+    uncovered: tuple[int, ...]  # source words
+    loop: Loop | None
+
+
+def word_by_word(pair: SentencePair, count: int = 5) -> WordByWord:
+    """`count` alternatives for each word; 0 leaves them out."""
+    log_probs = forced_distributions(pair.bundle.model, pair.source_ids, pair.target_ids)  # (T, V)
+    said = np.array([*pair.target_ids, EOS])
+    own = log_probs[np.arange(len(said)), said]
+    labels = pair.bundle.tokenizer.target.labels(pair.target_ids, pair.asked.slots.target)
+    firsts = pair.first_tokens()
+    others = _alternatives(pair, log_probs, firsts, count) if count else [()] * len(firsts)
+    links, covered, uncovered = _attention(pair)
+    of_words = pair.by_word(own)
+    begins = pair.target_shares.argmax(axis=1) if len(firsts) else np.zeros(0, dtype=int)  # the word of each token
+    words = [
+        TranslatedWord(
+            float(of_words[word]),
+            tuple((labels[t], float(np.exp(own[t]))) for t in np.flatnonzero(begins == word)),
+            tuple(others[word]),
+            tuple(sorted(links.get(word, ()))),
+        )
+        for word in range(len(firsts))
+    ]
+    repeated = loop(pair.asked.text, pair.said.translation)
+    return WordByWord(tuple(words), own, covered, uncovered, repeated)
+
+
+@torch.inference_mode()
+def forced_distributions(model: Model, source: Sequence[int], target: Sequence[int]) -> NDArray[np.float64]:
+    """(T, V): log P of every token of the vocabulary at every place of the target and at its end."""
+    batch = flat_batch([source], [target]).pad().to(model.device)
+    logits: Tensor = model(batch)[0]  # (T, V)
+    found: NDArray[np.float64] = logits.double().log_softmax(dim=-1).cpu().numpy()
+    return found
+
+
+def _attention(
+    pair: SentencePair,
+) -> tuple[dict[int, set[int]], NDArray[np.float64] | None, tuple[int, ...]]:
+    """The source words that each target word is linked to, the coverage of source words, and which are not covered."""
+    bundle, view = pair.bundle, pair.asked.translator.alignment_view
+    if not view or not pair.target_ids:
+        return {}, None, ()
+    (seen,) = attended(bundle.model, view, [pair.source_ids], [pair.target_ids])
+    weights = beyond_tag(seen, bundle.tag)
+    in_words, spans = word_links(bundle.tokenizer, view, weights, pair.asked.source, pair.target_ids)
+    sources = {span: number for number, span in enumerate(word_spans(pair.asked.source))}
+    targets = {span: number for number, span in enumerate(pair.target_spans)}
+    links: dict[int, set[int]] = {}
+    for source, target in spans:
+        links.setdefault(targets[target], set()).add(sources[source])
+    return links, coverage(in_words), tuple(uncovered_words(in_words))
+
+
+# ── alternatives ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _alternatives(
+    pair: SentencePair, log_probs: NDArray[np.float64], firsts: Sequence[int], count: int
+) -> list[list[WordAlternative]]:
+    chosen = [_most_probable(log_probs[place], pair.target_ids[place], count + SPARE) for place in firsts]
+    starts = [(place, token) for place, tokens in zip(firsts, chosen, strict=True) for token in tokens]
+    ways = iter(completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts))
+    vocabulary, slots = pair.bundle.tokenizer.target, pair.asked.slots.target
+    found = []
+    for place, tokens in zip(firsts, chosen, strict=True):
+        row = []
+        for token in tokens:
+            text, (label,) = _word(pair, place, next(ways)), vocabulary.labels([token], slots)
+            probability = float(np.exp(log_probs[place, token]))
+            row.append(WordAlternative(text, label, probability, token == pair.target_ids[place]))
+        found.append(_distinct(row, count))
+    return found
+
+
+def _distinct(row: Sequence[WordAlternative], count: int) -> list[WordAlternative]:
+    """The best of each word, at most `count`, and the one that was chosen."""
+    first: dict[str, WordAlternative] = {}
+    for one in sorted(row, key=lambda one: not one.chosen):  # the chosen one stands for its word
+        first.setdefault(one.text, one)
+    best = sorted(first.values(), key=lambda one: -one.probability)
+    return [one for place, one in enumerate(best) if place < count or one.chosen]
+
+
+def _most_probable(log_probs: NDArray[np.float64], said: int, count: int) -> list[int]:
+    """Tokens that can be said, best first; the one that was said comes last where it is not among the best."""
+    allowed = log_probs.copy()
+    allowed[:EOS] = -np.inf  # padding and the beginning
+    best = [int(token) for token in np.argsort(-allowed, kind="stable")[:count]]
+    return best if said in best else [*best, said]
+
+
+@torch.inference_mode()
+def completed(
+    model: Model, source: Sequence[int], target: Sequence[int], starts: Sequence[tuple[int, int]]
+) -> list[list[int]]:
+    """For each (place, token): the token and LONGEST − 1 more that the model finds best after the target up to the
+    place and that token. EOS may be among them. Places are in order."""
+    if not starts:
+        return []
+    batch = flat_batch([source], [target]).pad().to(model.device)
+    state, states = model.start(model.encode(batch.src, batch.src_mask)), []
+    wanted = {place for place, _ in starts}
+    for place, token in enumerate([BOS, *target]):
+        state = model.step(torch.tensor([token], device=model.device), state).state
+        if place in wanted:
+            copies = sum(start == place for start, _ in starts)
+            states.append(state.select(torch.zeros(copies, dtype=torch.long, device=model.device)))
+        if place == max(wanted):
+            break
+    together = reduce(lambda one, other: one.join(other), states)
+    ways = [torch.tensor([token for _, token in starts], device=model.device)]
+    for _ in range(LONGEST - 1):
+        step = model.step(ways[-1], together)
+        together = step.state
+        ways.append(step.logits.argmax(dim=-1))
+    found: list[list[int]] = torch.stack(ways, dim=1).tolist()
+    return found
+
+
+def _word(pair: SentencePair, place: int, way: Sequence[int]) -> str:
+    """The word that the first token of a way belongs to, if the sentence goes on so; empty where it ends there."""
+    if way[0] == EOS:
+        return ""
+    tokenizer = pair.bundle.tokenizer
+    ids = [*pair.target_ids[:place], *(way[: way.index(EOS)] if EOS in way else way)]
+    text, (start, end) = tokenizer.decode(ids), tokenizer.target_pieces(ids)[place]
+    found = next((text[a:b] for a, b in word_spans(text) if b > start), text[start:end])
+    return fill(found, pair.asked.slots.target)
