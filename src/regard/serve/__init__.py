@@ -1,0 +1,1 @@
+"""A translator behind HTTP: the interfaces of two public services, our own, and a page."""

@@ -1,0 +1,279 @@
+"""Documents that are translated in the background: a job for each, and its files for as long as they are kept.
+
+    submit → queued → translating → done | error → expired, removed
+                 ↑         │
+                 └─────────┘  its worker was stopped or killed
+
+Any worker of any replica takes the next job. It holds the job by a lease that it renews while it translates; a job
+whose lease ran out is taken again by another. A job that was taken `MOST_ATTEMPTS` times is given up: what kills its
+workers would kill the next.
+
+What was uploaded and what came out are files beside the store, not blobs in it: they are large, short-lived, and their
+room is free again at once. Their names are random and made here; nothing of a request becomes part of a path. A result
+is handed out only to who has the job's id and its key, 128 and 256 random bits, and belongs to the same API key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import os
+import re
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from regard.serve.state.keys import hashed
+from regard.serve.state.store import StateError, Store
+
+FOLDER = "documents"
+FILE_NAME = re.compile(r"[0-9a-f]{32}\.(in|out|tmp)")
+LEASE_SECONDS = 30.0
+MOST_ATTEMPTS = 3
+LONGEST_NAME = 255
+ORPHAN_SECONDS = 3600.0  # a file without a job is removed when it is older
+
+Status = Literal["queued", "translating", "done", "error"]
+
+
+class StoreFullError(StateError):
+    """The documents that are kept take all the room that they may; some expire soon."""
+
+
+@dataclass(frozen=True)
+class DocumentLimits:
+    """How much may be kept, and how long."""
+
+    total_bytes: int = 1_000_000_000  # uploads and results together
+    minutes: float = 60.0  # from the upload on
+    waiting: int = 1_000  # jobs that are not done
+
+
+@dataclass(frozen=True)
+class DocumentJob:
+    """A job as the store knows it."""
+
+    id: str
+    owner: str
+    name: str  # what the client called the file; for its suffix and for the name of the download
+    request: Mapping[str, Any]
+    status: Status
+    message: str
+    characters: int
+    created: float
+    expires: float
+    attempts: int
+
+
+class Documents:
+    """The documents of a store."""
+
+    def __init__(self, store: Store, limits: DocumentLimits | None = None) -> None:
+        self.store = store
+        self.limits = limits or DocumentLimits()
+        self.folder = store.folder / FOLDER
+        try:
+            self.folder.mkdir(exist_ok=True, mode=0o700)
+        except OSError as problem:
+            raise StateError(f"the folder {self.folder} cannot be made: {problem.strerror or problem}") from None
+
+    # ---- for who asks
+
+    def submit(self, owner: str, name: str, data: bytes, request: Mapping[str, Any]) -> tuple[DocumentJob, str]:
+        """A new job and the key to it, which is kept as a hash only."""
+        return self._keep(owner, name, data, request, "queued", 0)
+
+    def keep(self, owner: str, name: str, result: bytes, characters: int = 0) -> tuple[DocumentJob, str]:
+        """A result that is there already, to be fetched later."""
+        return self._keep(owner, name, result, {}, "done", characters)
+
+    def get(self, id: str, key: str, owner: str) -> DocumentJob | None:
+        """The job of who knows its key; None for anybody else, as for one that does not exist or has expired."""
+        with self.store.reading() as connection:
+            row = connection.execute(
+                "SELECT * FROM documents WHERE id = ? AND owner = ? AND expires > ?", (id, owner, self.store.now())
+            ).fetchone()
+        if row is None or not hmac.compare_digest(row["hash"], hashed(key)):
+            return None
+        return _job(row)
+
+    def waiting_before(self, job: DocumentJob) -> int:
+        """How many jobs are taken before this one."""
+        with self.store.reading() as connection:
+            count: int = connection.execute(
+                "SELECT count(*) FROM documents WHERE status IN ('queued', 'translating') AND created < ?",
+                (job.created,),
+            ).fetchone()[0]
+        return count
+
+    def result(self, job: DocumentJob) -> bytes | None:
+        """What came out; None where it is not there (any more)."""
+        return self._read(job.id, "out") if job.status == "done" else None
+
+    def remove(self, job: DocumentJob) -> None:
+        with self.store.writing() as connection:
+            connection.execute("DELETE FROM documents WHERE id = ?", (job.id,))
+        self._remove_files(job.id)
+
+    # ---- for workers
+
+    def take(self, worker: str) -> DocumentJob | None:
+        """The job that has waited longest, now held by this worker; None where none waits. A job that another worker
+        has not been heard of for `LEASE_SECONDS` waits again."""
+        now = self.store.now()
+        with self.store.writing() as connection:
+            connection.execute(
+                "UPDATE documents SET status = 'error', message = ? "
+                "WHERE status = 'translating' AND heard < ? AND attempts >= ?",
+                ("the translation was interrupted several times", now - LEASE_SECONDS, MOST_ATTEMPTS),
+            )
+            row = connection.execute(
+                "UPDATE documents SET status = 'translating', worker = ?, heard = ?, attempts = attempts + 1 "
+                "WHERE id = (SELECT id FROM documents WHERE expires > ? AND (status = 'queued' "
+                "OR (status = 'translating' AND heard < ?)) ORDER BY created, id LIMIT 1) RETURNING *",
+                (worker, now, now, now - LEASE_SECONDS),
+            ).fetchone()
+        return _job(row) if row else None
+
+    def upload(self, job: DocumentJob) -> bytes | None:
+        return self._read(job.id, "in")
+
+    def renew(self, job: DocumentJob, worker: str) -> bool:
+        """Renew the lease; False where the job is no longer this worker's, so that going on would be in vain."""
+        with self.store.writing() as connection:
+            return self._update(connection, job, worker, "heard = ?", self.store.now())
+
+    def finish(self, job: DocumentJob, worker: str, result: bytes, characters: int) -> bool:
+        """Keep a result; False where the job is no longer this worker's."""
+        with self._written(result) as file, self.store.writing() as connection:
+            self._check_room(connection, len(result))
+            change = "status = 'done', characters = ?, bytes = ?"
+            if not self._update(connection, job, worker, change, characters, len(result)):
+                return False
+            file.replace(self._file(job.id, "out"))
+        self._remove_files(job.id, "in")
+        return True
+
+    def fail(self, job: DocumentJob, worker: str, message: str) -> bool:
+        """Say why there is no result."""
+        with self.store.writing() as connection:
+            failed = self._update(
+                connection, job, worker, "status = 'error', message = ?, bytes = 0", " ".join(message.split())[:500]
+            )
+        if failed:
+            self._remove_files(job.id, "in")
+        return failed
+
+    def release(self, job: DocumentJob, worker: str) -> bool:
+        """Let another worker take the job, without counting this attempt: this worker was asked to stop."""
+        with self.store.writing() as connection:
+            return self._update(connection, job, worker, "status = 'queued', attempts = attempts - 1, worker = NULL")
+
+    def clean(self) -> int:
+        """Remove what has expired, and files that belong to no job; how many jobs were removed. To be called when a
+        server starts and every minute."""
+        now = self.store.now()
+        with self.store.writing() as connection:
+            gone = [row["id"] for row in connection.execute("SELECT id FROM documents WHERE expires <= ?", (now,))]
+            connection.execute("DELETE FROM documents WHERE expires <= ?", (now,))
+            known = {row["id"] for row in connection.execute("SELECT id FROM documents")}
+        for id in gone:
+            self._remove_files(id)
+        with contextlib.suppress(OSError):
+            for path in self.folder.iterdir():
+                orphan = FILE_NAME.fullmatch(path.name) and path.name[:32] not in known
+                with contextlib.suppress(OSError):
+                    if orphan and now - path.stat().st_mtime > ORPHAN_SECONDS:
+                        path.unlink()
+        return len(gone)
+
+    # ---- rows and files
+
+    def _keep(
+        self, owner: str, name: str, data: bytes, request: Mapping[str, Any], status: Status, characters: int
+    ) -> tuple[DocumentJob, str]:
+        id, key = secrets.token_hex(16), secrets.token_hex(32)
+        now = self.store.now()
+        values = (id, owner, hashed(key), name[-LONGEST_NAME:], json.dumps(request), status, characters, len(data))
+        with self._written(data) as file, self.store.writing() as connection:
+            self._check_room(connection, len(data))
+            waiting = connection.execute(
+                "SELECT count(*) FROM documents WHERE status IN ('queued', 'translating')"
+            ).fetchone()[0]
+            if status == "queued" and waiting >= self.limits.waiting:
+                raise StoreFullError(f"{waiting:,} documents are waiting, which is the most allowed; try again later")
+            row = connection.execute(
+                "INSERT INTO documents (id, owner, hash, name, request, status, characters, bytes, created, expires) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+                (*values, now, now + 60 * self.limits.minutes),
+            ).fetchone()
+            file.replace(self._file(id, "in" if status == "queued" else "out"))
+        return _job(row), key
+
+    def _check_room(self, connection: sqlite3.Connection, more: int) -> None:
+        total = connection.execute("SELECT coalesce(sum(bytes), 0) FROM documents").fetchone()[0]
+        if total + more > self.limits.total_bytes:
+            raise StoreFullError(
+                f"documents take {total:,} of {self.limits.total_bytes:,} bytes, and {more:,} more do not fit; "
+                "try again later"
+            )
+
+    @staticmethod
+    def _update(connection: sqlite3.Connection, job: DocumentJob, worker: str, change: str, *values: Any) -> bool:
+        """Change a job that a worker still holds."""
+        done = connection.execute(
+            f"UPDATE documents SET {change} WHERE id = ? AND status = 'translating' AND worker = ?",
+            (*values, job.id, worker),
+        )
+        return done.rowcount > 0
+
+    def _file(self, id: str, kind: str) -> Path:
+        name = f"{id}.{kind}"
+        assert FILE_NAME.fullmatch(name), "ids are made here"
+        return self.folder / name
+
+    @contextlib.contextmanager
+    def _written(self, data: bytes) -> Iterator[Path]:
+        """A file of its own with the data, to be renamed within the block; else it is removed at its end."""
+        path = self._file(secrets.token_hex(16), "tmp")
+        try:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+            yield path
+        except OSError as problem:
+            raise StateError(f"a document cannot be written to {self.folder}: {problem.strerror or problem}") from None
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _read(self, id: str, kind: str) -> bytes | None:
+        try:
+            return self._file(id, kind).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise StateError(f"a document cannot be read from {self.folder}: {problem.strerror or problem}") from None
+
+    def _remove_files(self, id: str, *kinds: str) -> None:
+        for kind in kinds or ("in", "out"):
+            with contextlib.suppress(OSError):
+                self._file(id, kind).unlink()
+
+
+def _job(row: sqlite3.Row) -> DocumentJob:
+    return DocumentJob(
+        row["id"],
+        row["owner"],
+        row["name"],
+        json.loads(row["request"]),
+        row["status"],
+        row["message"],
+        row["characters"],
+        row["created"],
+        row["expires"],
+        row["attempts"],
+    )

@@ -1,0 +1,162 @@
+"""Glossaries that clients keep on the server, each for the one who made it. A glossary never changes.
+
+The entries come as lines of TSV or CSV, as DeepL's clients send them, and are stored as TSV. They become a `Glossary`
+(`regard.text.glossary`), which checks them and finds them in texts; `|` between forms of a term means there what it
+means everywhere in regard. Parsed glossaries are kept in memory, a few at a time.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+import threading
+import uuid
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Literal
+
+from regard.errors import InputError
+from regard.serve.state.store import Store
+from regard.text.glossary import Glossary
+
+MOST_GLOSSARIES = 1_000  # of one owner
+MOST_ENTRIES = 10_000
+MOST_CHARACTERS = 1_000_000  # of all entries together
+LONGEST_NAME = 200
+KEPT = 16  # parsed, in memory
+
+EntriesFormat = Literal["tsv", "csv"]
+Pairs = dict[str, str]
+
+
+@dataclass(frozen=True)
+class StoredGlossary:
+    """What is known of a glossary without its entries."""
+
+    id: str
+    name: str
+    source: str
+    target: str
+    created: float
+    entries: int
+
+
+class Glossaries:
+    """The glossaries of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._parsed: OrderedDict[str, Glossary] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def create(self, owner: str, name: str, source: str, target: str, pairs: Pairs) -> StoredGlossary:
+        """Keep the entries of `read_entries`."""
+        name = name.strip()
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise InputError(f"name must be 1 to {LONGEST_NAME} printable characters, but has {len(name):,}")
+        tsv = "\n".join(f"{term}\t{translation}" for term, translation in pairs.items())
+        made = StoredGlossary(str(uuid.uuid4()), name, source, target, self.store.now(), len(pairs))
+        with self.store.writing() as connection:
+            count = connection.execute("SELECT count(*) FROM glossaries WHERE owner = ?", (owner,)).fetchone()[0]
+            if count >= MOST_GLOSSARIES:
+                raise InputError(f"there are {count:,} glossaries, which is the most allowed; delete one first")
+            connection.execute(
+                "INSERT INTO glossaries VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (made.id, owner, made.name, made.source, made.target, made.created, made.entries, tsv),
+            )
+        return made
+
+    def all(self, owner: str) -> list[StoredGlossary]:
+        """The oldest first."""
+        with self.store.reading() as connection:
+            rows = connection.execute("SELECT * FROM glossaries WHERE owner = ? ORDER BY created, id", (owner,))
+            return [_stored(row) for row in rows]
+
+    def get(self, owner: str, id: str) -> StoredGlossary | None:
+        """None where there is none of this name, and also where it belongs to somebody else."""
+        row = self._row(owner, id)
+        return _stored(row) if row else None
+
+    def entries(self, owner: str, id: str) -> str | None:
+        """The entries as TSV."""
+        row = self._row(owner, id)
+        return row["tsv"] if row else None
+
+    def glossary(self, owner: str, id: str) -> Glossary | None:
+        """Ready to be used."""
+        row = self._row(owner, id)
+        if row is None:
+            return None
+        with self._lock:
+            found = self._parsed.pop(id, None)
+        found = found or Glossary.of(dict(_columns(line) for line in row["tsv"].split("\n")))
+        with self._lock:
+            self._parsed[id] = found
+            while len(self._parsed) > KEPT:
+                self._parsed.popitem(last=False)
+        return found
+
+    def delete(self, owner: str, id: str) -> bool:
+        """Whether it was there."""
+        with self.store.writing() as connection:
+            gone = connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount
+        with self._lock:
+            self._parsed.pop(id, None)
+        return gone > 0
+
+    def _row(self, owner: str, id: str) -> sqlite3.Row | None:
+        with self.store.reading() as connection:
+            found: sqlite3.Row | None = connection.execute(
+                "SELECT * FROM glossaries WHERE owner = ? AND id = ?", (owner, id)
+            ).fetchone()
+            return found
+
+
+def _stored(row: sqlite3.Row) -> StoredGlossary:
+    return StoredGlossary(row["id"], row["name"], row["source"], row["target"], row["created"], row["entries"])
+
+
+def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
+    """Terms and their translations, checked; `InputError` says which line is wrong.
+
+    >>> read_entries("cat\\tchat\\ncredit card\\tcarte de crédit\\n")
+    {'cat': 'chat', 'credit card': 'carte de crédit'}
+    >>> read_entries('"Smith, John",M. Smith,en,fr', "csv")
+    {'Smith, John': 'M. Smith'}
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"a glossary has at most {MOST_CHARACTERS:,} characters, but this one has {len(text):,}")
+    pairs: Pairs = {}
+    for number, row in enumerate(_csv_rows(text) if form == "csv" else map(_columns, text.splitlines()), start=1):
+        columns = [column.strip() for column in row]
+        if not any(columns):
+            continue
+        where = f"line {number} of the entries"
+        # A CSV file may name the languages in two columns more.
+        if len(columns) not in ((2, 4) if form == "csv" else (2,)) or not all(columns[:2]):
+            between = "a comma" if form == "csv" else "one tab"
+            raise InputError(f"{where} must be a term, {between} and its translation, with nothing empty")
+        term, translation = columns[:2]
+        if not (term + translation).isprintable():
+            raise InputError(f"{where} has a control character")
+        if term in pairs:
+            raise InputError(f'{where} has the term "{term[:40]}" again')
+        pairs[term] = translation
+        if len(pairs) > MOST_ENTRIES:
+            raise InputError(f"a glossary has at most {MOST_ENTRIES:,} entries")
+    if not pairs:
+        raise InputError("a glossary needs at least one entry: a term, one tab and its translation")
+    Glossary.of(pairs)  # raises where a term cannot be used
+    return pairs
+
+
+def _columns(line: str) -> list[str]:
+    return line.split("\t")
+
+
+def _csv_rows(text: str) -> list[list[str]]:
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except csv.Error as problem:
+        raise InputError(f"the entries are not CSV: {problem}") from None

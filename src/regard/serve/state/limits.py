@@ -1,0 +1,153 @@
+"""Limits: requests a minute and characters a day or month, for a key or for a client's address.
+
+Requests: their times within the last minute are kept and counted, so that in no minute, wherever it begins, there are
+more than allowed. (A token bucket or counts by calendar minute would let twice as many through around a boundary.) A
+row of 30 bytes for each request of the last minute is the price. Characters: one count for each calendar period, UTC.
+
+Every decision is one transaction of the store, so that any number of workers and replicas together keep the limit.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from regard.serve.state.keys import Period
+from regard.serve.state.store import Store
+
+MINUTE = 60.0
+
+Refusal = Literal["requests", "characters"]
+
+
+@dataclass(frozen=True)
+class LimitVerdict:
+    """Whether something is allowed; if not, which limit it exceeds and after how many seconds to try again."""
+
+    refused: Refusal | None = None
+    retry_after: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.refused is None
+
+
+ALLOWED = LimitVerdict()
+
+
+@dataclass(frozen=True)
+class CharacterUsage:
+    """Characters that were used in the present period, and when the next one begins."""
+
+    characters: int
+    renewed: float
+
+
+class Limiter:
+    """The limits of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def request(self, subject: str, per_minute: int) -> LimitVerdict:
+        """Count one request, unless `per_minute` of them were allowed within the last minute."""
+        with self.store.writing() as connection:
+            now = self.store.now()
+            connection.execute("DELETE FROM hits WHERE subject = ? AND at <= ?", (subject, now - MINUTE))
+            times = "FROM hits WHERE subject = ?"
+            count = connection.execute(f"SELECT count(*) {times}", (subject,)).fetchone()[0]
+            if count < per_minute:
+                connection.execute("INSERT INTO hits VALUES (?, ?)", (subject, now))
+                return ALLOWED
+            # The request that has to be a minute ago before there is room: the oldest, if the limit was not lowered.
+            last = connection.execute(
+                f"SELECT at {times} ORDER BY at LIMIT 1 OFFSET ?", (subject, count - per_minute)
+            ).fetchone()[0]
+            return LimitVerdict("requests", _seconds(last + MINUTE - now))
+
+    def spend(self, subject: str, characters: int, limit: int | None, period: Period = "month") -> LimitVerdict:
+        """Count characters, unless there would be more than `limit` in the present period; None counts without a
+        limit. What is refused is not counted."""
+        with self.store.writing() as connection:
+            now = self.store.now()
+            name, ends = period_of(now, period)
+            if limit is not None and _used(connection, subject, name) + characters > limit:
+                return LimitVerdict("characters", _seconds(ends - now))
+            connection.execute(
+                "INSERT INTO used VALUES (?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET characters = characters + excluded.characters",
+                (subject, name, characters),
+            )
+            return ALLOWED
+
+    def give_back(self, subject: str, characters: int, period: Period = "month") -> None:
+        """Count characters off again: the request was accepted, but could not be answered."""
+        with self.store.writing() as connection:
+            name, _ = period_of(self.store.now(), period)
+            connection.execute(
+                "UPDATE used SET characters = max(0, characters - ?) WHERE subject = ? AND period = ?",
+                (characters, subject, name),
+            )
+
+    def usage(self, subject: str, period: Period = "month") -> CharacterUsage:
+        name, ends = period_of(self.store.now(), period)
+        with self.store.reading() as connection:
+            return CharacterUsage(_used(connection, subject, name), ends)
+
+    def clean(self) -> None:
+        """Remove what no decision needs any more: requests of more than a minute ago, and the counts of addresses in
+        periods that are over. Those of keys stay."""
+        now = self.store.now()
+        with self.store.writing() as connection:
+            connection.execute("DELETE FROM hits WHERE at <= ?", (now - MINUTE,))
+            connection.execute(
+                "DELETE FROM used WHERE subject LIKE 'address:%' AND period NOT IN (?, ?)",
+                (period_of(now, "day")[0], period_of(now, "month")[0]),
+            )
+
+
+def _used(connection: sqlite3.Connection, subject: str, period: str) -> int:
+    row = connection.execute(
+        "SELECT characters FROM used WHERE subject = ? AND period = ?", (subject, period)
+    ).fetchone()
+    return row["characters"] if row else 0
+
+
+def _seconds(wait: float) -> int:
+    return max(1, math.ceil(wait))
+
+
+def period_of(now: float, period: Period) -> tuple[str, float]:
+    """The name of the calendar period at a time, and when it ends.
+
+    >>> period_of(0, "month"), period_of(86400 * 365, "day")
+    (('1970-01', 2678400.0), ('1971-01-01', 31622400.0))
+    """
+    moment = datetime.fromtimestamp(now, UTC)
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    if period == "day":
+        return f"{day:%Y-%m-%d}", (day + timedelta(days=1)).timestamp()
+    return f"{day:%Y-%m}", (day.replace(day=1) + timedelta(days=32)).replace(day=1).timestamp()
+
+
+def address_subject(host: str | None) -> str:
+    """What the limits of a client without a key are stored under. Of an IPv6 address the first 64 bits count: a client
+    can choose the rest.
+
+    >>> address_subject("192.0.2.1"), address_subject("2001:db8::1234:5"), address_subject("::ffff:192.0.2.1")
+    ('address:192.0.2.1', 'address:2001:db8::', 'address:192.0.2.1')
+    >>> address_subject(None), address_subject("testclient")
+    ('address:unknown', 'address:unknown')
+    """
+    try:
+        address = ipaddress.ip_address((host or "").partition("%")[0])
+    except ValueError:
+        return "address:unknown"
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped:
+            return f"address:{address.ipv4_mapped}"
+        address = ipaddress.IPv6Address(int(address) >> 64 << 64)
+    return f"address:{address}"

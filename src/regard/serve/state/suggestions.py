@@ -1,0 +1,56 @@
+"""Better translations that users suggest, kept for who runs the server to read. They change no translation.
+
+They are bounded in size and number, and refused when there are too many: a newer one never pushes out an older one, so
+that nobody can flush what others wrote. The same suggestion of the same owner is kept once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regard.errors import InputError
+from regard.serve.state.store import Store
+
+LONGEST = 5_000  # characters of either side
+MOST = 20_000
+MOST_OF_ONE = 2_000
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """What somebody would rather read for a text."""
+
+    source: str
+    target: str
+    text: str
+    better: str
+    created: float
+
+
+class Suggestions:
+    """The suggestions of a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def add(self, owner: str, source: str, target: str, text: str, better: str) -> None:
+        for name, given in (("the text", text), ("the suggestion", better)):
+            if not given.strip() or len(given) > LONGEST:
+                raise InputError(f"{name} must have 1 to {LONGEST:,} characters, but has {len(given):,}")
+        with self.store.writing() as connection:
+            count, own = connection.execute(
+                "SELECT count(*), coalesce(sum(owner = ?), 0) FROM suggestions", (owner,)
+            ).fetchone()
+            if count >= MOST or own >= MOST_OF_ONE:
+                raise InputError("there are too many suggestions already; no more are taken")
+            connection.execute(
+                "INSERT INTO suggestions (owner, source, target, text, better, created) VALUES (?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT DO NOTHING",
+                (owner, source, target, text, better, self.store.now()),
+            )
+
+    def all(self) -> list[Suggestion]:
+        """The oldest first."""
+        with self.store.reading() as connection:
+            rows = connection.execute("SELECT source, target, text, better, created FROM suggestions ORDER BY id")
+            return [Suggestion(*row) for row in rows]

@@ -1,0 +1,132 @@
+"""Limits: never more than allowed in any minute or period, whichever processes ask, and the right time to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.serve.state.limits import MINUTE, Limiter, period_of
+from regard.serve.state.store import Store
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.time = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture(scope="module")
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory, clock: Clock) -> Iterator[tuple[Limiter, Limiter]]:
+    """The limiters of two processes on one store."""
+    folder = tmp_path_factory.mktemp("limits")
+    with Store(folder, clock) as one, Store(folder, clock) as other:
+        yield Limiter(one), Limiter(other)
+
+
+SUBJECTS = count()
+
+# The next request: seconds after the one before, and the process that gets it.
+requests = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 7.0, 29.0, 59.5, 60.0, 200.0]), st.integers(0, 1)), max_size=25
+)
+
+
+@settings(max_examples=60)
+@given(requests, st.integers(1, 4))
+def test_never_more_than_n_in_any_minute(
+    two: tuple[Limiter, Limiter], clock: Clock, arrivals: list[tuple[float, int]], per_minute: int
+) -> None:
+    """And nothing is refused that would be within the limit."""
+    subject, allowed = f"key:{next(SUBJECTS)}", list[float]()
+    for later, process in arrivals:
+        clock.time += later
+        verdict = two[process].request(subject, per_minute)
+        recent = [at for at in allowed if at > clock.time - MINUTE]
+        assert bool(verdict) == (len(recent) < per_minute)
+        if verdict:
+            allowed.append(clock.time)
+        else:
+            assert verdict.refused == "requests"
+            assert verdict.retry_after is not None
+            assert verdict.retry_after - 1 < recent[0] + MINUTE - clock.time <= verdict.retry_after
+    for start in allowed:
+        assert sum(start <= at < start + MINUTE for at in allowed) <= per_minute
+
+
+def test_after_the_time_to_wait_it_is_allowed(two: tuple[Limiter, Limiter], clock: Clock) -> None:
+    limiter = two[0]
+    for _ in range(5):
+        assert limiter.request("key:waits", 5)
+        clock.time += 1
+    refused = limiter.request("key:waits", 2)  # the limit was lowered: three more must be a minute ago, then one
+    assert refused.retry_after == 58
+    clock.time += 58
+    assert limiter.request("key:waits", 2)
+    assert not limiter.request("key:waits", 2)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(0, 60), st.integers(0, 1), st.sampled_from([0.0, 3600.0, 90_000.0])), max_size=20),
+    st.sampled_from(["day", "month"]),
+)
+def test_never_more_characters_than_allowed_in_a_period(
+    two: tuple[Limiter, Limiter], clock: Clock, spent: list[tuple[int, int, float]], period: str
+) -> None:
+    subject, used = f"key:{next(SUBJECTS)}", dict[str, int]()
+    for characters, process, later in spent:
+        clock.time += later
+        name, ends = period_of(clock.time, period)  # type: ignore[arg-type]
+        verdict = two[process].spend(subject, characters, 100, period)  # type: ignore[arg-type]
+        assert bool(verdict) == (used.get(name, 0) + characters <= 100)
+        if verdict:
+            used[name] = used.get(name, 0) + characters
+        else:
+            assert verdict.retry_after is not None
+            assert verdict.retry_after - 1 < ends - clock.time <= verdict.retry_after
+        usage = two[1 - process].usage(subject, period)  # type: ignore[arg-type]
+        assert (usage.characters, usage.renewed) == (used.get(name, 0), ends)
+
+
+def test_what_was_not_translated_is_counted_off(two: tuple[Limiter, Limiter]) -> None:
+    limiter = two[0]
+    assert limiter.spend("key:back", 70, 100)
+    limiter.give_back("key:back", 30)
+    assert limiter.usage("key:back").characters == 40
+    assert limiter.spend("key:back", 60, 100)
+    limiter.give_back("key:back", 1000)
+    assert limiter.usage("key:back").characters == 0
+    assert limiter.spend("key:back", 10**9, None)  # counted without a limit
+
+
+def test_subjects_do_not_share(two: tuple[Limiter, Limiter]) -> None:
+    assert two[0].request("address:192.0.2.1", 1)
+    assert two[0].request("address:192.0.2.2", 1)
+    assert not two[1].request("address:192.0.2.1", 1)
+
+
+def test_what_no_decision_needs_is_removed(two: tuple[Limiter, Limiter], clock: Clock) -> None:
+    limiter = two[0]
+    limiter.request("address:192.0.2.9", 5)
+    limiter.spend("address:192.0.2.9", 5, None, "day")
+    limiter.spend("key:kept", 5, None, "day")
+    clock.time += 400 * 86400
+    limiter.clean()
+    with limiter.store.reading() as connection:
+        assert connection.execute("SELECT count(*) FROM hits").fetchone()[0] == 0
+        left = {row["subject"] for row in connection.execute("SELECT subject FROM used")}
+    assert "key:kept" in left
+    assert not any(subject.startswith("address:") for subject in left)
