@@ -19,6 +19,7 @@ from regard.cli.app import app
 from regard.cli.explain import app as explain
 from support import Call
 
+ENDLESS = ("regard serve",)  # tests/serve starts it
 SLOW = (  # training, long measurements, or the network
     "regard align --src corpus/dev.en --tgt corpus/dev.fr --gold",
     "regard bench",
@@ -101,7 +102,7 @@ def run(call: Call, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (home / out).exists()
 
 
-FAST = [example for _, example in EXAMPLES if not example.startswith(SLOW)]
+FAST = [example for _, example in EXAMPLES if not example.startswith((*SLOW, *ENDLESS))]
 
 
 @pytest.mark.parametrize("example", dict.fromkeys(FAST))

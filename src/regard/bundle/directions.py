@@ -7,7 +7,7 @@ languages that can be translated into the target (`text/which_language.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from regard.bundle import box
@@ -74,12 +74,15 @@ def known_language(name: str, parameter: str = "") -> str:
     return code
 
 
-def find_models(source: str, target: str, through: str | None = None) -> tuple[str, ...]:
-    """The names of the models that translate from one language to another: one or, by way of a third language where
-    there is none and that is asked for, two."""
+def find_models(
+    source: str, target: str, through: str | None = None, there: Collection[Direction] | None = None
+) -> tuple[str, ...]:
+    """The directions, by their names, of the models that translate from one language to another: one or, by way of a
+    third language where there is none and that is asked for, two. `there` are those to choose from, by default the
+    box."""
     if source == target:
         raise InputError(f"source and target are both {language_name(source)}, so there is nothing to translate")
-    there = directions()
+    there = directions() if there is None else there
     if (direct := Direction(source, target)) in there:
         return (str(direct),)
     problem = f"there is no translator from {language_name(source)} to {language_name(target)}"
@@ -101,11 +104,18 @@ def check_pair(name: str) -> None:
         find_models(source, target)
 
 
-def choose(texts: Iterable[str], target: str, source: str | None = None, through: str | None = None) -> Choice:
+def choose(
+    texts: Iterable[str],
+    target: str,
+    source: str | None = None,
+    through: str | None = None,
+    there: Collection[Direction] | None = None,
+) -> Choice:
     """The models for texts that are in one language, and what that is."""
+    there = directions() if there is None else there
     if source is not None:
-        return Choice(find_models(source, target, through), source, target)
-    there, texts = directions(), list(texts)
+        return Choice(find_models(source, target, through, there), source, target)
+    texts = list(texts)
     last = {target, through} if through is not None and Direction(through, target) in there else {target}
     ways = {one.source for one in there if one.target in last} - {target}
     if not ways:
@@ -115,7 +125,7 @@ def choose(texts: Iterable[str], target: str, source: str | None = None, through
     if not found.sure:  # then it is one that can be translated; without words it does not matter which
         found = which_language(texts, sorted(ways))._replace(sure=not any(map(plain_words, texts)))
     try:
-        models = () if found.language == target else find_models(found.language, target, through)
+        models = () if found.language == target else find_models(found.language, target, through, there)
     except NoDirectionError as problem:
         problem.found = True
         raise

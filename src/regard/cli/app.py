@@ -29,11 +29,12 @@ from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
 from regard.cli.score import score
+from regard.cli.serve import serve
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
 GROUPS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
-    "Translate": (translate, info, lexicon, pack, import_, export),
+    "Translate": (translate, serve, info, lexicon, pack, import_, export),
     "Train": (train, resume, doctor, bench, fetch, clean),
     "Measure": (bleu, score, compare),
     "Explain": (explain, align),

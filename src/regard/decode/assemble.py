@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import heapq
 import unicodedata
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
 
 from regard.decode.pipeline import UnitResult
 from regard.decode.translation import (
@@ -27,18 +26,41 @@ from regard.text.slots import NO_SLOTS
 Part = tuple[Unit, UnitResult]
 
 
-def assembled(text: str, parts: Sequence[Part], nbest: int = 1) -> Translation:
+class TextAssembly:
+    """The translation of a text as its units come in, in order."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.sentences: list[SentenceTranslation] = []  # those that are whole and that another one follows
+        self._written = _Written(text)
+        self._parts: list[Part] = []  # of the sentence that is being read
+
+    def add(self, part: Part) -> None:
+        if self._parts and self._parts[0][0].sentence != part[0].sentence:
+            self._end_sentence()
+        self._parts.append(part)
+
+    def _end_sentence(self) -> None:
+        self.sentences.append(_sentence(self.text, self._parts, self._written))
+        self._parts = []
+
+    def finished(self, nbest: int = 1) -> Translation:
+        """The translation; all units must have come in."""
+        if self._parts:
+            self._end_sentence()
+        sentences, whole = tuple(self.sentences), self._written.finished()
+        candidates = _candidates(self.text, whole, sentences, nbest)
+        score = candidates[0].score if candidates else 0.0
+        log_prob = candidates[0].log_prob if candidates else 0.0
+        return Translation(self.text, whole, score, log_prob, candidates, sentences, sentence_warnings(sentences))
+
+
+def assembled(text: str, parts: Iterable[Part], nbest: int = 1) -> Translation:
     """The translation of a text from all its units, in order."""
-    written = _Written(text)
-    sentences = tuple(
-        _sentence(text, list(of_sentence), written)
-        for _, of_sentence in groupby(parts, key=lambda part: part[0].sentence)
-    )
-    whole = written.finished()
-    candidates = _candidates(text, whole, sentences, nbest)
-    score = candidates[0].score if candidates else 0.0
-    log_prob = candidates[0].log_prob if candidates else 0.0
-    return Translation(text, whole, score, log_prob, candidates, sentences, sentence_warnings(sentences))
+    whole = TextAssembly(text)
+    for part in parts:
+        whole.add(part)
+    return whole.finished(nbest)
 
 
 class _Written:

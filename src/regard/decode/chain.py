@@ -20,10 +20,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn, Unpack
+from typing import Any, NamedTuple, NoReturn, Unpack
 
+from regard.decode.job import Steps
 from regard.decode.texts import checked_texts
-from regard.decode.translating import StreamTranslation, TranslateOptions, one_or_several
+from regard.decode.translating import StreamTranslation, TranslateOptions, translate_method
 from regard.decode.translation import (
     Candidate,
     ProtectedSpan,
@@ -69,8 +70,7 @@ class TextChain(StreamTranslation):
         """ISO codes of source and target, None where they are not known; a chain has no tag."""
         return (self.steps[0].languages()[0], self.steps[-1].languages()[1]) if self.steps else (None, None)
 
-    @one_or_several
-    def translate(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> list[Translation]:
+    def _job(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> ChainJob:
         """The translation of a string, or of several, as `TextTranslator.translate` with the same options, but those
         that are of one model: nbest, prefix, tag, steer, rules and unknown. A glossary's terms pass the first step as
         they stand in the list, and the last one translates them."""
@@ -78,17 +78,13 @@ class TextChain(StreamTranslation):
         self._check(options)
         for line in lines:
             check_characters(line)
-        found = [copied(line) for line in lines]
-        for number, step in enumerate(self.steps):
-            given: TranslateOptions = {**options, **_at_step(options, number, len(self.steps))}
-            if number == 0:
-                found = step.translate(lines, **given)
-                continue
-            between = [sentence.text for one in found for sentence in one.sentences]
-            after = iter(step.translate(between, **given))
-            names = [_name(self.steps[number - 1]), _name(step)]
-            found = [joined(one, [next(after) for _ in one.sentences], names, number == 1) for one in found]
-        return found
+        return ChainJob(self.steps, lines, options)
+
+    translate = translate_method(_job)
+
+    def job(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> ChainJob:
+        """The same as work that the caller divides (`job.py`)."""
+        return self._job(texts, **options)
 
     def _check(self, options: TranslateOptions) -> None:
         for name, usual in OF_ONE_MODEL.items():
@@ -115,6 +111,26 @@ class TextChain(StreamTranslation):
 
     def alternatives(self, *texts: object, **options: object) -> NoReturn:
         self.refuse("a list of alternatives")
+
+
+class ChainJob(NamedTuple):
+    """The work of a chain on some texts."""
+
+    translators: tuple[TextTranslator, ...]
+    lines: list[str]
+    options: TranslateOptions
+
+    def steps(self) -> Steps:
+        found = [copied(line) for line in self.lines]
+        for number, step in enumerate(self.translators):
+            given: TranslateOptions = {**self.options, **_at_step(self.options, number, len(self.translators))}
+            if number == 0:
+                found = yield step.job(self.lines, **given)
+                continue
+            after = iter((yield step.job([sentence.text for one in found for sentence in one.sentences], **given)))
+            names = [_name(self.translators[number - 1]), _name(step)]
+            found = [joined(one, [next(after) for _ in one.sentences], names, number == 1) for one in found]
+        return found
 
 
 def _at_step(options: TranslateOptions, number: int, steps: int) -> TranslateOptions:

@@ -7,6 +7,7 @@ from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack, cast, overload
 
+from regard.decode.job import CHUNK, Steps, run_steps
 from regard.decode.options import Mbr, Precision, Sampling
 from regard.decode.prepare import Split
 from regard.decode.translation import Translation
@@ -14,8 +15,6 @@ from regard.text.glossary import Glossary
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
     from regard.decode.unknown import Unknown
-
-CHUNK = 2000  # texts or units at a time: enough to sort into full batches, and memory does not grow with their number
 
 
 class TranslateOptions(TypedDict, total=False):
@@ -66,14 +65,22 @@ class TranslateMethod(Protocol):
     def __get__(self, translator: Any, kind: type | None = None, /) -> TranslateCall: ...
 
 
-def one_or_several(method: Callable[..., list[Translation]]) -> TranslateMethod:
-    """A method `translate` that gives a list of translations as one that gives a single one of a single text."""
+class CallWork(Protocol):
+    """The work of one call."""
 
-    @wraps(method)
+    def steps(self) -> Steps: ...
+
+
+def translate_method(make_job: Callable[..., CallWork]) -> TranslateMethod:
+    """The method `translate` of a class that makes jobs: of a single text it gives one translation."""
+
+    @wraps(make_job)
     def translate(self: Any, texts: str | Iterable[str], **options: Any) -> Translation | list[Translation]:
-        found = method(self, texts, **options)
+        found = run_steps(make_job(self, texts, **options).steps())
         return found[0] if isinstance(texts, str) else found
 
+    translate.__name__ = "translate"
+    translate.__qualname__ = make_job.__qualname__.replace(make_job.__name__, "translate")
     return cast(TranslateMethod, translate)
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from regard.decode.assemble import assembled
+from regard.decode.job import JobPart, TranslationJob
 from regard.decode.options import (
     BATCH_TOKENS,
     Mbr,
@@ -21,12 +20,10 @@ from regard.decode.options import (
     SearchOptions,
     checked_precision,
 )
-from regard.decode.pipeline import UnitResult
 from regard.decode.prepare import Split, TextOptions
 from regard.decode.scoring import ScoringModel
 from regard.decode.texts import checked_prefixes, checked_texts
-from regard.decode.translating import CHUNK, StreamTranslation, one_or_several
-from regard.decode.translation import Translation
+from regard.decode.translating import StreamTranslation, TranslateOptions, translate_method
 from regard.decode.units import Unit
 from regard.errors import InputError
 from regard.text.glossary import Glossary
@@ -52,8 +49,7 @@ AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False
 class TextTranslator(StreamTranslation, ScoringModel):
     """A bundle that translates and scores text. `regard.Translator` adds explanation and alignment."""
 
-    @one_or_several
-    def translate(
+    def _job(
         self,
         texts: str | Iterable[str],
         *,
@@ -84,7 +80,7 @@ class TextTranslator(StreamTranslation, ScoringModel):
         batch_tokens: int = BATCH_TOKENS,
         precision: Precision = "auto",
         progress: Callable[[int], None] | None = None,
-    ) -> list[Translation]:
+    ) -> TranslationJob:
         """The translation of a string, or the list of translations of several, in their order.
 
         beam            hypotheses kept per sentence, 1 for greedy search; default: the model's own
@@ -134,18 +130,23 @@ class TextTranslator(StreamTranslation, ScoringModel):
         text = TextOptions(split, protect, config.mend, localize, glossary, guard)
         starts = checked_prefixes(prefix, texts, len(lines))
         engine = self.engine(self._steered(steer, rules), batch_tokens, checked_precision(precision))
-        found: list[list[tuple[Unit, UnitResult]]] = [[] for _ in lines]
+        parts = []
         for own, group in self.tokenizer.by_tag(lines, tag).items():
             filling = self._fill_unknown(unknown, own)
             pipeline = replace(self.pipeline(search, text, own), engine=engine, fill_unknown=filling)
             units = self.unit_maker(text, own).units(group.items())
             units = self._with_starts(units, starts, search) if any(starts) else units
-            while some := list(islice(units, CHUNK)):
-                for unit, result in zip(some, pipeline.results(some, progress), strict=True):
-                    found[unit.text].append((unit.without_reading(), result))
+            key = (search, text, own, unknown, steer, rules, batch_tokens, precision)
+            parts.append(JobPart(key, pipeline, units))
             for number, line in group.items():
                 lines[number] = line
-        return [assembled(line, parts, nbest) for line, parts in zip(lines, found, strict=True)]
+        return TranslationJob(self, lines, parts, nbest, progress)
+
+    translate = translate_method(_job)
+
+    def job(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> TranslationJob:
+        """The same as work that the caller divides (`job.py`)."""
+        return self._job(texts, **options)
 
     def _with_starts(self, units: Iterable[Unit], prefixes: Sequence[str], search: SearchOptions) -> Iterator[Unit]:
         """The first unit of each text with its prefix."""

@@ -1,0 +1,48 @@
+"""The application: all endpoints over one set of services, which start and end with it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.applications import Starlette
+
+from regard.serve import api_translate, libretranslate
+from regard.serve.endpoint import Call, Endpoint
+from regard.serve.openapi import openapi
+from regard.serve.own import OWN
+from regard.serve.problems import ServeError
+from regard.serve.services import Services
+from regard.serve.settings import ServeConfig
+
+
+async def ready(call: Call) -> dict[str, Any]:
+    if not call.services.pool.ready:
+        raise ServeError(503, "models are still being loaded", retry_after=2)
+    return {"status": "ready"}
+
+
+async def spec(call: Call) -> dict[str, Any]:
+    return openapi(ENDPOINTS)
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *libretranslate.ENDPOINTS,
+    *api_translate.ENDPOINTS,
+    Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
+    Endpoint("GET", "/spec", OWN, "This document", spec, open=True),
+)
+
+
+def create_app(config: ServeConfig | None = None) -> Starlette:
+    services = Services(config or ServeConfig())
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with services.running():
+            yield
+
+    app = Starlette(routes=[endpoint.route() for endpoint in ENDPOINTS], lifespan=lifespan)
+    app.state.services = services
+    return app

@@ -1,0 +1,123 @@
+"""One declaration for each thing that can be asked for: it becomes a route and an entry of the OpenAPI document.
+
+    request ─ read_values ─ admit ─ handler ─▶ JSON       a problem is written in the shape of the interface
+
+The handler is cancelled when the client leaves. No traceback reaches a client: a fault of ours is 500 with a number
+that stands in the log too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from regard.errors import RegardError
+from regard.serve.fields import Field, read_values
+from regard.serve.problems import ServeError
+from regard.serve.services import Services
+
+log = logging.getLogger("regard.serve")
+
+
+class JsonResponse(Response):
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One of the interfaces: what it is called, how it writes a problem, and where its clients put their key."""
+
+    name: str
+    problem: Callable[[ServeError], Mapping[str, Any]]
+    key_of: Callable[[Request, Mapping[str, Any]], str | None]
+    status_of: Callable[[ServeError], int] = lambda problem: problem.status
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request with its parameters read."""
+
+    request: Request
+    values: Mapping[str, Any]
+    services: Services
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+Handler = Callable[[Call], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    method: str
+    path: str
+    interface: Interface
+    summary: str
+    handler: Handler
+    fields: tuple[Field, ...] = ()
+    answer: Mapping[str, Any] = field(default_factory=dict)  # the JSON schema of what is answered
+    status: int = 200
+    answers: tuple[str, ...] = ("application/json",)
+    open: bool = False  # answered without a key, and not counted: health, languages, the page
+
+    def route(self) -> Route:
+        return Route(self.path, self._answer, methods=[self.method])
+
+    async def _answer(self, request: Request) -> Response:
+        services: Services = request.app.state.services
+        try:
+            values = await read_values(request, self.fields)
+            call = Call(request, values, services)
+            if not self.open:
+                await services.admit(request, self.interface.key_of(request, values))
+            made = await while_connected(request, self.handler(call))
+        except ServeError as problem:
+            return self.refusal(problem)
+        except RegardError as problem:
+            return self.refusal(ServeError(400, str(problem)))
+        except Exception:
+            number = secrets.token_hex(4)
+            log.exception("fault %s in %s %s", number, self.method, self.path)
+            return self.refusal(ServeError(500, f"a fault of the server, number {number} in its log"))
+        return made if isinstance(made, Response) else JsonResponse(made, self.status)
+
+    def refusal(self, problem: ServeError) -> Response:
+        body = self.interface.problem(problem)
+        return JsonResponse(body, self.interface.status_of(problem), headers=problem.headers)
+
+
+async def while_connected(request: Request, work: Awaitable[Any]) -> Any:
+    """The result of the work, which is cancelled if the client leaves before it is done."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        task.cancel()
+        await asyncio.wait({task})
+        raise ServeError(499, "the client has left")
+    except BaseExceptionGroup as several:  # of a task group: the first problem says enough
+        raise several.exceptions[0] from None
+    finally:
+        gone.cancel()
+        if not task.done():
+            task.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

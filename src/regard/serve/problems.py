@@ -1,0 +1,32 @@
+"""Why a request is not answered as it was meant: a status of HTTP, a line for people, and when to try again."""
+
+from __future__ import annotations
+
+
+class ServeError(Exception):
+    """Each interface writes it in its own shape (`endpoint.py`). `field` names the parameter that it is about, and
+    `missing` says that the parameter is not there."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        field: str | None = None,
+        missing: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.field, self.missing = status, message, field, missing
+        self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(max(1, round(self.retry_after)))}
+
+
+class FieldError(ServeError):
+    """A parameter that is not there, or not as it should be."""
+
+    def __init__(self, field: str, message: str, *, missing: bool = False, status: int = 400) -> None:
+        super().__init__(status, message, field=field, missing=missing)

@@ -1,0 +1,150 @@
+"""Translation as every interface asks for it: texts, two languages or a model, options; and the language of a text."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import anyio.to_thread
+
+from regard.bundle.directions import Choice, NoDirectionError, choose
+from regard.decode.chain import ChainJob, TextChain
+from regard.decode.job import Steps, TranslationJob
+from regard.decode.translating import TranslateOptions
+from regard.decode.translation import Translation, copied
+from regard.errors import InputError
+from regard.serve.pool import ModelPool
+from regard.serve.problems import ServeError
+from regard.serve.settings import ServeConfig
+from regard.text.language import language_name
+from regard.translator import Translator
+
+
+class ServedTranslation(NamedTuple):
+    """A translation, and which models made it: none where the text was in the target language already."""
+
+    translation: Translation
+    models: tuple[str, ...]
+    source: str | None  # None where a model was named whose languages are not known
+    target: str | None
+    detected: bool  # whether the source was found in the text
+    sure: bool = True
+
+    @property
+    def text(self) -> str:
+        return self.translation.text
+
+
+@dataclass(frozen=True)
+class TranslationRequest:
+    """Texts to translate: by a model of this name, or into `target`, from `source` or from what is found in each."""
+
+    texts: Sequence[str]
+    target: str | None = None
+    source: str | None = None
+    model: str | None = None
+    options: TranslateOptions = field(default_factory=TranslateOptions)
+    # Called in another thread with the job of a single text each time that it has got results.
+    added: Callable[[TranslationJob], None] | None = None
+
+    @property
+    def characters(self) -> int:
+        return sum(map(len, self.texts))
+
+
+class TranslationService:
+    def __init__(self, config: ServeConfig, pool: ModelPool) -> None:
+        self.config, self.pool = config, pool
+
+    def check_size(self, texts: Sequence[str]) -> None:
+        if len(texts) > self.config.texts:
+            raise ServeError(413, f"{len(texts):,} texts are more than the {self.config.texts:,} of a request")
+        if (characters := sum(map(len, texts))) > self.config.characters:
+            limit = self.config.characters
+            raise ServeError(413, f"{characters:,} characters are more than the {limit:,} of a request")
+
+    async def translate(
+        self, asked: TranslationRequest, deadline: float | None = None, checked: bool = False
+    ) -> list[ServedTranslation]:
+        """In the order of the texts. `checked`: the size was checked by other limits, as for documents."""
+        if not checked:
+            self.check_size(asked.texts)
+        until = time.monotonic() + self.config.timeout if deadline is None else deadline
+        choices = await anyio.to_thread.run_sync(self._choices, asked)
+        found: dict[int, Translation] = {}
+
+        async def translate_with(models: tuple[str, ...], numbers: list[int]) -> None:
+            texts = [asked.texts[number] for number in numbers]
+            found.update(zip(numbers, await self._translate(models, texts, asked, until), strict=True))
+
+        async with asyncio.TaskGroup() as tasks:
+            for models in dict.fromkeys(choice.models for choice in choices):
+                numbers = [number for number, choice in enumerate(choices) if choice.models == models]
+                tasks.create_task(translate_with(models, numbers))
+        return [
+            ServedTranslation(
+                found[i], one.models, one.source or None, one.target or None, asked.source is None, one.sure
+            )
+            for i, one in enumerate(choices)
+        ]
+
+    def _choices(self, asked: TranslationRequest) -> list[Choice]:
+        """The models for each text."""
+        if asked.model is not None:
+            source, target = self.pool.find(asked.model).bundle.languages
+            return [Choice((asked.model,), source or "", target or "")] * len(asked.texts)
+        if asked.target is None:
+            raise ServeError(400, "a model or a target language is needed", field="target", missing=True)
+        return [self._choice(text, asked.target, asked.source) for text in asked.texts]
+
+    def _choice(self, text: str, target: str, source: str | None) -> Choice:
+        if source == target:
+            return Choice((), target, target)
+        pairs = self.pool.by_direction
+        try:
+            choice = choose([text], target, source, self.config.through, pairs)
+        except NoDirectionError as problem:
+            raise ServeError(400, problem.problem, field="target") from None
+        except InputError as problem:
+            raise ServeError(400, str(problem)) from None
+        names = {str(direction): name for direction, name in pairs.items()}
+        return choice._replace(models=tuple(names[one] for one in choice.models))
+
+    async def _translate(
+        self, models: tuple[str, ...], texts: list[str], asked: TranslationRequest, until: float
+    ) -> list[Translation]:
+        if not models:
+            return [copied(text) for text in texts]
+        loaded = [await self.pool.load(name) for name in models]
+        translators = [one.translator for one in loaded]
+        batchers = {id(one.translator): one.batcher for one in loaded}
+        characters = sum(map(len, texts))
+        try:
+            steps = await anyio.to_thread.run_sync(make_steps, translators, texts, asked.options)
+            answer: list[Translation] | None = None
+            while True:
+                try:
+                    job = next(steps) if answer is None else steps.send(answer)
+                except StopIteration as end:
+                    return end.value  # type: ignore[no-any-return]
+                added = None if asked.added is None else _given(asked.added, job)
+                answer = await batchers[id(job.translator)].translate(job, characters, until, added)
+        except InputError as problem:
+            raise ServeError(400, str(problem)) from None
+
+    def language_pair(self, source: str, target: str) -> str:
+        return f"{language_name(source)} ({source}) to {language_name(target)} ({target})"
+
+
+def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:
+    """The work of one translator, or of several one after another."""
+    job: TranslationJob | ChainJob
+    job = TextChain(translators).job(texts, **options) if len(translators) > 1 else translators[0].job(texts, **options)
+    return job.steps()
+
+
+def _given(added: Callable[[TranslationJob], None], job: TranslationJob) -> Callable[[], None]:
+    return lambda: added(job)

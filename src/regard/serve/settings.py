@@ -1,0 +1,57 @@
+"""What a server allows and where it listens: every limit and switch of `regard serve`, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regard.config import key
+from regard.errors import InputError
+
+ANY_ADDRESS = ("0.0.0.0", "::")
+
+
+@dataclass(frozen=True)
+class ServeConfig:
+    """A server. Times are in seconds."""
+
+    models: tuple[str, ...] = key((), "folders of models, or names of models in the box; none: all that are in the box")
+    host: str = key("127.0.0.1", "the address to listen at; 0.0.0.0 for every network")
+    port: int = key(8000, "the port; 0 for one that is free")
+    workers: int = key(1, "processes that serve side by side; each loads its models")
+    device: str = key("auto", "where models compute: auto, cpu, cuda, cuda:1 or mps")
+    engine: str = key("auto", "what searches: auto, native or ctranslate2")
+    through: str | None = key(None, "translate pairs without a model by way of this language, such as en")
+    preload: tuple[str, ...] = key((), "models to load at the start; the others are loaded when they are asked for")
+    idle: float = key(1800.0, "a model that was not used for so long is dropped; 0 keeps all")
+    timeout: float = key(60.0, "the longest that a request may take")
+    texts: int = key(200, "texts of a request, at most")
+    characters: int = key(50_000, "characters of a request, at most")
+    waiting: int = key(2_000_000, "characters that may wait for translation; beyond that requests are refused")
+    body: int = key(20_000_000, "bytes of a request, files counted")
+    alternatives: int = key(10, "alternatives of a text, at most")
+    explained: int = key(200, "tokens of a sentence that is explained, at most")
+    state: str | None = key(None, "folder of keys, limits, glossaries and documents; none: a temporary one")
+    cors: tuple[str, ...] = key((), "origins whose pages may call the server; * for all")
+    host_names: tuple[str, ...] = key((), "further names under which the server is reached, such as translate.example")
+    keys: bool = key(False, "whether every request needs an API key")
+    log_text: bool = key(False, "whether the log may hold texts")
+
+    def __post_init__(self) -> None:
+        wholes = {
+            "workers": 1,
+            "texts": 1,
+            "characters": 1,
+            "waiting": 1,
+            "body": 1000,
+            "alternatives": 0,
+            "explained": 2,
+        }
+        for name, least in (wholes | {"explained": 2}).items():
+            if getattr(self, name) < least:
+                raise InputError(f"{name} must be at least {least}, but is {getattr(self, name)}")
+        if not 0 <= self.port <= 65535:
+            raise InputError(f"port must be from 0 to 65535, but is {self.port}")
+        if self.timeout <= 0:
+            raise InputError(f"timeout must be more than 0 seconds, but is {self.timeout:g}")
+        if self.idle < 0:
+            raise InputError(f"idle must be 0 seconds or more, but is {self.idle:g}")

@@ -1,0 +1,50 @@
+"""The application as a client sees it."""
+
+from __future__ import annotations
+
+import json
+
+from starlette.testclient import TestClient
+
+from regard.serve.app import ENDPOINTS
+
+CAT = "The cat is black."
+
+
+def test_health_and_readiness(client: TestClient) -> None:
+    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/spec").json()["openapi"] == "3.1.0"
+
+
+def test_json_a_form_and_the_query_are_read_alike(client: TestClient) -> None:
+    asked = {"q": CAT, "source": "en", "target": "fr"}
+    answers = [
+        client.post("/translate", json=asked),
+        client.post("/translate", data=asked),
+        client.post("/translate", params=asked),
+    ]
+    assert [answer.json() for answer in answers] == [{"translatedText": "Le chat est noir."}] * 3
+
+
+def test_every_endpoint_is_in_the_document(client: TestClient) -> None:
+    paths = client.get("/spec").json()["paths"]
+    assert sum(len(methods) for methods in paths.values()) == len(ENDPOINTS)
+
+
+def test_a_problem_is_one_line_in_the_shape_of_its_interface(client: TestClient) -> None:
+    ours = client.post("/api/translate", json={"text": CAT, "target": "fr", "beam": 99})
+    assert ours.status_code == 400
+    assert ours.json() == {
+        "error": {"message": "beam must be at least 1 and at most 16, but is 99", "status": 400, "field": "beam"}
+    }
+    theirs = client.post("/translate", json={"q": CAT, "source": "en"})
+    assert (theirs.status_code, theirs.json()) == (400, {"error": "Invalid request: missing target parameter"})
+
+
+def test_sentences_come_as_they_are_done(client: TestClient) -> None:
+    with client.stream("POST", "/api/translate/stream", json={"text": f"{CAT} Thank you!", "target": "fr"}) as answer:
+        lines = [line for line in answer.iter_lines() if line]
+    names, data = lines[::2], [json.loads(line.removeprefix("data: ")) for line in lines[1::2]]
+    assert names == ["event: sentence", "event: sentence", "event: done"]
+    assert [one["text"] for one in data] == ["Le chat est noir.", "Merci !", "Le chat est noir. Merci !"]
+    assert data[-1]["sentences"][1]["source_span"] == [18, 28]

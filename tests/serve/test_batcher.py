@@ -1,0 +1,144 @@
+"""What many requests get is what each would get alone, whatever comes beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import regard
+from regard.decode.pipeline import Pipeline
+from regard.serve.batcher import LARGEST_BATCH, BatchDone, Batcher
+from regard.serve.problems import ServeError
+from regard.translator import Translator
+
+SHORT = ["The cat is black.", "Thank you!", "I see the dog.", "She sleeps.", "The house is big."]
+LONG = " ".join(SHORT * 40)
+SOON = 60.0
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return regard.load("en-fr-classic", device="cpu", engine="native")
+
+
+@pytest.fixture
+def batches() -> list[BatchDone]:
+    return []
+
+
+@pytest.fixture
+def batcher(batches: list[BatchDone]) -> Iterator[Batcher]:
+    made = Batcher("test", 2, 100_000, batches.append)
+    yield made
+    made.close()
+
+
+async def ask(batcher: Batcher, translator: Translator, text: str, **options: Any) -> str:
+    job = translator.job([text], beam=1, **options)
+    (found,) = await batcher.translate(job, len(text), time.monotonic() + SOON)
+    return found.text
+
+
+def test_requests_that_come_together_share_batches_and_get_their_own_answers(
+    batcher: Batcher, batches: list[BatchDone], translator: Translator
+) -> None:
+    texts = [f"{text} {other}" for text in SHORT for other in SHORT] + ["", "  ", LONG]
+
+    async def all_at_once() -> list[str]:
+        return await asyncio.gather(*(ask(batcher, translator, text) for text in texts))
+
+    found = asyncio.run(all_at_once())
+    assert found == [one.text for one in translator.translate(texts, beam=1)]
+    assert max(batch.requests for batch in batches) > 5
+    assert all(batch.units <= LARGEST_BATCH for batch in batches)
+
+
+def test_a_short_request_overtakes_a_long_one(batcher: Batcher, translator: Translator) -> None:
+    done: list[str] = []
+
+    async def one(name: str, text: str) -> None:
+        await ask(batcher, translator, text)
+        done.append(name)
+
+    async def both() -> None:
+        long = asyncio.create_task(one("long", LONG * 2))
+        await asyncio.sleep(0.05)
+        await asyncio.gather(long, one("short", SHORT[0]))
+
+    asyncio.run(both())
+    assert done == ["short", "long"]
+
+
+def test_other_options_go_into_other_batches(batcher: Batcher, translator: Translator) -> None:
+    async def both() -> list[str]:
+        plain = ask(batcher, translator, "I paid 3.50 euros.")
+        local = ask(batcher, translator, "I paid 3.50 euros.", localize=True)
+        return await asyncio.gather(plain, local)
+
+    plain, local = asyncio.run(both())
+    assert ("3.50" in plain, "3,50" in local) == (True, True)
+
+
+def test_what_was_cancelled_is_not_translated(batcher: Batcher, translator: Translator) -> None:
+    async def leave() -> None:
+        task = asyncio.create_task(ask(batcher, translator, LONG * 5))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(leave())
+    assert (batcher.requests, batcher.characters) == (0, 0)
+
+
+def test_a_full_queue_says_when_to_come_again(batcher: Batcher, translator: Translator) -> None:
+    async def too_much() -> ServeError:
+        first = asyncio.create_task(ask(batcher, translator, LONG))
+        await asyncio.sleep(0)
+        job = translator.job(["x"])
+        with pytest.raises(ServeError) as caught:
+            await batcher.translate(job, 100_000, time.monotonic() + SOON)
+        first.cancel()
+        return caught.value
+
+    problem = asyncio.run(too_much())
+    assert problem.status == 503
+    assert int(problem.headers["Retry-After"]) >= 1
+
+
+def test_a_deadline_ends_the_waiting(batcher: Batcher, translator: Translator) -> None:
+    async def late() -> None:
+        job = translator.job([LONG * 5], beam=1)
+        with pytest.raises(ServeError, match="longer than the server allows"):
+            await batcher.translate(job, 10, time.monotonic() + 0.2)
+
+    asyncio.run(late())
+    assert batcher.characters == 0
+
+
+def test_a_fault_is_told_to_its_own_request_alone(
+    batcher: Batcher, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, begin = Pipeline.results, threading.Event()
+
+    def break_on_dog(self: Pipeline, units: Any, progress: Any = None) -> Any:
+        begin.wait(SOON)  # so that all requests are in one batch or two
+        if any("dog" in unit.prepared.source for unit in units):
+            raise RuntimeError("the dog")
+        return results(self, units, progress)
+
+    monkeypatch.setattr(Pipeline, "results", break_on_dog)
+
+    async def all_at_once() -> list[str | BaseException]:
+        asked = [asyncio.create_task(ask(batcher, translator, text)) for text in SHORT]
+        await asyncio.sleep(0.05)
+        begin.set()
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    found = asyncio.run(all_at_once())
+    assert [isinstance(one, RuntimeError) for one in found] == ["dog" in text for text in SHORT]
