@@ -1,0 +1,72 @@
+// Elements from plain data. Text enters the page only as text nodes, so no sentence can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * Build an HTML element.
+ * @param {string} tag
+ * @param {Object<string, any>} [props] `on…` are listeners, `vars` are CSS custom properties, the rest are attributes;
+ *   null, undefined and false leave an attribute out
+ * @param {...any} children nodes, strings, numbers or lists of them
+ */
+export function h(tag, props = {}, ...children) {
+  return fill(dress(document.createElement(tag), props), children);
+}
+
+/** The same for SVG. */
+export function svg(tag, props = {}, ...children) {
+  return fill(dress(document.createElementNS(SVG, tag), props), children);
+}
+
+/** Replace everything inside an element. */
+export function show(element, ...children) {
+  element.replaceChildren();
+  return fill(element, children);
+}
+
+/** A control with a visible label. */
+export function button(label, onclick, props = {}) {
+  return h("button", { type: "button", onclick, ...props }, label);
+}
+
+/**
+ * A row of alternatives of which one holds, as radio buttons: the browser gives them arrow keys and a group name.
+ * @param {string} name
+ * @param {[string, string, string?][]} options value, label and an explanation
+ * @param {string} value
+ * @param {(value: string) => void} choose
+ */
+export function choice(name, options, value, choose) {
+  const group = `choice-${name.replace(/\W+/g, "-")}-${(choice.count = (choice.count ?? 0) + 1)}`;
+  return h(
+    "fieldset",
+    { class: "choice" },
+    h("legend", {}, name),
+    options.map(([key, label, title]) =>
+      h(
+        "label",
+        { title },
+        h("input", { type: "radio", name: group, value: key, checked: key === value, onchange: () => choose(key) }),
+        h("span", {}, label),
+      ),
+    ),
+  );
+}
+
+function dress(element, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "vars") for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  return element;
+}
+
+function fill(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}

@@ -1,0 +1,73 @@
+// A file in, a file of the same kind out. The server keeps the result for a while, for this reader alone.
+
+import { ApiError, upload } from "./api.js";
+import { h, show } from "./dom.js";
+import { modelOf } from "./models.js";
+
+export function filesFold(say) {
+  const status = h("div", { role: "status" });
+  const input = h("input", {
+    type: "file",
+    id: "file",
+    class: "unseen",
+    onchange: () => input.files[0] && send(input.files[0]),
+  });
+  const area = h(
+    "div",
+    { class: "drop" },
+    h("p", {}, "Drop a document here, or ", h("label", { class: "file-label", for: "file" }, "choose a file"), input),
+    h(
+      "p",
+      { class: "small quiet" },
+      "Text, HTML, Markdown, Word, OpenDocument, subtitles, and what localisers use. The layout stays.",
+    ),
+    status,
+  );
+  area.addEventListener("dragover", (event) => (event.preventDefault(), area.classList.add("over")));
+  area.addEventListener("dragleave", () => area.classList.remove("over"));
+  area.addEventListener("drop", (event) => {
+    event.preventDefault();
+    area.classList.remove("over");
+    if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
+  });
+
+  async function send(file) {
+    const model = modelOf();
+    if (!model) return;
+    const form = new FormData();
+    form.append("file", file);
+    form.append("source", model.source);
+    form.append("target", model.target);
+    area.setAttribute("aria-busy", "true");
+    show(status, h("p", { class: "quiet" }, `Translating ${file.name} …`));
+    try {
+      const { translatedFileUrl } = await (await upload("/translate_file", form)).json();
+      const address = new URL(translatedFileUrl, location.href);
+      // behind a proxy the server may know itself by another name; the path is what counts
+      show(
+        status,
+        h(
+          "p",
+          { class: "note good" },
+          `${file.name} is translated. `,
+          h("a", { href: address.pathname, download: "" }, "Save the translation"),
+        ),
+      );
+      say(`${file.name} is translated.`);
+    } catch (error) {
+      show(
+        status,
+        h(
+          "p",
+          { class: "note bad" },
+          error instanceof ApiError ? error.message : `${file.name} could not be sent: ${error.message}`,
+        ),
+      );
+    } finally {
+      area.setAttribute("aria-busy", "false");
+      input.value = "";
+    }
+  }
+
+  return h("details", { class: "fold" }, h("summary", {}, "Translate a file"), area);
+}

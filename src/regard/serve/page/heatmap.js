@@ -1,0 +1,134 @@
+// A map between words as a real table: it has headers, can be copied into a spreadsheet, shapes every script as the
+// browser does, and is walked with arrow keys. A row that is not a distribution is not drawn.
+
+import { h } from "./dom.js";
+import { rovingGrid } from "./roving.js";
+import { decimal, direction, rowProblem } from "./text.js";
+
+const LIGHT_FROM = 0.65; // of the heat colour: from here on the light text has the better contrast
+
+/**
+ * @param {object} map
+ * @param {string} map.label for screen readers
+ * @param {string[]} map.rows
+ * @param {string[]} map.columns
+ * @param {(number|null)[][]} map.values
+ * @param {number[]} [map.hidden] per row, what the columns do not show
+ * @param {string} [map.hiddenName]
+ * @param {(string|null)[]} [map.problems] that the server found
+ * @param {"linear"|"root"} [map.scale]
+ * @param {boolean} [map.distribution] false: values are of any size, coloured relative to the largest
+ * @param {number} [map.row] the selected row
+ * @param {number} [map.column] the selected column
+ * @param {(row: number, column: number) => void} [map.choose]
+ */
+export function heatmap(map) {
+  const { rows, columns, values, hidden, hiddenName = "EOS", scale = "linear", distribution = true } = map;
+  const most = distribution ? 1 : Math.max(1e-9, ...values.flat().filter(Number.isFinite).map(Math.abs));
+  const table = h(
+    "table",
+    { class: "heat", role: "grid", "aria-label": map.label, dir: direction(columns.join(" ")) },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        { role: "row" },
+        h("th", { class: "corner", role: "columnheader" }, h("span", { class: "unseen" }, "word")),
+        columns.map((text, c) =>
+          h(
+            "th",
+            { scope: "col", role: "columnheader", class: c === map.column ? "on" : null },
+            h("span", { dir: "auto" }, text),
+          ),
+        ),
+        hidden
+          ? h(
+              "th",
+              {
+                scope: "col",
+                role: "columnheader",
+                class: "hidden-mass",
+                title: `weight on ${hiddenName}, which the map does not show`,
+              },
+              h("span", {}, hiddenName),
+            )
+          : null,
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map((text, r) => {
+        const problem = distribution ? (map.problems?.[r] ?? rowProblem(values[r] ?? [NaN], hidden?.[r] ?? 0)) : null;
+        const head = h("th", { scope: "row", role: "rowheader" }, h("span", { dir: "auto" }, text));
+        const line = h("tr", { role: "row", class: r === map.row ? "on" : null }, head);
+        if (problem)
+          line.append(
+            h("td", { role: "gridcell", colspan: columns.length + (hidden ? 1 : 0), class: "undrawn" }, problem),
+          );
+        else {
+          line.append(...columns.map((_, c) => cell(values[r][c], most, scale, c === map.column && r === map.row)));
+          if (hidden) line.append(h("td", { role: "gridcell", class: "hidden-mass" }, decimal(hidden[r])));
+        }
+        return line;
+      }),
+    ),
+  );
+  const find = rovingGrid(table, (row, column) => column < columns.length && map.choose?.(row, column));
+  if (map.row >= 0) {
+    const start = find(map.row, Math.max(0, map.column ?? 0));
+    if (start) {
+      table.querySelector('td[tabindex="0"]')?.setAttribute("tabindex", "-1");
+      start.setAttribute("tabindex", "0");
+    }
+  }
+  for (const one of table.querySelectorAll("td"))
+    one.dataset.key = `cell-${one.parentElement.rowIndex}-${one.cellIndex}`;
+  return h("div", { class: "scroll" }, table);
+}
+
+function cell(value, most, scale, on) {
+  if (!Number.isFinite(value)) return h("td", { role: "gridcell", class: "faint" }, h("span", {}, "–"));
+  const share = Math.min(1, Math.max(0, Math.abs(value) / most));
+  const fraction = scale === "root" ? Math.sqrt(share) : share;
+  const names = [
+    fraction >= LIGHT_FROM ? "light" : "",
+    fraction < 0.08 ? "faint" : "",
+    value < 0 ? "negative" : "",
+    on ? "on" : "",
+  ];
+  return h(
+    "td",
+    {
+      role: "gridcell",
+      class: names.filter(Boolean).join(" ") || null,
+      "aria-selected": on ? "true" : null,
+      vars: { "--w": `${(100 * fraction).toFixed(1)}%` },
+    },
+    h("span", {}, decimal(value)),
+  );
+}
+
+/** A small picture of the same numbers, for the sheet of heads. */
+export function thumbnail(values, problems, width, height) {
+  const canvas = h("canvas", { width: String(width), height: String(height), "aria-hidden": "true" });
+  const rows = values.length || 1;
+  const columns = values[0]?.length || 1;
+  const pen = canvas.getContext("2d");
+  const style = getComputedStyle(document.documentElement);
+  const probe = h("i", { class: "probe" });
+  document.body.append(probe);
+  const colour = getComputedStyle(probe).color || style.color; // the heat colour of the theme that is on
+  probe.remove();
+  pen.fillStyle = colour;
+  values.forEach((row, r) => {
+    if (problems?.[r]) return;
+    row.forEach((value, c) => {
+      if (!Number.isFinite(value)) return;
+      pen.globalAlpha = Math.min(1, Math.max(0, value));
+      pen.fillRect((c * width) / columns, (r * height) / rows, Math.ceil(width / columns), Math.ceil(height / rows));
+    });
+  });
+  return canvas;
+}

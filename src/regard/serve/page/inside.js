@@ -1,0 +1,129 @@
+// The second entrance: all panels under one text, with an index at their side.
+
+import { isSaved } from "./api.js";
+import { h } from "./dom.js";
+import { modelOf, modelPicker } from "./models.js";
+import { alignPanel } from "./panel_align.js";
+import { beamPanel } from "./panel_beam.js";
+import { bleuPanel } from "./panel_bleu.js";
+import { evidencePanel } from "./panel_evidence.js";
+import { headsPanel } from "./panel_heads.js";
+import { lensPanel } from "./panel_lens.js";
+import { positionsPanel } from "./panel_positions.js";
+import { selfPanel } from "./panel_self.js";
+import { stepPanel } from "./panel_step.js";
+import { wordsPanel } from "./panel_words.js";
+import { savedPicker } from "./saved.js";
+import { sourceBox } from "./source_box.js";
+import { current } from "./state.js";
+import { decimal, large } from "./text.js";
+
+export const PANELS = {
+  words: wordsPanel,
+  align: alignPanel,
+  heads: headsPanel,
+  self: selfPanel,
+  step: stepPanel,
+  beam: beamPanel,
+  bleu: bleuPanel,
+  positions: positionsPanel,
+  evidence: evidencePanel,
+  lens: lensPanel,
+};
+
+export function insideEntrance() {
+  const panels = Object.values(PANELS).map((make) => make());
+  const about = h("p", { class: "caption" });
+  const links = panels.map((panel) =>
+    h(
+      "a",
+      { href: `#panel-${panel.id}`, "data-panel": panel.id, onclick: (event) => jump(event, panel) },
+      h("b", { "aria-hidden": "true" }, panel.letter),
+      panel.title,
+    ),
+  );
+  const element = h(
+    "div",
+    { class: "inside" },
+    h(
+      "nav",
+      { class: "index", "aria-label": "Panels" },
+      h(
+        "ol",
+        {},
+        links.map((link) => h("li", {}, link)),
+      ),
+    ),
+    h(
+      "div",
+      { class: "panels" },
+      h(
+        "section",
+        { class: "stack", "aria-label": "Text and model" },
+        h(
+          "div",
+          { class: "row" },
+          h(
+            "label",
+            { class: "row" },
+            h("span", { class: "quiet small" }, "Model"),
+            modelPicker("model", { title: "Model", byLanguage: false }),
+          ),
+          isSaved() ? savedPicker() : null,
+        ),
+        sourceBox({ rows: 2, placeholder: "Type a sentence to look at" }),
+        about,
+      ),
+      panels.map((panel) => panel.element),
+    ),
+  );
+  const seen = new Set();
+  const watch = new IntersectionObserver(
+    (changes) => {
+      for (const { target, isIntersecting } of changes) seen[isIntersecting ? "add" : "delete"](target.id);
+      const first = panels.find((panel) => seen.has(`panel-${panel.id}`)) ?? panels[0];
+      for (const link of links) mark(link, link.dataset.panel === first.id);
+    },
+    { rootMargin: "-15% 0px -60% 0px" },
+  );
+  for (const panel of panels) watch.observe(panel.element);
+
+  function mark(link, on) {
+    if (on) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+
+  /** The address holds the selection, so a jump must not write into it. */
+  function jump(event, panel) {
+    event.preventDefault();
+    panel.element.scrollIntoView({
+      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+    });
+    panel.element.focus({ preventScroll: true });
+  }
+
+  function update(sel = current(), changed = null) {
+    about.textContent = modelLine(modelOf(sel.model));
+    for (const panel of panels) panel.update(sel, changed);
+  }
+  return { element, update };
+}
+
+function modelLine(model) {
+  if (!model) return "";
+  const aer = model.view?.aer
+    ? `alignment error rate of its view ${Object.entries(model.view.aer)
+        .map(([text, value]) => `${decimal(value, 1)}% on ${text}`)
+        .join(", ")}`
+    : "alignment error rate not evaluated";
+  const layers = model.layers ? `${model.layers.encoder} + ${model.layers.decoder} layers` : "";
+  return [
+    model.architecture,
+    `${large(model.parameters)} parameters`,
+    layers,
+    model.heads ? `${model.heads} heads` : "",
+    aer,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

@@ -1,0 +1,140 @@
+// A block that shows the answer to a question about the selection, and says truthfully where it stands: nothing asked,
+// loading, stale (an older answer while the new one is on its way), refused, or ready.
+
+import { ApiError, ask, isSaved } from "./api.js";
+import { current } from "./state.js";
+import { button, h, show } from "./dom.js";
+
+/**
+ * @param {object} spec
+ * @param {(sel: object) => any} spec.question a Question, null for none, or a promise of one
+ * @param {(answer: any, sel: object) => any} spec.draw nodes for the answer
+ * @param {(answer: any, sel: object) => string} [spec.caption] which view it is and how far to trust it
+ * @param {string} [spec.empty] said where there is no question
+ * @param {boolean} [spec.lazy] ask only once the block has come near the window
+ */
+export function live({ question, draw, caption, empty = "Type a sentence above to see this.", lazy = true }) {
+  const body = h("div", { class: "body" });
+  const foot = h("p", { class: "caption" });
+  const element = h("div", { class: "live stack" }, body, foot);
+  let asked = null; // the question that is shown or on its way, as text
+  let answer = null;
+  let control = null;
+  let near = !lazy;
+  let turn = 0;
+
+  const state = (name) => {
+    const panel = element.closest(".panel") ?? element;
+    panel.dataset.state = name;
+    element.dataset.state = name;
+    body.setAttribute("aria-busy", String(name === "loading" || name === "stale"));
+  };
+
+  async function update(sel = current()) {
+    if (!near) return;
+    const mine = (turn += 1);
+    let wanted;
+    try {
+      wanted = await question(sel);
+    } catch (error) {
+      if (mine === turn) refuse(error);
+      return;
+    }
+    if (mine !== turn) return;
+    const key = wanted && JSON.stringify(wanted);
+    if (key === asked && answer !== null) return redraw(sel);
+    if (key === asked && control) return;
+    control?.abort();
+    control = null;
+    asked = key;
+    if (!wanted) {
+      answer = null;
+      show(foot);
+      show(body, empty ? h("p", { class: "quiet" }, empty) : null);
+      return state("empty");
+    }
+    await load(wanted);
+  }
+
+  async function load(wanted) {
+    const mine = (control = new AbortController());
+    state(answer === null ? "loading" : "stale");
+    if (answer === null) show(body, h("p", { class: "unseen" }, "Loading"));
+    try {
+      const found = await ask(wanted.path, wanted.body, { signal: mine.signal });
+      if (mine !== control) return;
+      control = null;
+      answer = found;
+      redraw(current());
+    } catch (error) {
+      if (mine !== control) return;
+      control = null;
+      answer = null;
+      refuse(error, () => load(wanted));
+    }
+  }
+
+  function redraw(sel) {
+    const key = body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    show(body, draw(answer, sel));
+    show(foot, caption?.(answer, sel));
+    state("ready");
+    if (key) body.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  }
+
+  function refuse(error, again = null) {
+    asked = again ? asked : null;
+    show(foot);
+    const known = error instanceof ApiError;
+    const kind = known && error.status < 500 ? "note" : "note bad";
+    const message = known ? error.message : "Something went wrong on this page: " + error.message;
+    show(
+      body,
+      h(
+        "p",
+        { class: kind },
+        message,
+        " ",
+        again && !isSaved() && !(known && error.status < 500) ? button("Try again", again) : null,
+      ),
+    );
+    state(known && error.status === 413 ? "too-long" : "refused");
+  }
+
+  if (lazy) {
+    const watch = new IntersectionObserver(
+      (seen) => {
+        if (!seen.some((one) => one.isIntersecting)) return;
+        watch.disconnect();
+        near = true;
+        update();
+      },
+      { rootMargin: "300px" },
+    );
+    watch.observe(element);
+  }
+  return { element, update, answer: () => answer };
+}
+
+/** A titled panel around blocks. */
+export function panel({ id, letter, title, lede }, ...inside) {
+  const blocks = inside.filter((one) => one?.update);
+  const element = h(
+    "section",
+    { class: "panel", id: `panel-${id}`, "aria-labelledby": `title-${id}`, tabindex: "-1" },
+    h(
+      "header",
+      {},
+      h("h2", { id: `title-${id}` }, letter ? h("b", { "aria-hidden": "true" }, letter) : null, title),
+      h("p", { class: "lede" }, lede),
+    ),
+    inside.map((one) => (one?.update ? one.element : one)),
+  );
+  return {
+    id,
+    letter,
+    title,
+    element,
+    update: (sel, changed) => blocks.forEach((block) => block.update(sel, changed)),
+  };
+}

@@ -1,0 +1,184 @@
+// The page starts here: the models are asked for, the address is read, and the entrance that it names is shown.
+
+import { ApiError, isSaved, onConnection, useKey } from "./api.js";
+import { button, h, show, svg } from "./dom.js";
+import { insideEntrance } from "./inside.js";
+import { bindKeys, helpDialog } from "./keys.js";
+import { lessonEntrance } from "./lesson.js";
+import { loadModels, models, modelOf, version } from "./models.js";
+import { savedSentences } from "./saved.js";
+import { canUndo, current, readAddress, select, subscribe, undo } from "./state.js";
+import { theme } from "./theme.js";
+import { saveAsFile } from "./export.js";
+import { translateEntrance } from "./translate.js";
+
+const ENTRANCES = [
+  ["translate", "Translate", translateEntrance],
+  ["inside", "Look inside", insideEntrance],
+  ["lesson", "Lesson", lessonEntrance],
+];
+const ICONS = {
+  undo: "M9 14 4 9l5-5M4 9h10a6 6 0 0 1 0 12h-3",
+  link: "M10 14a4 4 0 0 0 6 .5l3-3a4 4 0 0 0-6-6l-1.5 1.5M14 10a4 4 0 0 0-6-.5l-3 3a4 4 0 0 0 6 6l1.5-1.5",
+  save: "M12 4v11m-5-4 5 5 5-5M5 20h14",
+  keys: "M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 18h.01",
+};
+const place = (id) => document.getElementById(id);
+let entrance = null;
+let shown = "";
+
+/** Tell everybody, those who cannot see the page too. */
+function say(text) {
+  show(place("live"), text);
+}
+
+function banner(...children) {
+  show(place("banner"), children);
+}
+
+function enter(sel, changed) {
+  if (sel.view !== shown) {
+    shown = sel.view;
+    const [, title, make] = ENTRANCES.find(([name]) => name === sel.view);
+    entrance = make(say);
+    show(place("main"), h("h1", { class: "unseen" }, title), entrance.element);
+    document.title = `${title} · regard`;
+    for (const link of place("entrances").children) {
+      if (link.dataset.view === shown) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    scrollTo(0, 0);
+  }
+  entrance.update(sel, changed);
+  place("undo").disabled = !canUndo();
+}
+
+function topLine() {
+  show(
+    place("entrances"),
+    ENTRANCES.map(([view, title]) =>
+      h(
+        "a",
+        { href: `#/${view}`, "data-view": view, onclick: (event) => (event.preventDefault(), select({ view })) },
+        title,
+      ),
+    ),
+  );
+  const icon = (id, name, act) =>
+    button(svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: ICONS[id] })), act, {
+      id,
+      title: name,
+      "aria-label": name,
+      class: "plain",
+    });
+  const copyLink = async () => {
+    await navigator.clipboard.writeText(location.href);
+    say("The link to this view is copied.");
+    banner("The link to exactly this view is copied.");
+    setTimeout(() => banner(), 2500);
+  };
+  show(
+    place("tools"),
+    icon("undo", "Undo", () => undo()),
+    isSaved() ? null : icon("link", "Copy the link to this view", copyLink),
+    isSaved() ? null : icon("save", "Save this view as one file", () => saveAsFile(banner)),
+    theme(),
+    icon("keys", "Keys and help", () => place("help").showModal()),
+  );
+  place("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    place("main").focus();
+  });
+  document.querySelector(".mark").addEventListener("click", (event) => {
+    event.preventDefault();
+    select({ view: "translate" });
+  });
+}
+
+function footLine() {
+  show(
+    place("foot"),
+    h("span", {}, `regard ${version()}`),
+    isSaved()
+      ? h("span", {}, "saved as one file: the answers are in it, and nothing is loaded")
+      : h(
+          "span",
+          {},
+          "everything runs on this server; nothing is sent elsewhere, and links keep your text to themselves",
+        ),
+    isSaved() ? null : h("a", { href: "docs" }, "For programs: the API"),
+  );
+}
+
+/** A server without models, or that wants a key, is still a server: say what to do. */
+async function start() {
+  topLine();
+  helpDialog(place("help"));
+  const main = place("main");
+  main.setAttribute("aria-busy", "true");
+  show(main, h("p", { class: "quiet" }, "Asking which models there are …"));
+  try {
+    await loadModels();
+  } catch (error) {
+    if (error instanceof ApiError && [401, 403].includes(error.status)) return askForKey(main, error);
+    show(main, h("p", { class: "note bad" }, error.message, " ", button("Try again", start)));
+    return;
+  } finally {
+    main.setAttribute("aria-busy", "false");
+  }
+  footLine();
+  if (!models().length) {
+    show(
+      main,
+      h(
+        "div",
+        { class: "note" },
+        h("h1", {}, "No model yet"),
+        h(
+          "p",
+          {},
+          "The server runs, but it has no model to translate with. Start it with one: ",
+          h("code", {}, "regard serve MODEL"),
+        ),
+      ),
+    );
+    return;
+  }
+  subscribe(enter);
+  readAddress();
+  if (isSaved() && !savedSentences().includes(current().text)) select({ text: savedSentences()[0] ?? "" });
+  if (current().model && !modelOf()) {
+    banner(`This server has no model “${current().model}”; its own choice is shown.`);
+    select({ model: "" });
+  }
+  bindKeys(() => entrance, say);
+}
+
+function askForKey(main, error) {
+  const box = h("input", { type: "password", id: "key", autocomplete: "off" });
+  const use = (event) => {
+    event.preventDefault();
+    useKey(box.value.trim());
+    start();
+  };
+  show(
+    main,
+    h(
+      "form",
+      { class: "stack", onsubmit: use },
+      h("p", { class: "note" }, error.message),
+      h("label", { class: "field" }, h("span", {}, "API key"), box),
+      h("p", {}, h("button", { type: "submit", class: "main" }, "Use this key")),
+    ),
+  );
+}
+
+onConnection((gone) => {
+  banner(
+    gone
+      ? "The server does not answer. Your text is safe on this page; it goes on by itself when the server is back."
+      : "",
+  );
+  say(gone ? "The server does not answer." : "The server is back.");
+});
+start();

@@ -1,0 +1,155 @@
+// Panel F: the beam search. A path of the n-best list loads its own attention; a branch that was given up can go on.
+
+import { button, h } from "./dom.js";
+import { latticeDrawing } from "./lattice.js";
+import { live, panel } from "./live.js";
+import * as questions from "./questions.js";
+import { chooseText, current, select } from "./state.js";
+import { decimal } from "./text.js";
+
+export function beamPanel() {
+  let picked = -1; // a node; what it says is not part of the selection, only what comes of it
+  let resume = null;
+  let of = null; // the search that the node belongs to
+  const search = live({ question: questions.lattice, draw: drawSearch, caption: searchCaption });
+  const again = live({
+    question: (sel) => (resume === null ? null : questions.lattice(sel, resume)),
+    draw: drawResumed,
+    empty: "",
+  });
+
+  function drawSearch(answer, sel) {
+    if (of !== answer) [picked, resume, of] = [-1, null, answer];
+    const path = new Set(answer.nbest[sel.hypothesis]?.nodes ?? []);
+    const choose = (node) => {
+      picked = picked === node ? -1 : node;
+      search.update();
+      search.element.querySelector(`[data-node="${node}"]`)?.focus();
+    };
+    return [
+      beamPicker(answer),
+      latticeDrawing(answer, { path, selected: picked, choose }),
+      picked >= 0
+        ? nodeCard(answer.nodes[picked])
+        : h("p", { class: "quiet small" }, "Choose a node to see what it cost and why it went on or was given up."),
+      nbestTable(answer, sel),
+    ];
+  }
+
+  function nodeCard(node) {
+    const goOn = () => {
+      resume = node.node;
+      again.update();
+    };
+    return h(
+      "div",
+      { class: "card fade" },
+      h("h3", { dir: "auto" }, node.piece),
+      h("p", {}, `${node.fate}: ${node.reason}.`),
+      h(
+        "p",
+        { class: "quiet small" },
+        `log p of the token ${decimal(node.log_prob)} · of all so far ${decimal(node.total)} · score if it ended here ${decimal(node.score, 3)}`,
+      ),
+      button("Go on from here", goOn, { class: "main", "data-key": "go-on" }),
+    );
+  }
+
+  return panel(
+    {
+      id: "beam",
+      letter: "F",
+      title: "The ways it considered",
+      lede: "The search keeps a few beginnings and goes on with the best. Grey ones were given up; any of them can be taken up again. The keys j and k go through the list of results.",
+    },
+    search,
+    again,
+  );
+}
+
+function beamPicker(answer) {
+  const box = h(
+    "select",
+    { "aria-label": "Beam", "data-key": "beam", onchange: () => select({ beam: Number(box.value), hypothesis: 0 }) },
+    [...new Set([1, 2, 3, 4, 5, 8, answer.beam])]
+      .sort((a, b) => a - b)
+      .map((width) => h("option", { value: width }, String(width))),
+  );
+  box.value = String(answer.beam);
+  return h("label", { class: "row small" }, h("span", { class: "quiet" }, "Beam"), box);
+}
+
+function nbestTable(answer, sel) {
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "plain" },
+      h("caption", { class: "unseen" }, "The translations that the search found, best first"),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["", "Translation", "log p", "Score"].map((name) =>
+            h("th", { scope: "col" }, name || h("span", { class: "unseen" }, "Place")),
+          ),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        answer.nbest.map((one, number) =>
+          h(
+            "tr",
+            { class: number === sel.hypothesis ? "on" : null },
+            h(
+              "td",
+              {},
+              button(`${number + 1}`, () => select({ hypothesis: number, edits: "" }), {
+                "aria-pressed": String(number === sel.hypothesis),
+                "aria-label": `Show result ${number + 1} in all panels`,
+                "data-key": `nbest-${number}`,
+              }),
+            ),
+            h("td", { class: "reading", dir: "auto" }, one.text),
+            h("td", {}, decimal(one.log_prob)),
+            h("td", {}, decimal(one.score, 3)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function drawResumed(answer) {
+  const found = answer.resumed;
+  if (!found) return null;
+  const better = found.score - found.first_score;
+  return h(
+    "div",
+    { class: "card fade" },
+    h("h3", {}, "From there it goes on to"),
+    h("p", { class: "reading", dir: "auto" }, found.text),
+    h(
+      "p",
+      { class: "quiet small" },
+      `score ${decimal(found.score, 3)}, ${better > 1e-6 ? `better than the first by ${decimal(better, 3)}: the search gave up too early` : `worse than the first by ${decimal(-better, 3)}: rightly given up`}`,
+    ),
+    button("Take this translation into all panels", () => chooseText(found.text)),
+  );
+}
+
+function searchCaption(answer) {
+  return [
+    `beam ${answer.beam}`,
+    `length penalty ${decimal(answer.length_penalty, 2)}`,
+    `ended because ${answer.ending}`,
+    answer.note,
+    current().edits ? "the search, not your own choice" : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

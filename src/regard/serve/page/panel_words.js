@@ -1,0 +1,247 @@
+// Panel A: the translation word by word, with probabilities, alternatives, shares, coverage and alarms.
+
+import { button, h } from "./dom.js";
+import { live, panel } from "./live.js";
+import { modelOf, modelPicker, pairName } from "./models.js";
+import * as questions from "./questions.js";
+import { ribbons } from "./ribbons.js";
+import { chooseText, chosenText, current, select } from "./state.js";
+import { decimal, percent } from "./text.js";
+import { alternatives, bar, shares, sureness, surenessText, wordLine } from "./words.js";
+
+export function wordsPanel() {
+  const sentences = live({ question: questions.translation, draw: sentencePicker, empty: "", lazy: false });
+  const main = live({ question: questions.words, draw: drawWords, caption, lazy: false });
+  const beside = live({
+    question: (sel) => (sel.beside ? questions.words({ ...sel, model: sel.beside, edits: "", hypothesis: 0 }) : null),
+    draw: (answer, sel) => [
+      h("h3", {}, "Beside it: ", modelName(sel.beside)),
+      h("p", { class: "reading" }, wordLine(answer, { choose: () => {} })),
+      h("p", { class: "small quiet" }, `log p ${decimal(answer.log_prob)}`),
+    ],
+    empty: "",
+    lazy: false,
+  });
+  return panel(
+    {
+      id: "words",
+      letter: "A",
+      title: "Word by word",
+      lede: "Ribbons join the words that correspond. An underline marks a word of which the model was less sure; choose a word to see what else it might have said.",
+    },
+    sentences,
+    main,
+    h(
+      "p",
+      { class: "row" },
+      h(
+        "label",
+        { class: "row small" },
+        h("span", { class: "quiet" }, "Side by side with"),
+        modelPicker("beside", { title: "A second model", none: "no other model", byLanguage: false }),
+      ),
+    ),
+    beside,
+  );
+}
+
+const modelName = (name) => {
+  const model = modelOf(name);
+  return model ? `${model.name}, ${pairName(model)}` : name;
+};
+
+/** Explanations are of one sentence; a text of several asks which. */
+function sentencePicker(answer, sel) {
+  const list = answer.translations[0].sentences;
+  if (list.length < 2) return [];
+  const box = h(
+    "select",
+    { "aria-label": "Sentence", "data-key": "sentence", onchange: () => select({ sentence: Number(box.value) }) },
+    list.map((one, number) => h("option", { value: number }, `${number + 1}: ${one.source}`)),
+  );
+  box.value = String(sel.sentence);
+  return h(
+    "label",
+    { class: "row" },
+    h("span", { class: "small quiet" }, `Sentence ${sel.sentence + 1} of ${list.length}`),
+    box,
+  );
+}
+
+function drawWords(answer, sel) {
+  const links = answer.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6]));
+  const choose = (side, number) =>
+    side === "target"
+      ? select({ word: sel.word === number ? -1 : number, source: -1 })
+      : select({ source: sel.source === number ? -1 : number, word: -1 });
+  return [
+    ribbons({
+      source: answer.source_words,
+      target: answer.words,
+      links,
+      word: sel.word,
+      from: sel.source,
+      uncovered: answer.uncovered,
+      choose,
+    }),
+    alarms(answer, sel),
+    sel.word >= 0 && answer.words[sel.word] ? wordCard(answer, sel.word) : null,
+    sel.source >= 0 && answer.source_words[sel.source] ? sourceCard(answer, sel.source) : null,
+    probabilityTable(answer, sel),
+  ];
+}
+
+function alarms(answer, sel) {
+  const found = [];
+  const missed = answer.uncovered.map((number) => `“${answer.source_words[number]?.text}”`);
+  if (missed.length)
+    found.push(
+      h(
+        "p",
+        { class: "note warm small" },
+        `Hardly any attention went to ${missed.join(", ")}: it may not have been translated.`,
+      ),
+    );
+  if (answer.loop)
+    found.push(
+      h("p", { class: "note warm small" }, `“${answer.loop.text}” is said ${answer.loop.times} times: a loop.`),
+    );
+  for (const reason of answer.reasons ?? []) found.push(h("p", { class: "note warm small" }, reason.text));
+  if (chosenText(sel))
+    found.push(
+      h(
+        "p",
+        { class: "note small row" },
+        "This is your own choice, not the model’s first.",
+        button("Back to the model’s own", () => chooseText("")),
+      ),
+    );
+  return h("div", { class: "stack" }, found);
+}
+
+function wordCard(answer, number) {
+  const word = answer.words[number];
+  return h(
+    "div",
+    { class: "card fade" },
+    h("h3", {}, "“", h("span", { dir: "auto" }, word.text), "”"),
+    h(
+      "div",
+      { class: "sides" },
+      h(
+        "div",
+        { class: "stack" },
+        h("p", {}, surenessText(word), "."),
+        shares(word),
+        h(
+          "p",
+          { class: "small quiet" },
+          "In pieces: ",
+          word.tokens.map((token) => `${token.text} ${percent(token.probability)}`).join("  ·  "),
+        ),
+        h("p", { class: "caption" }, answer.share_caption),
+      ),
+      h(
+        "div",
+        { class: "stack" },
+        h("p", { class: "small quiet" }, "Instead of it, at this place. Choose one, and the rest is translated again."),
+        alternatives(answer, number),
+      ),
+    ),
+  );
+}
+
+function sourceCard(answer, number) {
+  const targets = answer.words.filter((word) => word.links.includes(number)).map((word) => word.text);
+  const coverage = answer.coverage?.[number];
+  return h(
+    "div",
+    { class: "card fade" },
+    h("h3", {}, "“", h("span", { dir: "auto" }, answer.source_words[number].text), "”"),
+    h(
+      "p",
+      {},
+      targets.length
+        ? `Corresponds to ${targets.map((text) => `“${text}”`).join(", ")}.`
+        : "No word of the translation is linked to it.",
+    ),
+    coverage === undefined || coverage === null
+      ? null
+      : h(
+          "p",
+          { class: "quiet" },
+          `Coverage ${decimal(coverage)}: the attention of all translated words together; near 1 is usual.`,
+        ),
+  );
+}
+
+function probabilityTable(answer, sel) {
+  return h(
+    "details",
+    {
+      class: "fold",
+      open: probabilityTable.open,
+      ontoggle: (event) => (probabilityTable.open = event.currentTarget.open),
+    },
+    h("summary", {}, "Every word as a table"),
+    h(
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        { class: "plain" },
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["Word", "Probability", "Confidence", "From the source", "Next best"].map((name) =>
+              h("th", { scope: "col" }, name),
+            ),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          answer.words.map((word, number) =>
+            h(
+              "tr",
+              { class: number === sel.word ? "on" : null },
+              h("th", { scope: "row", dir: "auto" }, word.text),
+              h("td", {}, bar(word.probability)),
+              h("td", {}, word.confidence === null ? "–" : percent(word.confidence)),
+              h("td", {}, word.from_source === null ? "–" : percent(word.from_source)),
+              h(
+                "td",
+                { dir: "auto" },
+                word.alternatives
+                  .filter((one) => !one.chosen)
+                  .slice(0, 2)
+                  .map((one) => `${one.text || "(end)"} ${percent(one.probability)}`)
+                  .join("  "),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function caption(answer) {
+  const sure = answer.words.map(sureness).filter(Number.isFinite);
+  const least = sure.length ? `least sure word ${percent(Math.min(...sure))}` : "";
+  return [
+    answer.view?.caption && `ribbons: ${answer.view.caption}`,
+    `log p ${decimal(answer.log_prob)}`,
+    least,
+    answer.how,
+    answer.confidence_caption,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** j and k go through the n-best list, wherever the reader is. */
+export const nextHypothesis = (by) => select({ hypothesis: Math.max(0, current().hypothesis + by), edits: "" });

@@ -1,0 +1,88 @@
+// What the page asks for a selection: one function for each question, so that a page saved as one file can hold exactly
+// the answers that its panels will ask for.
+
+import { chosenText } from "./state.js";
+
+/** @typedef {{path: string, body: object}} Question */
+
+/** The sentence and its translation, as every explanation names them. */
+function about(sel) {
+  const chosen = chosenText(sel);
+  return {
+    model: sel.model || undefined,
+    text: sel.text,
+    sentence: sel.sentence,
+    beam: sel.beam || undefined,
+    translation: chosen || undefined,
+    hypothesis: !chosen && sel.hypothesis ? sel.hypothesis : undefined,
+  };
+}
+
+const asked = (path, sel, more = {}) =>
+  sel.text.trim() ? { path: `/api/${path}`, body: { ...about(sel), ...more } } : null;
+
+export const words = (sel) => asked("words", sel);
+export const lens = (sel) => asked("lens", sel);
+export const evidence = (sel) => asked("evidence", sel);
+
+export const translation = (sel, model = sel.model) =>
+  sel.text.trim()
+    ? {
+        path: "/api/translate",
+        body: { model: model || undefined, text: sel.text, glossary: sel.glossary.trim() || undefined },
+      }
+    : null;
+
+export const attention = (sel, kind = sel.kind) =>
+  asked("attention", sel, {
+    kind,
+    units: sel.units === "pieces" ? "pieces" : undefined,
+    reading: kind === "cross" && sel.reading ? sel.reading : undefined,
+  });
+
+export const lattice = (sel, resume = undefined) => {
+  const { model, text, sentence, beam } = about(sel);
+  return text.trim() ? { path: "/api/lattice", body: { model, text, sentence, beam, resume } } : null;
+};
+
+/** `layer` and `head` are those that are really shown: 0 in the selection means the card's choice. */
+export const step = (sel, layer, head) => asked("step", sel, { kind: sel.kind, layer, head, position: sel.step });
+
+export const cut = (sel) => {
+  const heads = headsOf(sel.cut);
+  return heads.length ? asked("cut", sel, { heads }) : null;
+};
+
+export const alternatives = (sel, prefix) => {
+  const { model, text, sentence } = about(sel);
+  return { path: "/api/alternatives", body: { model, text, sentence, prefix, count: 6 } };
+};
+
+export const choice = (sel, text) => {
+  const words = sel.choices.split(/[\s,]+/).filter(Boolean);
+  return text.trim() && words.length > 1
+    ? { path: "/api/choice", body: { model: sel.model || undefined, text, sentence: 0, words } }
+    : null;
+};
+
+export const bleu = (sel, hypothesis) => {
+  const references = sel.reference
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return hypothesis && references.length ? { path: "/api/bleu", body: { hypothesis, references } } : null;
+};
+
+export const positions = () => ({ path: "/api/positions", body: { width: 64, length: 64 } });
+
+export const neighbours = (sel) =>
+  sel.text.trim() ? { path: "/api/neighbours", body: { model: sel.model || undefined, text: sel.text } } : null;
+
+/** "cross.2.4 encoder.1.1" → [["cross", 2, 4], ["encoder", 1, 1]] */
+export function headsOf(written) {
+  return [...written.matchAll(/\b(cross|encoder|decoder)\.(\d{1,3})\.(\d{1,3})\b/g)].map(([, kind, layer, head]) => [
+    kind,
+    Number(layer),
+    Number(head),
+  ]);
+}

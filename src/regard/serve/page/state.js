@@ -1,0 +1,180 @@
+// The one selection that drives every panel. It lives in the part of the address after #, which browsers do not send
+// to any server, so a shared link shows exactly this view and the text stays between the two people.
+
+/**
+ * Every part of the selection with its value at the start; the type of that value is the type of the part.
+ * Layers and heads count from 1; 0 is the view that the model's card names, and head −1 the mean of all heads.
+ */
+export const START = Object.freeze({
+  view: "translate", // translate | inside | lesson
+  model: "",
+  beside: "", // a second model, shown side by side
+  text: "",
+  edits: "", // translations that the reader chose instead of the model's: JSON, sentence number → text
+  sentence: 0, // of the text, from 0
+  word: -1, // target word, from 0; −1 is none
+  source: -1, // source word
+  hypothesis: 0, // place in the n-best list, from 0
+  kind: "cross", // cross | encoder | decoder
+  layer: 0,
+  head: 0,
+  reading: "", // predicting | having_read; "" is the card's
+  units: "words", // words | pieces
+  scale: "linear", // linear | root
+  cut: "", // heads that are cut: "cross.2.4 encoder.1.1"
+  self: "encoder", // the self-attention of the arcs: encoder | decoder
+  depth: 0, // its layer; 0 is the last
+  arc: 0, // its head; 0 is all of them
+  step: 0, // the decoding step whose numbers are shown
+  beam: 0, // 0 is the model's own
+  reference: "", // of BLEU
+  pair: "", // the second sentence of a minimal pair
+  choices: "il elle", // the words between which a minimal pair decides
+  glossary: "",
+  lesson: "",
+});
+
+/** What a change makes meaningless: it goes back to the start unless it is given too. */
+const CLEARS = {
+  text: ["edits", "sentence", "word", "source", "hypothesis", "cut", "step", "reference"],
+  model: ["edits", "word", "source", "hypothesis", "layer", "head", "reading", "cut", "step", "kind", "depth", "arc"],
+  sentence: ["word", "source", "hypothesis", "step", "reference"],
+  edits: ["word", "hypothesis", "step"],
+  hypothesis: ["word", "step"],
+  kind: ["layer", "head"],
+};
+
+const NAVIGATION = ["view", "lesson"]; // these make an entry of the browser's own history
+const LONGEST = 100;
+
+let selection = { ...START };
+const past = [];
+const future = [];
+const listeners = new Set();
+
+/** @returns {Readonly<typeof START>} */
+export function current() {
+  return selection;
+}
+
+/** @param {(now: typeof START, changed: Set<string>) => void} listener */
+export function subscribe(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/**
+ * Change parts of the selection.
+ * @param {Partial<typeof START>} changes
+ * @param {{typing?: boolean}} [how] letters typed one after the other are undone together
+ */
+export function select(changes, { typing = false } = {}) {
+  const next = withCleared(selection, changes);
+  const changed = differences(selection, next);
+  if (!changed.size) return;
+  if (!(typing && past.at(-1)?.typing)) past.push({ selection, typing });
+  else past.at(-1).typing = true;
+  if (past.length > LONGEST) past.shift();
+  future.length = 0;
+  put(
+    next,
+    changed,
+    NAVIGATION.some((key) => changed.has(key)),
+  );
+}
+
+/** The translation that the reader chose for the sentence, or "". */
+export function chosenText(one, sentence = one.sentence) {
+  return editsOf(one)[sentence] ?? "";
+}
+
+/** Choose a translation for the sentence; "" goes back to the model's own. */
+export function chooseText(text) {
+  const edits = { ...editsOf(selection), [selection.sentence]: text };
+  if (!text) delete edits[selection.sentence];
+  select({ edits: Object.keys(edits).length ? JSON.stringify(edits) : "" });
+}
+
+function editsOf(one) {
+  try {
+    const found = JSON.parse(one.edits || "{}");
+    return Object.fromEntries(Object.entries(found).filter(([, text]) => typeof text === "string"));
+  } catch {
+    return {}; // an address that somebody edited
+  }
+}
+
+export function undo() {
+  const last = past.pop();
+  if (!last) return false;
+  future.push({ selection, typing: false });
+  put(last.selection, differences(selection, last.selection), false);
+  return true;
+}
+
+export function redo() {
+  const next = future.pop();
+  if (!next) return false;
+  past.push({ selection, typing: false });
+  put(next.selection, differences(selection, next.selection), false);
+  return true;
+}
+
+export const canUndo = () => past.length > 0;
+export const canRedo = () => future.length > 0;
+
+/** Take the selection from the address, and again whenever the reader goes back, forward or edits it. */
+export function readAddress() {
+  // a page saved as one file remembers where it was saved
+  const hash = location.hash || decodeURIComponent(document.documentElement.dataset.hash ?? "");
+  put(fromHash(hash), new Set(Object.keys(START)), false);
+  addEventListener("popstate", () => {
+    const next = fromHash(location.hash);
+    const changed = differences(selection, next);
+    if (changed.size) put(next, changed, null);
+  });
+}
+
+/** The address of a selection: only what differs from the start is written. */
+export function toHash(one) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(one)) {
+    if (key !== "view" && value !== START[key]) query.set(key, String(value));
+  }
+  const written = query.toString();
+  return `#/${one.view}${written ? `?${written}` : ""}`;
+}
+
+/** The selection of an address; parts that are unknown or of the wrong type stay at the start. */
+export function fromHash(hash) {
+  const [path, written = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const found = { ...START };
+  if (["translate", "inside", "lesson"].includes(path)) found.view = path;
+  for (const [key, value] of new URLSearchParams(written)) {
+    if (!(key in START) || key === "view") continue;
+    if (typeof START[key] === "number") {
+      if (/^-?\d{1,6}$/.test(value)) found[key] = Number(value);
+    } else found[key] = value;
+  }
+  return found;
+}
+
+function withCleared(now, changes) {
+  const next = { ...now };
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === now[key]) continue;
+    for (const other of CLEARS[key] ?? []) next[other] = START[other];
+  }
+  return { ...next, ...changes };
+}
+
+function differences(a, b) {
+  return new Set(Object.keys(START).filter((key) => a[key] !== b[key]));
+}
+
+/** `enter` says whether the address becomes an entry of the history; null leaves the address alone. */
+function put(next, changed, enter) {
+  selection = Object.freeze({ ...next });
+  if (enter !== null) history[enter ? "pushState" : "replaceState"](null, "", toHash(selection));
+  for (const listener of [...listeners]) listener(selection, changed);
+}

@@ -1,0 +1,291 @@
+// The first entrance: text in, text out, and nothing technical. Words of which the model is less sure are underlined;
+// touching one shows what else it might have said.
+
+import { ApiError, ask, isSaved, listen } from "./api.js";
+import { button, h, show } from "./dom.js";
+import { filesFold } from "./files.js";
+import { glossaryFold } from "./glossary.js";
+import { modelOf, pairPicker, swapped } from "./models.js";
+import * as questions from "./questions.js";
+import { ribbons } from "./ribbons.js";
+import { savedPicker } from "./saved.js";
+import { countText, sourceBox } from "./source_box.js";
+import { chosenText, current, select } from "./state.js";
+import { direction, length, pieces, percent } from "./text.js";
+import { openAlternatives, wordLine } from "./words.js";
+
+const STREAM_FROM = 400; // characters: shorter texts are there at once
+
+export function translateEntrance(say) {
+  const output = h("div", { class: "output", id: "output", "aria-live": "polite", "aria-busy": "false" });
+  const doubts = h("div", { class: "stack" });
+  const strip = h("section", { class: "stack", "aria-label": "How the words correspond" });
+  const count = h("span");
+  const copy = button("Copy", async () => (await navigator.clipboard.writeText(wholeText()), say("Copied.")), {
+    class: "plain",
+  });
+  const from = h("h2");
+  const to = h("h2");
+  const swap = button("Swap", () => swapped(wholeText()), { class: "plain", "aria-label": "Swap the two languages" });
+  const receipts = h("div");
+  let row = null; // the translation that is shown
+  let words = null; // of its sentence in focus
+  let control = null;
+  let asked = null;
+
+  const element = h(
+    "div",
+    { class: "translate" },
+    h("div", { class: "row spread" }, pairPicker(), isSaved() ? savedPicker() : null),
+    h(
+      "div",
+      { class: "desk" },
+      h(
+        "section",
+        { "aria-label": "Source" },
+        h("header", {}, from, swap),
+        sourceBox({ rows: 5 }),
+        h(
+          "footer",
+          {},
+          count,
+          button("Clear", () => select({ text: "" }), { class: "plain" }),
+        ),
+      ),
+      h("section", { "aria-label": "Translation" }, h("header", {}, to), output, h("footer", {}, h("span"), copy)),
+    ),
+    doubts,
+    strip,
+    receipts,
+    isSaved() ? null : h("div", { class: "extras" }, glossaryFold(), filesFold(say)),
+  );
+
+  async function update(sel = current()) {
+    const model = modelOf(sel.model);
+    show(from, model?.source_name ?? "Source");
+    show(to, model?.target_name ?? "Translation");
+    swap.hidden = isSaved() || !swapped(null);
+    show(count, countText(sel.text));
+    const wanted = questions.translation(sel);
+    const key = JSON.stringify(wanted);
+    if (key !== asked) await translate(wanted, key);
+    else draw(sel);
+    if (row) await touch(current());
+  }
+
+  async function translate(wanted, key) {
+    control?.abort();
+    const mine = (control = new AbortController());
+    asked = key;
+    words = null;
+    if (!wanted) {
+      row = null;
+      return draw(current());
+    }
+    output.setAttribute("aria-busy", "true");
+    try {
+      const long = length(wanted.body.text) >= STREAM_FROM && !isSaved();
+      const found = long
+        ? await streamed(wanted.body, mine.signal)
+        : (await ask(wanted.path, wanted.body, { signal: mine.signal })).translations[0];
+      if (mine !== control) return;
+      row = found;
+      draw(current());
+    } catch (error) {
+      if (mine !== control || error.name === "AbortError") return;
+      row = null;
+      asked = null;
+      show(
+        output,
+        h(
+          "p",
+          { class: "note bad small" },
+          error instanceof ApiError ? error.message : String(error),
+          " ",
+          button("Try again", () => update()),
+        ),
+      );
+      show(strip);
+    } finally {
+      if (mine === control) output.setAttribute("aria-busy", "false");
+    }
+  }
+
+  /** A long text appears sentence by sentence. */
+  async function streamed(body, signal) {
+    let whole = null;
+    const parts = [];
+    await listen(
+      "/api/translate/stream",
+      body,
+      (event, data) => {
+        if (event === "sentence") {
+          parts[data.index] = data.text ?? "";
+          show(output, parts.filter((part) => part !== undefined).join(" "));
+        } else if (event === "done") whole = data.translations?.[0] ?? data;
+        else if (event === "error")
+          throw new ApiError(data.error?.status ?? 500, data.error?.message ?? "The translation stopped.");
+      },
+      signal,
+    );
+    if (!whole) throw new ApiError(502, "The translation stopped before its end.");
+    return whole;
+  }
+
+  /** Make the words of the sentence in focus touchable. */
+  async function touch(sel) {
+    const wanted = questions.words(sel);
+    if (!wanted) return;
+    try {
+      const found = await ask(wanted.path, wanted.body, { signal: control?.signal });
+      if (JSON.stringify(questions.words(current())) !== JSON.stringify(wanted)) return;
+      words = found;
+      draw(current());
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      words = null; // the translation stands without it: too long for the view, or a model that cannot be looked into
+      draw(current());
+    }
+  }
+
+  function draw(sel) {
+    const key = output.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    copy.disabled = !row;
+    if (!row) {
+      show(output, h("span", { class: "quiet" }, sel.text.trim() ? "…" : "The translation appears here as you type."));
+      show(strip);
+      show(doubts);
+      show(receipts);
+      return;
+    }
+    output.dir = direction(row.text, modelOf(sel.model)?.target);
+    const spans = row.sentences.map((sentence) => sentence.target_span);
+    show(
+      output,
+      pieces(row.text, spans).map((piece) => (piece.span < 0 ? piece.text : sentencePart(piece, sel))),
+    );
+    show(doubts, notes(sel));
+    show(receipts, receiptTable(row));
+    if (words && words.sentence.index === sel.sentence) {
+      const links = words.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6]));
+      const choose = (side, number) =>
+        side === "target" ? select({ word: number, source: -1 }) : select({ source: number, word: -1 });
+      show(
+        strip,
+        ribbons({
+          source: words.source_words,
+          target: words.words,
+          links,
+          word: sel.word,
+          from: sel.source,
+          uncovered: words.uncovered,
+          choose,
+        }),
+      );
+    } else show(strip);
+    if (key) output.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+  }
+
+  function sentencePart(piece, sel) {
+    const number = piece.span;
+    if (words && number === sel.sentence && words.sentence.index === number) {
+      const open = (word, anchor) => {
+        select({ word, source: -1 });
+        openAlternatives(words, word, output.querySelector(`[data-key="word-${word}"]`) ?? anchor);
+      };
+      return wordLine(words, { selected: sel.word, choose: open });
+    }
+    const text = chosenText(sel, number) || piece.text;
+    if (row.sentences.length === 1) return text;
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "sentence",
+        "data-key": `sentence-${number}`,
+        onclick: () => select({ sentence: number }),
+        "aria-label": `${text} Look at this sentence`,
+      },
+      text,
+    );
+  }
+
+  function notes(sel) {
+    const found = [];
+    row.sentences.forEach((sentence, number) => {
+      if (chosenText(sel, number) || !sentence.reasons?.length) return;
+      const where = row.sentences.length > 1 ? `Sentence ${number + 1}: ` : "";
+      const sure = sentence.confidence === null ? "" : ` (${percent(sentence.confidence)} sure)`;
+      found.push(
+        h(
+          "p",
+          { class: "note warm small" },
+          where,
+          "please check this",
+          sure,
+          ": ",
+          sentence.reasons.map((reason) => reason.text).join("; "),
+        ),
+      );
+    });
+    if (words?.loop)
+      found.push(
+        h(
+          "p",
+          { class: "note warm small" },
+          `“${words.loop.text}” is said ${words.loop.times} times; the model may have been caught in a loop.`,
+        ),
+      );
+    for (const warning of row.warnings ?? []) found.push(h("p", { class: "note small" }, warning));
+    return found;
+  }
+
+  /** The text as the reader sees it, their own choices in place. */
+  function wholeText() {
+    if (!row) return "";
+    const sel = current();
+    const spans = row.sentences.map((sentence) => sentence.target_span);
+    return pieces(row.text, spans)
+      .map((piece) => (piece.span < 0 ? piece.text : chosenText(sel, piece.span) || piece.text))
+      .join("");
+  }
+
+  return { element, update };
+}
+
+/** What had to stay as it is, and whether it did. */
+function receiptTable(row) {
+  const kept = row.sentences.flatMap((sentence) => sentence.protected ?? []);
+  if (!kept.length) return null;
+  return h(
+    "details",
+    { class: "fold" },
+    h("summary", {}, `Kept as asked: ${kept.filter((one) => one.status !== "lost").length} of ${kept.length}`),
+    h(
+      "table",
+      { class: "plain" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ["In the source", "Kind", "In the translation", "Outcome"].map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        kept.map((one) =>
+          h(
+            "tr",
+            {},
+            [one.text, one.kind, one.wanted, one.note ? `${one.status}: ${one.note}` : one.status].map((text) =>
+              h("td", { dir: "auto" }, text),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
