@@ -8,10 +8,11 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from regard.serve import api_translate, libretranslate
+from regard.serve import api_lessons, api_translate, libretranslate
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.openapi import openapi
 from regard.serve.own import OWN
+from regard.serve.page_routes import page_routes
 from regard.serve.problems import ServeError
 from regard.serve.services import Services
 from regard.serve.settings import ServeConfig
@@ -30,6 +31,7 @@ async def spec(call: Call) -> dict[str, Any]:
 ENDPOINTS: tuple[Endpoint, ...] = (
     *libretranslate.ENDPOINTS,
     *api_translate.ENDPOINTS,
+    *api_lessons.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
     Endpoint("GET", "/spec", OWN, "This document", spec, open=True),
 )
@@ -43,6 +45,7 @@ def create_app(config: ServeConfig | None = None) -> Starlette:
         async with services.running():
             yield
 
-    app = Starlette(routes=[endpoint.route() for endpoint in ENDPOINTS], lifespan=lifespan)
+    routes = [*(endpoint.route() for endpoint in ENDPOINTS), *page_routes()]
+    app = Starlette(routes=routes, lifespan=lifespan)
     app.state.services = services
     return app
