@@ -1,0 +1,112 @@
+"""Measurements for Prometheus: what the server is asked, what it does, and what it refuses.
+
+With several workers each counts in files of a folder that they share (`PROMETHEUS_MULTIPROC_DIR`, which must be set
+before this module is imported), and any of them answers for all. Replicas are separate targets of Prometheus. Labels
+have few values, none of them from a request: endpoints as declared, statuses, names of models.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.process_collector import ProcessCollector
+from starlette.types import Scope
+
+from regard.serve.notes import RequestNotes, path_template
+
+__all__ = ["CONTENT_TYPE_LATEST", "count_request", "exposition"]
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+registry = CollectorRegistry()
+if not os.environ.get(FOLDER):
+    ProcessCollector(registry=registry)  # memory, CPU and open files of this process
+
+REQUESTS = Counter(
+    "regard_requests", "Requests that were answered.", ("method", "endpoint", "status"), registry=registry
+)
+REQUEST_SECONDS = Histogram(
+    "regard_request_seconds",
+    "Time from the request to the end of its answer.",
+    ("endpoint",),
+    buckets=SECONDS,
+    registry=registry,
+)
+CHARACTERS = Counter("regard_characters", "Characters of source text.", ("model",), registry=registry)
+SENTENCES = Counter("regard_sentences", "Sentences that were translated.", ("model",), registry=registry)
+DOUBTFUL = Counter(
+    "regard_doubtful_sentences", "Translated sentences that are doubtful.", ("model",), registry=registry
+)
+BATCH = Histogram(
+    "regard_batch_sentences",
+    "Sentences that were translated together.",
+    ("model",),
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+    registry=registry,
+)
+WAIT_SECONDS = Histogram(
+    "regard_wait_seconds",
+    "Time that a sentence waited for its batch.",
+    ("model",),
+    buckets=SECONDS,
+    registry=registry,
+)
+QUEUE = Gauge(
+    "regard_queue_sentences",
+    "Sentences that wait for translation.",
+    ("model",),
+    multiprocess_mode="livesum",
+    registry=registry,
+)
+MODELS = Gauge(
+    "regard_models_loaded", "Models in memory, of all workers.", multiprocess_mode="livesum", registry=registry
+)
+REFUSED = Counter(
+    "regard_refused",
+    "Requests that were refused or cut off: requests, characters (limits of a client), size, slow (the request did not "
+    "arrive), busy (the queue is full), deadline, gone (the client left).",
+    ("reason",),
+    registry=registry,
+)
+OF_STATUS = {413: "size", 408: "slow", 503: "busy", 504: "deadline", 0: "gone", 499: "gone"}
+
+
+def count_request(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
+    """Count a request that has been answered; the guard calls it."""
+    endpoint = path_template(scope)
+    method = scope["method"] if scope["method"] in METHODS else "other"
+    REQUESTS.labels(method, endpoint, str(status or 499)).inc()
+    REQUEST_SECONDS.labels(endpoint).observe(seconds)
+    if reason := notes.refused or OF_STATUS.get(status):
+        REFUSED.labels(reason).inc()
+
+
+def exposition() -> bytes:
+    """All measurements as Prometheus reads them."""
+    folder = os.environ.get(FOLDER)
+    if not folder:
+        return generate_latest(registry)
+    forget_dead_workers(Path(folder))
+    together = CollectorRegistry()
+    MultiProcessCollector(together, path=folder)
+    return generate_latest(together)
+
+
+def forget_dead_workers(folder: Path) -> None:
+    """Leave the present values of workers that are gone out of the sums; what they have counted stays."""
+    pids = {int(found[1]) for path in folder.glob("gauge_live*.db") if (found := re.search(r"_(\d+)\.db$", path.name))}
+    for pid in pids - {os.getpid()}:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            with contextlib.suppress(OSError):  # another worker did it at the same moment
+                mark_process_dead(pid, str(folder))
+        except OSError:  # another user's: the number was given out again
+            pass

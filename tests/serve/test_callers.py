@@ -1,0 +1,78 @@
+"""Who asks: the key or the address decides, and limits are answered with when to try again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from regard.serve.callers import ANYONE, Callers, QuotaError
+from regard.serve.problems import ServeError
+from regard.serve.state.keys import KeyLimits
+from regard.serve.state.state import ServerState
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[ServerState]:
+    with ServerState(tmp_path, now=lambda: 1_700_000_000.0) as state:
+        yield state
+
+
+def test_without_keys_the_address_counts_and_a_key_is_not_looked_at(state: ServerState) -> None:
+    callers = Callers(state, keys_needed=False, limits=KeyLimits(per_minute=1, characters=10))
+
+    async def ask() -> None:
+        one = await callers.find("Bearer whatever", "whatever", "192.0.2.1")
+        two = await callers.find(None, None, "192.0.2.2")
+        assert (one.owner, two.owner) == (ANYONE, ANYONE)
+        await callers.request(one)
+        await callers.request(two)
+        with pytest.raises(ServeError) as refused:
+            await callers.request(one)
+        assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "60"})
+        await callers.spend(one, 6)
+        with pytest.raises(QuotaError) as quota:
+            await callers.spend(one, 6)
+        assert int(quota.value.headers["Retry-After"]) > 3600
+        await callers.give_back(one, 6)
+        await callers.spend(one, 10)
+        assert (await callers.usage(one)).characters == 10
+
+    asyncio.run(ask())
+
+
+def test_with_keys_every_request_needs_one(state: ServerState) -> None:
+    callers = Callers(state, keys_needed=True, limits=KeyLimits(per_minute=7, characters=70, period="day"))
+    plain, _ = state.keys.add("plain")
+    own, key = state.keys.add("own", KeyLimits(per_minute=2, characters=20, period="month"))
+
+    async def ask() -> None:
+        for header, parameter in ((None, None), ("", ""), (None, "regard_wrong"), ("Bearer regard_wrong", plain)):
+            with pytest.raises(ServeError) as refused:
+                await callers.find(header, parameter, "192.0.2.1")
+            assert refused.value.status == 403
+            assert "regard_wrong" not in refused.value.message
+        assert (await callers.find(None, plain, None)).limits == KeyLimits(7, 70, "day")
+        found = await callers.find(f"DeepL-Auth-Key {own}", None, None)
+        assert found.limits == KeyLimits(2, 20, "month")
+        assert found.owner == key.owner
+        await callers.spend(found, 20)
+        state.keys.remove("own")
+        with pytest.raises(ServeError):
+            await callers.find(None, own, None)
+
+    asyncio.run(ask())
+
+
+def test_where_there_are_no_limits_the_store_is_not_touched(state: ServerState) -> None:
+    callers = Callers(state, keys_needed=False, limits=KeyLimits())
+
+    async def ask() -> None:
+        one = await callers.find(None, None, "192.0.2.1")
+        await callers.request(one)
+        await callers.spend(one, 1000)
+
+    state.close()
+    asyncio.run(ask())
