@@ -30,8 +30,9 @@ class Flag(NamedTuple):
 
 def flag_table() -> list[Flag]:
     from regard.cli.app import app
+    from regard.cli.serve_keys import app as keys
 
-    return [*command_flags(app, "regard"), *recipe_key_flags()]
+    return [*command_flags(app, "regard"), *command_flags(keys, "regard serve keys"), *recipe_key_flags()]
 
 
 def command_flags(app: typer.Typer, name: str) -> Iterator[Flag]:

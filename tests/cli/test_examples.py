@@ -17,9 +17,9 @@ import typer
 
 from regard.cli.app import app
 from regard.cli.explain import app as explain
+from regard.cli.serve_keys import app as keys
 from support import Call
 
-ENDLESS = ("regard serve",)  # tests/serve starts it
 SLOW = (  # training, long measurements, or the network
     "regard align --src corpus/dev.en --tgt corpus/dev.fr --gold",
     "regard bench",
@@ -48,8 +48,12 @@ def commands(group: typer.Typer, name: str) -> Iterator[tuple[str, str]]:
         yield from commands(part.typer_instance, f"{name} {part.name}")
 
 
-HELP = dict(commands(app, "regard"))
-GROUPS = {"regard": str(app.info.help), "regard explain": str(explain.info.help)}
+HELP = dict(commands(app, "regard")) | dict(commands(keys, "regard serve keys"))
+GROUPS = {
+    "regard": str(app.info.help),
+    "regard explain": str(explain.info.help),
+    "regard serve keys": str(keys.info.help),
+}
 EXAMPLES = [
     (name, example.strip())
     for name, text in (HELP | GROUPS).items()
@@ -73,6 +77,8 @@ def test_help_prints_the_examples_as_they_are(call: Call) -> None:
 def place(tmp_path_factory: pytest.TempPathFactory, run_folder: Path) -> Path:
     """What the examples use, made as their help says."""
     from regard.course.grammar import generate, write_corpus
+    from regard.serve.state.keys import ApiKeys
+    from regard.serve.state.store import Store
 
     folder = tmp_path_factory.mktemp("examples")
     splits = generate(1000)
@@ -83,6 +89,9 @@ def place(tmp_path_factory: pytest.TempPathFactory, run_folder: Path) -> Path:
     shutil.copytree(run_folder, folder / "runs" / "mine")
     for name in ("dev.out", "other.out"):
         shutil.copyfile(folder / "corpus" / "dev.fr", folder / name)
+    with Store(folder / "state") as store:
+        for name in ("bob", "carol"):
+            ApiKeys(store).add(name)
     return folder
 
 
@@ -102,7 +111,8 @@ def run(call: Call, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert (home / out).exists()
 
 
-FAST = [example for _, example in EXAMPLES if not example.startswith((*SLOW, *ENDLESS))]
+ENDING = [example for name, example in EXAMPLES if name != "regard serve"]
+FAST = [example for example in ENDING if not example.startswith(SLOW)]
 
 
 @pytest.mark.parametrize("example", dict.fromkeys(FAST))

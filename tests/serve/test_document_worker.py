@@ -24,7 +24,7 @@ def run_until(state: ServerState, translate: TranslateDocument, done: int) -> Do
     """Run a worker until so many jobs have ended."""
 
     async def main() -> DocumentWorker:
-        worker = DocumentWorker(state, translate)
+        worker = DocumentWorker(state.documents, translate)
         task = asyncio.create_task(worker.run())
         for _ in range(2000):
             await asyncio.sleep(0.002)
@@ -69,7 +69,7 @@ def test_a_worker_that_is_stopped_in_the_middle_puts_its_job_back(state: ServerS
             await asyncio.sleep(1000)
             return b"", 0
 
-        task = asyncio.create_task(DocumentWorker(state, forever).run())
+        task = asyncio.create_task(DocumentWorker(state.documents, forever).run())
         await begun.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

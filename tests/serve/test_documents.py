@@ -237,4 +237,4 @@ class Workers(RuleBasedStateMachine):
 
 
 TestWorkers = Workers.TestCase
-TestWorkers.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
+TestWorkers.settings = settings(max_examples=8, stateful_step_count=15, deadline=None)

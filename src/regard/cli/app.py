@@ -29,7 +29,7 @@ from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
 from regard.cli.score import score
-from regard.cli.serve import serve
+from regard.cli.serve import ServeCommand, serve
 from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
@@ -47,6 +47,7 @@ RECIPE_COMMANDS: dict[Callable[..., None], type[RecipeCommand]] = {
     bench: RecipeCommand,
     compare: CompareCommand,
 }
+OWN_COMMANDS: dict[Callable[..., None], type[TyperCommand]] = {bleu: BleuCommand, serve: ServeCommand}
 USAGE = {
     resume: "FOLDER [OPTIONS] [--KEY VALUE]…",
     bench: "train [RECIPE.toml] [OPTIONS] [--KEY VALUE]…",
@@ -100,7 +101,7 @@ for members in GROUPS.values():
             usage = USAGE.get(command, "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…")
             app.command(cls=RECIPE_COMMANDS[command], options_metavar=usage)(command)
         else:
-            app.command(name_of(command), cls=BleuCommand if command is bleu else TyperCommand)(command)
+            app.command(name_of(command), cls=OWN_COMMANDS.get(command, TyperCommand))(command)
 
 
 def version(value: bool) -> None:

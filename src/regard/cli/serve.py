@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command
 
 from regard.cli.options import Device, Engine
+from regard.cli.serve_keys import Period, PerMinute, Quota
+from regard.cli.serve_keys import app as keys_app
 
 Models = Annotated[
     list[str] | None,
@@ -25,6 +30,39 @@ MostCharacters = Annotated[int, typer.Option("--characters", help="Characters of
 MostTexts = Annotated[int, typer.Option("--texts", help="Texts of a request, at most.")]
 
 
+StateFolder = Annotated[
+    Path | None,
+    typer.Option("--state", metavar="FOLDER", help="Keep keys, limits, glossaries and documents in this folder."),
+]
+NeedKeys = Annotated[bool, typer.Option("--keys", help="Ask for API keys, which regard serve keys add makes.")]
+HostNames = Annotated[
+    list[str] | None,
+    typer.Option("--host-name", metavar="NAME", help="A further name of this server, such as translate.example."),
+]
+Cors = Annotated[
+    list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Let pages of this origin call it; * for all.")
+]
+LogText = Annotated[bool, typer.Option("--log-text", help="Write the texts of requests to the log.")]
+Body = Annotated[int, typer.Option("--body", metavar="N", help="Bytes of a request, files counted.")]
+KeptMinutes = Annotated[
+    float, typer.Option("--kept-minutes", metavar="X", help="Minutes for which documents are kept.")
+]
+
+
+class ServeCommand(TyperCommand):
+    """`regard serve`, whose first word may also be the command `keys`. A model in a folder of that name is `./keys`."""
+
+    @property
+    def commands(self) -> dict[str, Any]:
+        return {"keys": get_command(keys_app)}
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        if args[:1] != ["keys"]:
+            return super().make_context(info_name, args, parent, **extra)
+        outer = super().make_context(info_name, [], parent, resilient_parsing=True)
+        return self.commands["keys"].make_context("keys", args[1:], outer, **extra)
+
+
 def serve(
     model: Models = None,
     host: Host = "127.0.0.1",
@@ -38,6 +76,16 @@ def serve(
     texts: MostTexts = 200,
     device: Device = "auto",
     engine: Engine = "auto",
+    state: StateFolder = None,
+    keys: NeedKeys = False,
+    per_minute: PerMinute = None,
+    quota: Quota = None,
+    period: Period = "month",
+    host_name: HostNames = None,
+    cors: Cors = None,
+    body: Body = 20_000_000,
+    kept_minutes: KeptMinutes = 60.0,
+    log_text: LogText = False,
 ) -> None:
     """Serve translators over HTTP, with a page to look inside.
 
@@ -65,5 +113,15 @@ def serve(
             texts=texts,
             device=device,
             engine=engine,
+            state=None if state is None else str(state),
+            keys=keys,
+            per_minute=per_minute,
+            quota=quota,
+            period=period,
+            host_names=tuple(host_name or ()),
+            cors=tuple(cors or ()),
+            body=body,
+            kept_minutes=kept_minutes,
+            log_text=log_text,
         )
     )

@@ -31,6 +31,28 @@ app = typer.Typer(
 State = Annotated[
     Path, typer.Option("--state", metavar="FOLDER", help="Keep keys, limits, glossaries and documents in this folder.")
 ]
+PerMinute = Annotated[
+    int | None,
+    typer.Option(
+        "--per-minute",
+        parser=number("--per-minute", int, 1, 100_000),
+        metavar="N",
+        help="Requests of a client in any minute, at most.",
+    ),
+]
+Quota = Annotated[
+    int | None,
+    typer.Option(
+        "--quota",
+        parser=number("--quota", int, 1, 10**15),
+        metavar="N",
+        help="Characters of a client in each day or month, at most.",
+    ),
+]
+Period = Annotated[
+    Literal["day", "month"],
+    typer.Option("--period", help="For how long --quota is: a day or a month of the calendar, UTC."),
+]
 KeyName = Annotated[str, typer.Argument(metavar="NAME", help="What the key is called, such as who has it.")]
 
 
@@ -38,28 +60,9 @@ KeyName = Annotated[str, typer.Argument(metavar="NAME", help="What the key is ca
 def add(
     name: KeyName,
     state: State,
-    per_minute: Annotated[
-        int | None,
-        typer.Option(
-            "--per-minute",
-            parser=number("--per-minute", int, 1, 100_000),
-            metavar="N",
-            help="Requests of a client in any minute, at most.",
-        ),
-    ] = None,
-    quota: Annotated[
-        int | None,
-        typer.Option(
-            "--quota",
-            parser=number("--quota", int, 1, 10**15),
-            metavar="N",
-            help="Characters of a client in each day or month, at most.",
-        ),
-    ] = None,
-    period: Annotated[
-        Literal["day", "month"],
-        typer.Option("--period", help="For how long --quota is: a day or a month of the calendar, UTC."),
-    ] = "month",
+    per_minute: PerMinute = None,
+    quota: Quota = None,
+    period: Period = "month",
 ) -> None:
     """Make a key and print it. It is shown this once: only a hash of it is kept.
 

@@ -6,10 +6,16 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anyio.to_thread
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import Response
+from starlette.types import Scope
 
-from regard.serve import api_lessons, api_translate, libretranslate
+from regard.serve import api_lessons, api_translate, libretranslate, metrics
 from regard.serve.endpoint import Call, Endpoint
+from regard.serve.guard_http import GuardConfig, HttpGuard
+from regard.serve.notes import RequestNotes, log_request
 from regard.serve.openapi import openapi
 from regard.serve.own import OWN
 from regard.serve.page_routes import page_routes
@@ -24,6 +30,11 @@ async def ready(call: Call) -> dict[str, Any]:
     return {"status": "ready"}
 
 
+async def measurements(call: Call) -> Response:
+    body = await anyio.to_thread.run_sync(metrics.exposition)
+    return Response(body, media_type=metrics.CONTENT_TYPE_LATEST)
+
+
 async def spec(call: Call) -> dict[str, Any]:
     return openapi(ENDPOINTS)
 
@@ -33,8 +44,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *api_translate.ENDPOINTS,
     *api_lessons.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
+    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), open=True),
     Endpoint("GET", "/spec", OWN, "This document", spec, open=True),
 )
+
+
+def guard_config(config: ServeConfig) -> GuardConfig:
+    return GuardConfig(config.host, config.host_names, config.cors, config.body)
+
+
+def finished(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
+    log_request(scope, notes, status, seconds)
+    metrics.count_request(scope, notes, status, seconds)
 
 
 def create_app(config: ServeConfig | None = None) -> Starlette:
@@ -46,6 +67,7 @@ def create_app(config: ServeConfig | None = None) -> Starlette:
             yield
 
     routes = [*(endpoint.route() for endpoint in ENDPOINTS), *page_routes()]
-    app = Starlette(routes=routes, lifespan=lifespan)
+    guard = Middleware(HttpGuard, config=guard_config(services.config), finished=finished)
+    app = Starlette(routes=routes, middleware=[guard], lifespan=lifespan)
     app.state.services = services
     return app

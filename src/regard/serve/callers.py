@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from regard.serve.problems import ServeError
-from regard.serve.state.keys import KeyLimits, given_key
+from regard.serve.state.keys import KeyLimits
 from regard.serve.state.limits import CharacterUsage, address_subject
 from regard.serve.state.state import ServerState
 from regard.serve.state.store import in_thread
 
 ANYONE = "anyone"  # whose glossaries and documents are, on a server without keys
+
+
+class RateError(ServeError):
+    """Too many requests within a minute."""
 
 
 class QuotaError(ServeError):
@@ -35,15 +39,14 @@ class Callers:
         self.keys_needed = keys_needed
         self.limits = limits
 
-    async def find(self, authorization: str | None, api_key: str | None, host: str | None) -> Caller:
-        """The caller by the Authorization header, else by the parameter `api_key`, else by the address.
+    async def find(self, secret: str | None, host: str | None) -> Caller:
+        """The caller by the key that was sent, else by the address.
 
         Where keys are needed, a request without a valid one ends with 403. Where they are not, a key is not looked at:
         clients send one because their form has a field for it.
         """
         if not self.keys_needed:
             return Caller(address_subject(host), ANYONE, self.limits)
-        secret = given_key(authorization) or api_key
         if not secret:
             raise ServeError(403, "an API key is needed; send it as api_key or in the Authorization header")
         key = await in_thread(self.state.keys.find, secret)
@@ -61,7 +64,7 @@ class Callers:
             return
         verdict = await in_thread(self.state.limiter.request, caller.subject, caller.limits.per_minute)
         if not verdict:
-            raise ServeError(
+            raise RateError(
                 429,
                 f"Slowdown: {caller.limits.per_minute:,} requests a minute are allowed",
                 retry_after=verdict.retry_after,

@@ -1,7 +1,7 @@
 """Translates the documents that wait in the store, one after another, for as long as the server runs.
 
 Every worker process of every replica has one. It renews its lease on the job it holds, puts the job back when it is
-asked to stop, and removes what has expired.
+asked to stop.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import anyio
 
 from regard.errors import RegardError
 from regard.serve.problems import ServeError
-from regard.serve.state.documents import LEASE_SECONDS, DocumentJob, StoreFullError
-from regard.serve.state.state import ServerState
+from regard.serve.state.documents import LEASE_SECONDS, DocumentJob, Documents, StoreFullError
 from regard.serve.state.store import StateError, in_thread
 
 POLL_SECONDS = 1.0  # how soon a job of another process is seen; one of this process is seen at once
-CLEAN_SECONDS = 60.0
 
 log = logging.getLogger("regard.serve")
 
@@ -29,9 +27,8 @@ TranslateDocument = Callable[[DocumentJob, bytes], Awaitable[tuple[bytes, int]]]
 class DocumentWorker:
     """`await run()` in a task; cancel it to stop."""
 
-    def __init__(self, state: ServerState, translate: TranslateDocument) -> None:
-        self.state = state
-        self.documents = state.documents
+    def __init__(self, documents: Documents, translate: TranslateDocument) -> None:
+        self.documents = documents
         self.translate = translate
         self.name = secrets.token_hex(8)
         self._woken = anyio.Event()
@@ -41,13 +38,9 @@ class DocumentWorker:
         self._woken.set()
 
     async def run(self) -> None:
-        cleaned = -CLEAN_SECONDS
         while True:
             self._woken = anyio.Event()
             try:
-                if anyio.current_time() - cleaned >= CLEAN_SECONDS:
-                    cleaned = anyio.current_time()
-                    await in_thread(self.state.clean)
                 job = await in_thread(self.documents.take, self.name)
                 if job is not None:
                     await self._work(job)

@@ -21,9 +21,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from regard.errors import RegardError
+from regard.serve.callers import Caller
 from regard.serve.fields import Field, read_values
 from regard.serve.problems import ServeError
 from regard.serve.services import Services
+from regard.serve.state.documents import StoreFullError
+from regard.serve.state.store import StateError
 
 log = logging.getLogger("regard.serve")
 
@@ -56,6 +59,12 @@ class Call:
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
 
+    @property
+    def caller(self) -> Caller:
+        """Who asks; not of an endpoint that is open."""
+        caller: Caller = self.request.state.caller
+        return caller
+
 
 Handler = Callable[[Call], Awaitable[Any]]
 
@@ -72,6 +81,7 @@ class Endpoint:
     status: int = 200
     answers: tuple[str, ...] = ("application/json",)
     open: bool = False  # answered without a key, and not counted: health, languages, the page
+    charged: tuple[str, ...] = ("q", "text", "texts")  # fields whose characters are counted
 
     def route(self) -> Route:
         return Route(self.path, self._answer, methods=[self.method])
@@ -82,11 +92,16 @@ class Endpoint:
             values = await read_values(request, self.fields)
             call = Call(request, values, services)
             if not self.open:
-                await services.admit(request, self.interface.key_of(request, values))
+                await services.admit(request, self.interface.key_of(request, values), self.texts_of(values))
             made = await while_connected(request, self.handler(call))
         except ServeError as problem:
+            await services.give_back(request, problem)
             return self.refusal(problem)
+        except StateError as problem:
+            log.error("%s %s is refused: %s", self.method, self.path, problem)
+            return self.refusal(unable(problem))
         except RegardError as problem:
+            await services.give_back(request, problem)
             return self.refusal(ServeError(400, str(problem)))
         except Exception:
             number = secrets.token_hex(4)
@@ -94,9 +109,21 @@ class Endpoint:
             return self.refusal(ServeError(500, f"a fault of the server, number {number} in its log"))
         return made if isinstance(made, Response) else JsonResponse(made, self.status)
 
+    def texts_of(self, values: Mapping[str, Any]) -> list[str]:
+        """The texts that are counted."""
+        given = [values.get(name) for name in self.charged]
+        lists = [one if isinstance(one, list) else [one] for one in given]
+        return [text for texts in lists for text in texts if isinstance(text, str)]
+
     def refusal(self, problem: ServeError) -> Response:
         body = self.interface.problem(problem)
         return JsonResponse(body, self.interface.status_of(problem), headers=problem.headers)
+
+
+def unable(problem: StateError) -> ServeError:
+    """The answer where the store fails: it does not name our folders."""
+    full = isinstance(problem, StoreFullError)
+    return ServeError(503, str(problem) if full else "the server cannot keep its state now; try again", retry_after=10)
 
 
 async def while_connected(request: Request, work: Awaitable[Any]) -> Any:

@@ -19,6 +19,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import ClientDisconnect, Request
 
 from regard.serve.problems import FieldError, ServeError
+from regard.serve.read_body import read_form, read_json
 
 Kind = Literal["text", "texts", "integer", "number", "flag", "choice", "strings", "object", "list", "file"]
 REQUIRED = object()
@@ -191,10 +192,12 @@ async def read_values(request: Request, fields: Iterable[Field]) -> dict[str, An
 
 async def read_parameters(request: Request) -> dict[str, Any]:
     """All that was sent. Names that are given several times in a form or a query become lists."""
-    given = _lists(request.query_params.multi_items())
+    given = _lists(read_form(request.scope["query_string"]))
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        if kind in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        if kind == "application/x-www-form-urlencoded":
+            given |= _lists(read_form(await request.body()))
+        elif kind == "multipart/form-data":
             given |= _lists((await _form(request)).multi_items())
         elif body := await request.body():
             given |= parse_object(body)
@@ -219,21 +222,10 @@ def parse_object(body: bytes) -> dict[str, Any]:
     >>> parse_object(b'{"q": "Hi"}')
     {'q': 'Hi'}
     """
-    try:
-        found = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
-    except UnicodeDecodeError:
-        raise ServeError(400, "Invalid JSON format: it is not UTF-8") from None
-    except RecursionError:
-        raise ServeError(400, "Invalid JSON format: it is nested too deeply") from None
-    except ValueError:
-        raise ServeError(400, "Invalid JSON format") from None
+    found = read_json(body)
     if not isinstance(found, dict):
         raise ServeError(400, "Invalid JSON format: an object is needed")
     return found
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _lists(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:

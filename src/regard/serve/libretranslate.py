@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from starlette.requests import Request
 
 from regard.serve.endpoint import Call, Endpoint, Interface
 from regard.serve.fields import Field
 from regard.serve.problems import ServeError
 from regard.serve.service import TranslationRequest
+from regard.serve.state.keys import given_key
 from regard.text.language import language_name
 
 
@@ -17,7 +21,11 @@ def problem(error: ServeError) -> dict[str, Any]:
     return {"error": error.message}
 
 
-LIBRETRANSLATE = Interface("LibreTranslate", problem, lambda request, values: values.get("api_key"))
+def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
+    return values.get("api_key") or given_key(request.headers.get("authorization"))
+
+
+LIBRETRANSLATE = Interface("LibreTranslate", problem, key_of)
 API_KEY = Field("api_key", "text", "the API key", "", nullable=True)
 TRANSLATE = (
     Field("q", "texts", "a text, or several", example="The cat is on the mat."),

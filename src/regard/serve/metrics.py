@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
@@ -18,6 +20,10 @@ from prometheus_client.process_collector import ProcessCollector
 from starlette.types import Scope
 
 from regard.serve.notes import RequestNotes, path_template
+
+if TYPE_CHECKING:
+    from regard.decode.translation import Translation
+    from regard.serve.batcher import BatchDone
 
 __all__ = ["CONTENT_TYPE_LATEST", "count_request", "exposition"]
 
@@ -53,14 +59,14 @@ BATCH = Histogram(
 )
 WAIT_SECONDS = Histogram(
     "regard_wait_seconds",
-    "Time that a sentence waited for its batch.",
+    "Time that a batch's oldest request has waited.",
     ("model",),
     buckets=SECONDS,
     registry=registry,
 )
 QUEUE = Gauge(
-    "regard_queue_sentences",
-    "Sentences that wait for translation.",
+    "regard_requests_in_translation",
+    "Requests whose sentences wait or are translated now.",
     ("model",),
     multiprocess_mode="livesum",
     registry=registry,
@@ -76,6 +82,20 @@ REFUSED = Counter(
     registry=registry,
 )
 OF_STATUS = {413: "size", 408: "slow", 503: "busy", 504: "deadline", 0: "gone", 499: "gone"}
+
+
+def count_batch(model: str, batch: BatchDone) -> None:
+    """Count a batch; the pool calls it."""
+    BATCH.labels(model).observe(batch.units)
+    WAIT_SECONDS.labels(model).observe(batch.waited)
+
+
+def count_translation(models: Sequence[str], translation: Translation) -> None:
+    """Count a translation; the service calls it. Where there were several models, one after another, all are named."""
+    name = "+".join(models) or "none"
+    CHARACTERS.labels(name).inc(len(translation.source))
+    SENTENCES.labels(name).inc(len(translation.sentences))
+    DOUBTFUL.labels(name).inc(len(translation.doubtful))
 
 
 def count_request(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
@@ -95,7 +115,7 @@ def exposition() -> bytes:
         return generate_latest(registry)
     forget_dead_workers(Path(folder))
     together = CollectorRegistry()
-    MultiProcessCollector(together, path=folder)
+    MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
     return generate_latest(together)
 
 
@@ -107,6 +127,6 @@ def forget_dead_workers(folder: Path) -> None:
             os.kill(pid, 0)
         except ProcessLookupError:
             with contextlib.suppress(OSError):  # another worker did it at the same moment
-                mark_process_dead(pid, str(folder))
+                mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
         except OSError:  # another user's: the number was given out again
             pass

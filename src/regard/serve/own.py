@@ -10,6 +10,7 @@ from starlette.requests import Request
 from regard.serve.endpoint import Interface
 from regard.serve.fields import Field
 from regard.serve.problems import ServeError
+from regard.serve.state.keys import given_key
 
 
 def problem(error: ServeError) -> dict[str, Any]:
@@ -18,9 +19,7 @@ def problem(error: ServeError) -> dict[str, Any]:
 
 
 def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    """Of the header `Authorization: Bearer KEY`."""
-    kind, _, key = request.headers.get("authorization", "").partition(" ")
-    return key.strip() if kind.lower() == "bearer" else None
+    return given_key(request.headers.get("authorization"))
 
 
 OWN = Interface("regard", problem, key_of)

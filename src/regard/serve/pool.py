@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from regard.bundle.directions import Direction
 from regard.decode.converted_model import usable_cores
 from regard.errors import InputError, RegardError
 from regard.serve.batcher import BatchDone, Batcher
+from regard.serve.metrics import MODELS
 from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
@@ -59,7 +61,7 @@ class ServedModel:
 
 
 class ModelPool:
-    def __init__(self, config: ServeConfig, observe: Callable[[BatchDone], None] | None = None) -> None:
+    def __init__(self, config: ServeConfig, observe: Callable[[str, BatchDone], None] | None = None) -> None:
         """Cards and vocabularies are read here, weights later."""
         self._config, self._observe = config, observe
         self.models: dict[str, ServedModel] = {}
@@ -118,7 +120,10 @@ class ModelPool:
     def _load(self, model: ServedModel) -> LoadedWithQueue:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
         threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
-        return LoadedWithQueue(translator, Batcher(model.name, threads, self._config.waiting, self._observe))
+        observe = None if self._observe is None else partial(self._observe, model.name)
+        batcher = Batcher(model.name, threads, self._config.waiting, observe)
+        MODELS.inc()
+        return LoadedWithQueue(translator, batcher)
 
     async def preload(self) -> None:
         for name in self._config.preload:
@@ -139,11 +144,13 @@ class ModelPool:
             for model in self.models.values():
                 if model.loaded is not None and model.used < old and not model.loaded.batcher.characters:
                     loaded, model.loaded = model.loaded, None
+                    MODELS.dec()
                     await anyio.to_thread.run_sync(loaded.batcher.close)
 
     async def close(self) -> None:
         for model in self.models.values():
             if model.loaded is not None:
+                MODELS.dec()
                 await anyio.to_thread.run_sync(model.loaded.batcher.close)
 
 

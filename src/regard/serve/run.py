@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import logging
 import os
 import socket
 import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -14,15 +19,29 @@ from starlette.applications import Starlette
 
 from regard.errors import InputError
 from regard.serve.settings import ServeConfig
+from regard.serve.state.folder import state_folder
+from regard.serve.state.store import Store
 
 SETTINGS = "REGARD_SERVE_SETTINGS"  # how worker processes are told
 GRACE = 30  # seconds that accepted requests have after a signal
 BACKLOG = 2048
+LARGEST_HEAD = 64 * 1024  # bytes of a request before its body
+METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def serve(config: ServeConfig) -> None:
     """Until a signal comes."""
-    listening = listen(config)
+    with (
+        listen(config) as listening,
+        state_folder(None if config.state is None else Path(config.state)) as folder,
+        metrics_folder(config.workers),
+    ):
+        Store(folder).close()  # what is wrong with it is told before a model is loaded
+        run(dataclasses.replace(config, state=str(folder)), listening)
+
+
+def run(config: ServeConfig, listening: socket.socket) -> None:
+    """Serve at a socket until a signal comes."""
     address = listening.getsockname()
     os.environ[SETTINGS] = json.dumps(dataclasses.asdict(config))
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
@@ -39,7 +58,8 @@ def serve(config: ServeConfig) -> None:
         server_header=False,
         access_log=False,
         log_level="warning",
-        http="h11",
+        http="regard.serve.connections:TimedProtocol",
+        h11_max_incomplete_event_size=LARGEST_HEAD,
     )
     if config.workers > 1:
         from uvicorn.supervisors import Multiprocess
@@ -53,9 +73,33 @@ def worker_app() -> Starlette:
     """The application of this process, by the settings that the first process was given."""
     from regard.serve.app import create_app
 
+    log_to_standard_error()
     given: dict[str, Any] = json.loads(os.environ[SETTINGS])
     filled: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
     return create_app(ServeConfig(**filled))
+
+
+def log_to_standard_error() -> None:
+    """One line for every request, and for what goes wrong."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log = logging.getLogger("regard.serve")
+    log.handlers, log.propagate = [handler], False
+    log.setLevel(logging.INFO)
+
+
+@contextlib.contextmanager
+def metrics_folder(workers: int) -> Iterator[None]:
+    """Where workers count together; one process counts in its memory."""
+    if workers == 1:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="regard-metrics-", ignore_cleanup_errors=True) as folder:
+        os.environ[METRICS] = folder
+        try:
+            yield
+        finally:
+            del os.environ[METRICS]
 
 
 def listen(config: ServeConfig) -> socket.socket:

@@ -16,6 +16,7 @@ from regard.decode.job import Steps, TranslationJob
 from regard.decode.translating import TranslateOptions
 from regard.decode.translation import Translation, copied
 from regard.errors import InputError
+from regard.serve import metrics
 from regard.serve.pool import ModelPool
 from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
@@ -84,6 +85,8 @@ class TranslationService:
             for models in dict.fromkeys(choice.models for choice in choices):
                 numbers = [number for number, choice in enumerate(choices) if choice.models == models]
                 tasks.create_task(translate_with(models, numbers))
+        for i, one in enumerate(choices):
+            metrics.count_translation(one.models, found[i])
         return [
             ServedTranslation(
                 found[i], one.models, one.source or None, one.target or None, asked.source is None, one.sure
@@ -122,6 +125,8 @@ class TranslationService:
         translators = [one.translator for one in loaded]
         batchers = {id(one.translator): one.batcher for one in loaded}
         characters = sum(map(len, texts))
+        in_translation = metrics.QUEUE.labels("+".join(models))
+        in_translation.inc()
         try:
             steps = await anyio.to_thread.run_sync(make_steps, translators, texts, asked.options)
             answer: list[Translation] | None = None
@@ -134,6 +139,8 @@ class TranslationService:
                 answer = await batchers[id(job.translator)].translate(job, characters, until, added)
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
+        finally:
+            in_translation.dec()
 
     def language_pair(self, source: str, target: str) -> str:
         return f"{language_name(source)} ({source}) to {language_name(target)} ({target})"

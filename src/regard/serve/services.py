@@ -4,35 +4,92 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 from starlette.requests import Request
 
+from regard.serve import metrics
+from regard.serve.callers import Callers, QuotaError
 from regard.serve.explain_service import ExplainService
+from regard.serve.notes import notes_of
 from regard.serve.pool import ModelPool
+from regard.serve.problems import ServeError
 from regard.serve.service import TranslationService
 from regard.serve.settings import ServeConfig
+from regard.serve.state.documents import DocumentLimits
+from regard.serve.state.folder import state_folder
+from regard.serve.state.keys import KeyLimits
+from regard.serve.state.state import ServerState
+from regard.serve.state.store import StateError, in_thread
+
+CLEANED = 60.0  # how often expired things are removed, in seconds
+CLIENT_LEFT = 499
+
+log = logging.getLogger("regard.serve")
 
 
 class Services:
-    """What endpoints use."""
+    """What endpoints use. `state` and `callers` are there while it runs."""
+
+    state: ServerState
+    callers: Callers
 
     def __init__(self, config: ServeConfig) -> None:
         self.config = config
-        self.pool = ModelPool(config)
+        self.pool = ModelPool(config, metrics.count_batch)
         self.translation = TranslationService(config, self.pool)
         self.explain = ExplainService(config, self.pool)
 
-    async def admit(self, request: Request, key: str | None) -> None:
-        """Let a request in that came with this key, or raise what refuses it."""
+    async def admit(self, request: Request, key: str | None, texts: Sequence[str]) -> None:
+        """Let a request in that came with this key, and count its texts, or raise what refuses it."""
+        notes = notes_of(request)
+        notes.characters = sum(map(len, texts))
+        if self.config.log_text:
+            notes.texts = list(texts)
+        caller = await self.callers.find(key, request.client.host if request.client else None)
+        request.state.caller = caller
+        try:
+            await self.callers.request(caller)
+            await self.callers.spend(caller, notes.characters)
+        except ServeError as problem:
+            notes.refused = "characters" if isinstance(problem, QuotaError) else "requests"
+            raise
+        notes.spent = notes.characters
+
+    async def give_back(self, request: Request, problem: Exception) -> None:
+        """Count characters off that were not translated, unless the client did not wait for them."""
+        notes = notes_of(request)
+        if notes.spent and not (isinstance(problem, ServeError) and problem.status == CLIENT_LEFT):
+            with contextlib.suppress(StateError):
+                await self.callers.give_back(request.state.caller, notes.spent)
+
+    async def _clean(self) -> None:
+        """For ever, so that a task does it."""
+        while True:
+            try:
+                await in_thread(self.state.clean)
+            except StateError as problem:
+                log.error("what has expired is not removed: %s", problem)
+            await asyncio.sleep(CLEANED)
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(self.pool.preload()), asyncio.create_task(self.pool.drop_idle())]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            self.explain.close()
-            await self.pool.close()
+        given = None if self.config.state is None else Path(self.config.state)
+        with state_folder(given) as folder, ServerState(folder, self._document_limits()) as self.state:
+            limits = KeyLimits(self.config.per_minute, self.config.quota, self.config.period)
+            self.callers = Callers(self.state, keys_needed=self.config.keys, limits=limits)
+            jobs = (self.pool.preload(), self.pool.drop_idle(), self._clean())
+            tasks = [asyncio.create_task(job) for job in jobs]
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                self.explain.close()
+                await self.pool.close()
+
+    def _document_limits(self) -> DocumentLimits:
+        return DocumentLimits(self.config.kept_bytes, self.config.kept_minutes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from regard.config import key
 from regard.errors import InputError
@@ -34,6 +35,11 @@ class ServeConfig:
     cors: tuple[str, ...] = key((), "origins whose pages may call the server; * for all")
     host_names: tuple[str, ...] = key((), "further names under which the server is reached, such as translate.example")
     keys: bool = key(False, "whether every request needs an API key")
+    per_minute: int | None = key(None, "requests of a client in any minute, at most")
+    quota: int | None = key(None, "characters of a client in each day or month, at most")
+    period: Literal["day", "month"] = key("month", "for how long quota is: a day or a month of the calendar, UTC")
+    kept_minutes: float = key(60.0, "minutes for which documents and their translations are kept")
+    kept_bytes: int = key(1_000_000_000, "bytes of all documents that are kept, at most")
     log_text: bool = key(False, "whether the log may hold texts")
 
     def __post_init__(self) -> None:
@@ -45,10 +51,15 @@ class ServeConfig:
             "body": 1000,
             "alternatives": 0,
             "explained": 2,
+            "per_minute": 1,
+            "quota": 1,
+            "kept_bytes": 1,
         }
-        for name, least in (wholes | {"explained": 2}).items():
-            if getattr(self, name) < least:
-                raise InputError(f"{name} must be at least {least}, but is {getattr(self, name)}")
+        for name, least in wholes.items():
+            if (value := getattr(self, name)) is not None and value < least:
+                raise InputError(f"{name} must be at least {least}, but is {value}")
+        if self.kept_minutes <= 0:
+            raise InputError(f"kept_minutes must be more than 0, but is {self.kept_minutes:g}")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be from 0 to 65535, but is {self.port}")
         if self.timeout <= 0:
