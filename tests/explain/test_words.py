@@ -28,6 +28,9 @@ def test_words_stand_where_they_are_said_to_be(translator: Translator) -> None:
         assert [target[slice(*word.span)] for word in pair.target_words if word.span] == split_words(target)
         forced = sentence_pair(translator, TEXT, target, sentence=number)
         assert forced.target_words == pair.target_words
+        for pieces, text in ((pair.source_pieces, TEXT), (pair.target_pieces, target)):
+            placed = [(piece.text.strip("▁"), text[slice(*piece.span)].strip()) for piece in pieces if piece.span]
+            assert [label for label, _ in placed] == [there for _, there in placed]
 
 
 def test_probabilities_are_those_of_score(translator: Translator) -> None:

@@ -5,6 +5,8 @@ them into a card:
 
     "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,
                     "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}
+
+"word_calibration" is the same for single words (`explain/word_confidence.py`, `benchmarks/word_confidence.py`).
 """
 
 from __future__ import annotations
@@ -37,3 +39,16 @@ class Calibration:
     @property
     def fitted(self) -> bool:
         return bool(self.on)
+
+
+@dataclass(frozen=True)
+class WordCalibration:
+    """P(a word stands in a reference) ≈ σ(bias + Σ weight · feature)."""
+
+    weights: dict[str, float]
+    bias: float
+    on: str  # the text it was fitted on
+    errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
+
+    def __post_init__(self) -> None:
+        require(all(map(math.isfinite, (*self.weights.values(), self.bias))), "word_calibration must be finite")

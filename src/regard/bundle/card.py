@@ -29,14 +29,20 @@ from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from regard.bundle.calibration import Calibration
+from regard.bundle.calibration import Calibration, WordCalibration
 from regard.bundle.search_config import DecodeConfig
 from regard.config import accept, build, describe, key, keys_of, require
 from regard.errors import InputError, RecipeError
 
 MAX_LENGTH = 256  # tokens, where a card does not say
 SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
-MEASURED = (*SCORES, "attention_view", "calibration", "languages")  # a tag before every source may change these
+MEASURED = (
+    *SCORES,
+    "attention_view",
+    "calibration",
+    "word_calibration",
+    "languages",
+)  # a tag before every source may change these
 
 
 @dataclass(frozen=True)
@@ -159,6 +165,7 @@ class Card:
     attention_view: StoredView | None = None
     languages: tuple[str | None, ...] = ()  # ISO codes of source and target, found in the data; None: not sure
     calibration: Calibration = field(default_factory=Calibration)
+    word_calibration: WordCalibration | None = None  # None: not fitted for this model
     slots: bool = False  # whether it learnt to carry them through (`text/slots.py`)
     recipe: dict[str, dict[str, Any]] = field(default_factory=dict)
     decode: DecodeConfig = field(default_factory=DecodeConfig)  # of the recipe
@@ -221,6 +228,7 @@ def card_rows(card: Mapping[str, Any]) -> dict[str, list[str]]:
         "test BLEU": _score(known.test_bleu),
         "tests": [line for name, found in known.tests.items() for line in _test(name, found)],
         "confidence": _calibration(known.calibration),
+        "of a word": _word_calibration(known.word_calibration),
         "alignment": _view(known.attention_view),
         "limits": list(about.limits),
         "made with": [f"regard {known.regard}, torch {known.torch}"],
@@ -235,6 +243,13 @@ def _score(found: StoredScore | None) -> list[str]:
 def _calibration(found: Calibration) -> list[str]:
     errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
     return [f"fitted on {found.on}; calibration error {errors or 'not measured'}"] if found.fitted else []
+
+
+def _word_calibration(found: WordCalibration | None) -> list[str]:
+    if found is None:
+        return []
+    errors = ", ".join(f"{error:.3f} on {name}" for name, error in found.errors.items())
+    return [f"that it stands in a reference, fitted on {found.on}; calibration error {errors or 'not measured'}"]
 
 
 def _view(found: StoredView | None) -> list[str]:

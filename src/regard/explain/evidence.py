@@ -37,7 +37,7 @@ from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.gradients import NO_WORD, embedding_tables, gradient_times_input
-from regard.explain.request import request
+from regard.explain.request import Request, Said, request
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
 from regard.models.base import Model
@@ -102,11 +102,15 @@ def evidence(
 ) -> Evidence:
     """For the given target, or the translation that `translate` gives. Of a text of several sentences, `sentence`
     chooses one, from 0."""
+    asked = request(model, text, sentence=sentence, beam=beam)
+    return evidence_of(asked, asked.said(target), blank)
+
+
+def evidence_of(asked: Request, found: Said, blank: Blank = "mean") -> Evidence:
+    """For a sentence and a translation of it."""
     if blank not in BLANKS:
         raise InputError(f'blank must be {" or ".join(BLANKS)}, but is "{blank}"')
-    asked = request(model, text, sentence=sentence, beam=beam)
     bundle, source, slots = asked.bundle, asked.source, asked.slots
-    found = asked.said(target)
     ids = found.ids
     attention, view, trust, hidden_name = None, None, None, ""
     if cross_layers(bundle.model) > 0:

@@ -32,7 +32,7 @@ from regard.decode.record import Considered, Record
 from regard.decode.search import beam_search
 from regard.decode.translator import TextTranslator
 from regard.explain.grid import EOS as EOS_LABEL
-from regard.explain.request import request
+from regard.explain.request import Request, request
 from regard.text.slots import fill
 
 NodeFate = Literal["kept", "finished", "crowded out", "outranked", "overtaken", "abandoned", "cut off"]
@@ -103,7 +103,11 @@ def lattice(
 ) -> Lattice:
     """The search for one sentence; beam and length penalty are the model's own unless given. Of a text of several
     sentences, `sentence` chooses one, from 0. Without `guard`, it is the first search also of a doubtful sentence."""
-    asked = request(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard)
+    return lattice_of(request(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard))
+
+
+def lattice_of(asked: Request) -> Lattice:
+    """The search for a sentence."""
     tokenizer, (taken, demand) = asked.bundle.tokenizer, asked.result.search
     constraint = asked.pipeline.constraint(asked.unit.ids, demand, taken)
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)

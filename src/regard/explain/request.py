@@ -24,6 +24,14 @@ from regard.text.slots import SlotTexts
 REPAIRED = "repaired after the search"
 
 
+class TooLongError(InputError):
+    """A sentence that the model does not read in one part."""
+
+
+class WhichSentenceError(InputError):
+    """A text of several sentences of which none was chosen, or one that is not there."""
+
+
 @dataclass(frozen=True)
 class Said:
     """A translation that is explained."""
@@ -136,16 +144,16 @@ def request(
     units = units_of(model, text)
     count = units[-1].sentence + 1
     if sentence is None and count > 1:
-        raise InputError(
+        raise WhichSentenceError(
             f"the text has {count} sentences, but one is explained at a time; choose one by sentence, from 0 to "
             f"{count - 1}, or give one sentence"
         )
     if sentence is not None and not 0 <= sentence < count:
-        raise InputError(f"sentence must be from 0 to {count - 1} in this text, but is {sentence}")
+        raise WhichSentenceError(f"sentence must be from 0 to {count - 1} in this text, but is {sentence}")
     parts = [unit for unit in units if unit.sentence == (sentence or 0)]
     if len(parts) > 1:
         tokens = sum(len(part.ids) for part in parts)
-        raise InputError(
+        raise TooLongError(
             f"the sentence has {tokens} tokens, but the model reads fewer than {model.max_length} at a time; "
             "give a shorter sentence"
         )

@@ -59,18 +59,29 @@ class SentencePair:
 
     @cached_property
     def source_words(self) -> tuple[PlacedWord, ...]:
-        read, at = self.asked.source, self.asked.unit.span[0]
-        found = []
-        for start, end in word_spans(read):
-            first, last = self.asked.sentence.origin((start, end))
-            found.append(PlacedWord(fill(read[start:end], self.asked.slots.source), (at + first, at + last)))
-        return tuple(found)
+        spans, slots = word_spans(self.asked.source), self.asked.slots.source
+        texts = [fill(self.asked.source[start:end], slots) for start, end in spans]
+        return _placed(texts, self._source_places(spans))
 
     @cached_property
     def target_words(self) -> tuple[PlacedWord, ...]:
         texts = [fill(self.answer[start:end], self.asked.slots.target) for start, end in self.target_spans]
-        spans = self._given_places() if self.forced else self._own_places()
-        return tuple(PlacedWord(*one) for one in zip(texts, spans, strict=True))
+        return _placed(texts, self._target_places(self.target_spans))
+
+    @cached_property
+    def source_pieces(self) -> tuple[PlacedWord, ...]:
+        """The tokens of the text, without tag and EOS."""
+        tokenizer = self.bundle.tokenizer
+        spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(self.asked.source)]
+        labels = tokenizer.source.labels(self.source_ids, self.asked.slots.source)
+        return _placed(labels[len(labels) - len(spans) :], self._source_places(spans))
+
+    @cached_property
+    def target_pieces(self) -> tuple[PlacedWord, ...]:
+        """The tokens, without EOS."""
+        tokenizer = self.bundle.tokenizer
+        labels = tokenizer.target.labels(self.target_ids, self.asked.slots.target)
+        return _placed(labels, self._target_places(tokenizer.target_pieces(self.target_ids)))
 
     @cached_property
     def target_spans(self) -> list[Span]:
@@ -93,19 +104,31 @@ class SentencePair:
         summed: NDArray[np.float64] = numbers @ self.target_shares
         return summed
 
-    def _own_places(self) -> list[Span | None]:
+    def _source_places(self, spans: Sequence[Span]) -> list[Span | None]:
+        at, sentence = self.asked.unit.span[0], self.asked.sentence
+        found: list[Span | None] = []
+        for start, end in spans:
+            first, last = sentence.origin((start, end)) if end > start else (0, 0)
+            found.append((at + first, at + last) if end > start else None)
+        return found
+
+    def _target_places(self, spans: Sequence[Span]) -> list[Span | None]:
         sentence, answer = self.asked.sentence, self.answer
+        if self.forced:
+            given = sentence.as_said(self.said.translation)
+            if given.text != answer:  # the tokenizer does not give it back as it was
+                return [None] * len(spans)
+            origins = given.origins
+            return [(origins[start][0], origins[end - 1][1]) if end > start else None for start, end in spans]
         kept = sentence.without_added_stop(answer) if self.asked.search.mend else answer
         restored = sentence.restore(kept)
         if restored.text != self.said.translation:  # repaired after the search
-            return [None] * len(self.target_spans)
-        return [restored.span(span) if span[1] <= len(kept) else None for span in self.target_spans]
+            return [None] * len(spans)
+        return [restored.span((start, end)) if start < end <= len(kept) else None for start, end in spans]
 
-    def _given_places(self) -> list[Span | None]:
-        given = self.asked.sentence.as_said(self.said.translation)
-        if given.text != self.answer:  # the tokenizer does not give it back as it was
-            return [None] * len(self.target_spans)
-        return [(given.origins[start][0], given.origins[end - 1][1]) for start, end in self.target_spans]
+
+def _placed(texts: Sequence[str], spans: Sequence[Span | None]) -> tuple[PlacedWord, ...]:
+    return tuple(PlacedWord(text, span) for text, span in zip(texts, spans, strict=True))
 
 
 def sentence_pair(

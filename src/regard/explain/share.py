@@ -21,22 +21,17 @@ of mean embeddings is outside the training data, as in `evidence.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from regard.batch import flat_batch
-from regard.budget import budgeted
-from regard.decode.likelihood import token_log_probs
+from regard.batch import BOS, pad_sources
 from regard.explain.evidence import read_as_mean
 from regard.models.base import Model
 
 Ids = Sequence[int]
-BATCH_TOKENS = 4096
 
 
 @dataclass(frozen=True)
@@ -66,28 +61,27 @@ def shares_of(model: Model, source: Ids, target: Ids, words: NDArray[np.float64]
 
 @torch.inference_mode()
 def _four(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int) -> list[NDArray[np.float64]]:
-    """log p of each word (W,): with both, the source alone, the words before alone, neither."""
-    count = words.shape[1]
+    """log p of each word (W,): with both, the source alone, the words before alone, neither.
+
+    Row 0 blanks nothing and row 1 the source; then for each word there is a row that blanks what stands before it, with
+    the source and without. The source is encoded twice, whole and blanked, whatever the number of rows.
+    """
+    count, device = words.shape[1], model.device
     firsts = [int(np.flatnonzero(column)[0]) for column in words.T]  # the first token of each word
-    # row 0: nothing blanked; row 1: the source; then for each word what stands before it, without and with the source
-    before = [0, 0, *firsts, *firsts]
-    blank = [False, True, *[False] * count, *[True] * count]
-    rows = np.zeros((len(before), len(target)))
-    for some in budgeted([max(len(source), len(target)) + 1] * len(before), BATCH_TOKENS):
-        batch = flat_batch([source] * len(some), [target] * len(some)).pad().to(model.device)
-        gone = torch.zeros_like(batch.src_mask)  # (B, S)
-        gone[torch.tensor([blank[i] for i in some]), tags : len(source)] = True
-        read = _begins(batch.tgt_in, [before[i] for i in some])
-        with ExitStack() as both:
-            both.enter_context(read_as_mean(model, gone))
-            both.enter_context(read_as_mean(model, read, "target"))
-            rows[some] = token_log_probs(model, batch).cpu().double().numpy()[:, : len(target)]
-    of_words = rows @ words  # (rows, W)
+    before = torch.tensor([0, 0, *firsts, *firsts], device=device)
+    blank = torch.tensor([0, 1, *[0] * count, *[1] * count], device=device)
+    src, mask = (tensor.to(device) for tensor in pad_sources([source, source]))
+    gone = torch.zeros_like(mask)
+    gone[1, tags : len(source)] = True
+    with read_as_mean(model, gone):
+        state = model.start(model.encode(src, mask)).select(blank)
+    rows = []
+    for place, (read, said) in enumerate(zip([BOS, *target], target, strict=False)):
+        unread = ((place >= 1) & (place <= before))[:, None]  # (rows, 1): BOS stays
+        with read_as_mean(model, unread, "target"):
+            step = model.step(torch.full_like(before, read), state)
+        state = step.state
+        rows.append(step.log_probs[:, said])
+    of_words = torch.stack(rows, dim=1).cpu().double().numpy() @ words  # (rows, T − 1) → (rows, W)
     own = np.arange(count)
     return [of_words[0], of_words[2 + own, own], of_words[1], of_words[2 + count + own, own]]
-
-
-def _begins(tgt_in: Tensor, counts: Sequence[int]) -> Tensor:
-    """(B, T) True at the first so many target tokens of each row; BOS is before them and stays."""
-    place = torch.arange(tgt_in.shape[1], device=tgt_in.device)
-    return (place >= 1) & (place <= torch.tensor(counts, device=tgt_in.device)[:, None])

@@ -1,0 +1,87 @@
+"""/api/lattice, /api/evidence and /api/neighbours as data: the search, what the model relied on, what it learnt from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.explain.evidence import Blank, Evidence, evidence_of
+from regard.explain.lattice import as_dict, lattice_of
+from regard.explain.neighbours import MEASURE, PairIndex, pairs_of
+from regard.explain.resume import resume
+from regard.explain.sentence_pair import SentencePair
+from regard.report.json import rounded
+from regard.serve.inside import Asked, numbers, pair_data, sentence_data, sentence_of, view_data
+from regard.serve.problems import ServeError
+from regard.translator import Translator
+
+CAPTION = {
+    "mean": "Δ log p when the embeddings of a source word are replaced by the mean embedding; positions stay",
+    "removed": "Δ log p when a source word is taken out; the words after it move",
+}
+
+
+def lattice_answer(
+    translator: Translator,
+    asked: Asked,
+    model: str,
+    limit: int,
+    length_penalty: float | None = None,
+    guard: bool = True,
+    node: int | None = None,
+) -> dict[str, Any]:
+    """With `node`, also the translation that goes on from there."""
+    one = sentence_of(translator, asked, limit, length_penalty, guard)
+    found = lattice_of(one)
+    resumed = None
+    if node is not None:
+        first = found.nbest[0].score if found.nbest else None
+        resumed = rounded(asdict(resume(one, found, node))) | {"first_score": numbers(first)}
+    return {
+        **sentence_data(one, model),
+        **rounded(as_dict(found)),
+        "resumed": resumed,
+    }
+
+
+def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean") -> dict[str, Any]:
+    found = evidence_of(pair.asked, pair.said, blank)
+    return {
+        **pair_data(pair, model),
+        "blank": blank,
+        "log_probs": numbers(found.log_probs),
+        "drops": numbers(found.drops),
+        "end_drops": numbers(found.end_drops),
+        "total": numbers(found.total),
+        "gradients": numbers(found.gradients),
+        "attention": None if found.attention is None else numbers(found.attention),
+        "agreement": {
+            "attention": None if found.attention is None else _agreement(found, found.attention),
+            "gradients": _agreement(found, found.gradients),
+        },
+        "view": view_data(pair.bundle),
+        "caption": CAPTION[blank],
+    }
+
+
+def _agreement(found: Evidence, other: Any) -> dict[str, Any]:
+    words, every = found.agreement(other)
+    return {"words": numbers(words), "all": numbers(every), "same_best": numbers(found.same_best(other))}
+
+
+class TrainingPairs:
+    """The pairs beside each model, read when they are first asked for."""
+
+    def __init__(self) -> None:
+        self._indexes: dict[Path, PairIndex | None] = {}
+
+    def answer(self, folder: Path, model: str, text: str, count: int) -> dict[str, Any]:
+        if folder not in self._indexes:
+            self._indexes[folder] = pairs_of(folder)
+        index = self._indexes[folder]
+        if index is None:
+            raise ServeError(404, f"the model {model} has no file pairs.tsv beside it with the pairs it was trained on")
+        found = index.nearest(text, count)
+        rows = [asdict(one) | {"similarity": numbers(one.similarity)} for one in found]
+        return {"model": model, "pairs": rows, "searched": len(index), "measure": MEASURE}

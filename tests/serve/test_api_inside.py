@@ -1,0 +1,194 @@
+"""Our own endpoints that look into a model, against the library that they stand on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+import regard
+from regard.explain.cutting import heads_of
+from regard.explain.front import explain
+from regard.serve import api_inside, api_tools
+from regard.serve.fields import REQUIRED
+from regard.serve.inside import Asked, RecentPairs
+from regard.translator import Translator
+
+MODEL = "en-fr-classic"
+TEXT, TARGET = "The black cat sleeps.", "Le chat noir dort."
+TWO = f"I see the dog. {TEXT}"
+
+
+@pytest.fixture(scope="module")
+def model() -> Translator:
+    return regard.load(MODEL, device="cpu", engine="native")
+
+
+def ask(client: TestClient, path: str, status: int = 200, **body: Any) -> Any:
+    answer = client.post(f"/api/{path}", json={"model": MODEL, "text": TEXT} | body)
+    assert answer.status_code == status, answer.text
+    return answer.json() if status == 200 else answer.json()["error"]
+
+
+def test_words(client: TestClient, model: Translator) -> None:
+    found = ask(client, "words", text=TWO, sentence=1, alternatives=2)
+    assert (found["translation"], found["sentence"]["span"]) == (TARGET, [15, 36])
+    assert [TWO[slice(*word["span"])] for word in found["source_words"]] == ["The", "black", "cat", "sleeps", "."]
+    assert [TARGET[slice(*word["span"])] for word in found["words"]] == ["Le", "chat", "noir", "dort", "."]
+    score = model.score(TEXT, TARGET)
+    assert found["log_prob"] == pytest.approx(score.log_prob, abs=1e-4)
+    noir = found["words"][2]
+    assert noir["links"] == [1]
+    assert noir["alternatives"][0] == {
+        "text": "noir", "token": "▁noir", "probability": noir["probability"], "chosen": True, "ends": False
+    }  # fmt: skip
+    assert all(word["from_source"] + word["from_before"] == pytest.approx(1, abs=1e-5) for word in found["words"])
+    assert found["words"][0]["from_source"] == 1.0
+    assert (found["loop"], found["uncovered"], found["reasons"]) == (None, [], [])
+    assert found["view"]["aer"] == {"the embedded corpus": 8.78}
+    assert 0 < noir["confidence"] < 1
+    assert found["word_calibration"]["on"] in found["confidence_caption"]
+
+
+def test_attention(client: TestClient, model: Translator) -> None:
+    found = ask(client, "attention")
+    grid = explain(model, TEXT).grid()
+    assert found["caption"] == grid.caption
+    assert [word["text"] for word in found["rows"]] == list(grid.rows)
+    chosen = found["layers"][found["chosen"]["layer"] - 1][found["chosen"]["head"] - 1]
+    np.testing.assert_allclose(chosen["values"], grid.values, atol=1e-4)
+    assert chosen["aer"] == {"the embedded corpus": 8.78}
+    other = found["layers"][2][3]
+    assert (other["layer"], other["head"], other["aer"]) == (3, 4, None)
+    assert "AER not evaluated" in other["caption"]
+    for kind in ("encoder", "decoder", "cross"):
+        pieces = ask(client, "attention", kind=kind, units="pieces", reading="predicting", layer=1, translation=TARGET)
+        (maps,) = pieces["layers"]
+        assert np.array(maps[0]["values"]).shape == (len(pieces["rows"]), len(pieces["columns"]))
+        np.testing.assert_allclose(np.sum(maps[0]["values"], axis=1) + maps[0]["hidden"], 1, atol=2e-3)
+
+
+def test_cut_and_steer(client: TestClient, model: Translator) -> None:
+    heads = [
+        [head.kind, head.layer + 1, head.head + 1] for head in heads_of(model.bundle.model) if head.kind == "cross"
+    ]
+    found = ask(client, "cut", heads=heads, beam=1)
+    assert (found["own_translation"], found["cut"], found["changed"]) == (TARGET, "zero", True)
+    assert found["drop"] == pytest.approx(sum(found["word_drops"]) + found["end_drop"], abs=1e-4)
+    assert found["drop"] > 1
+    own = ask(client, "attention", units="words", reading="predicting", beam=1, layer=1)
+    weights = own["layers"][0][0]
+    rows = [{"position": 1, "weights": weights["values"][1], "hidden": weights["hidden"][1]}]
+    same = ask(client, "steer", layer=1, heads=[1], reading="predicting", rows=rows, beam=1)
+    assert (same["steered_translation"], same["changed"]) == (TARGET, False)
+    assert same["drop"] == pytest.approx(0, abs=0.01)  # weights have four decimals, a word may have several pieces
+    other = ask(client, "steer", rows=[{"position": 1, "weights": [0, 0, 0, 1, 0]}], reading="predicting", beam=1)
+    assert other["changed"]
+    assert other["word_drops"][0] == pytest.approx(0, abs=1e-4)
+    assert "".join(one["text"] for one in other["diff"] if one["kind"] != "removed").replace(" ", "") == (
+        other["steered_translation"].replace(" ", "")
+    )
+
+
+def test_the_search_and_a_branch_of_it(client: TestClient) -> None:
+    found = ask(client, "lattice", beam=2)
+    assert found["nbest"][0]["text"] == TARGET
+    dropped = next(node["node"] for node in found["nodes"] if node["fate"] == "crowded out")
+    resumed = ask(client, "lattice", beam=2, resume=dropped)["resumed"]
+    assert resumed["text"].startswith(resumed["prefix"])
+    assert resumed["score"] < resumed["first_score"]
+    after = ask(client, "alternatives", prefix="Le chat ", count=2)["alternatives"]
+    assert (after[0]["word"], after[0]["text"]) == ("noir", TARGET)
+
+
+def test_steps_layers_evidence_and_choices(client: TestClient) -> None:
+    step = ask(client, "step", layer=1, head=2, position=3, translation=TARGET, numbers=4)
+    weights = next(term for term in step["terms"] if term["name"] == "α")
+    assert sum(weights["values"]) == pytest.approx(1, abs=1e-4)
+    assert all(len(term["values"]) <= max(4, len(step["keys"])) for term in step["terms"])
+    layers = ask(client, "lens", translation=TARGET, count=2)
+    last = layers["layers"][-1]["positions"]
+    assert [one["top"][0]["token"] for one in last] == [one["said"] for one in layers["positions"]]
+    evidence = ask(client, "evidence", translation=TARGET)
+    assert np.array(evidence["drops"]).argmax(axis=1).tolist()[1:4] == [2, 1, 3]
+    tired, wide = (
+        ask(
+            client,
+            "choice",
+            text=f"The animal did not cross the street because it was too {word}.",
+            words=["il", "elle"],
+        )
+        for word in ("tired", "wide")
+    )
+    assert [one["share"] > 0.9 for one in (tired["choices"][0], wide["choices"][1])] == [True, True]
+
+
+def test_what_needs_no_explanation(client: TestClient, model: Translator) -> None:
+    score = ask(client, "score", translation=TARGET)
+    assert score["log_prob"] == pytest.approx(model.score(TEXT, TARGET).log_prob, abs=1e-4)
+    assert [word["text"] for word in score["words"]] == ["Le", "chat", "noir", "dort", "."]
+    tokens = ask(client, "tokens")
+    assert [TEXT[slice(*piece["span"])] for piece in tokens["pieces"]] == ["The", "black", "cat", "sleeps", "."]
+    assert ask(client, "detect", text="Le chat dort sur le tapis.")["languages"][0]["language"] == "fr"
+    assert ask(client, "detect", text="12")["languages"] == []
+    bleu = ask(client, "bleu", hypothesis="the the the cat", references=["the cat sleeps"])
+    assert bleu["orders"][0]["ngrams"][0] == {"ngram": ["the"], "count": 3, "most": 1, "credit": 1}
+    assert bleu["brevity_penalty"] * bleu["mean"] == pytest.approx(bleu["score"], abs=1e-4)
+    assert np.array(ask(client, "positions", width=8, length=6)["sinusoids"]).shape == (6, 8)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "field", "body"),
+    [
+        ("words", 400, "sentence", {"text": TWO}),
+        ("words", 413, "text", {"text": "cat " * 300}),
+        ("words", 413, "text", {"text": "x" * 20_001}),
+        ("words", 413, "translation", {"translation": "chat " * 300}),
+        ("words", 400, "hypothesis", {"hypothesis": 15}),
+        ("words", 400, "translation", {"translation": TARGET, "beam": 2}),
+        ("words", 404, "model", {"model": "en-xx"}),
+        ("words", 400, None, {"text": "12 34"}),
+        ("attention", 400, "layer", {"layer": 9}),
+        ("cut", 400, "heads", {"heads": [["cross", 1]]}),
+        ("cut", 400, None, {"heads": [["cross", 9, 1]]}),
+        ("steer", 400, "rows", {"rows": [{"position": 99, "weights": [1, 0, 0, 0, 0]}]}),
+        ("steer", 400, "rows", {"rows": [{"position": 0, "weights": ["1"]}]}),
+        ("steer", 400, None, {"rows": [{"position": 0, "weights": [1.0]}]}),
+        ("steer", 400, "heads", {"heads": [7], "rows": [{"position": 0, "weights": [1, 0, 0, 0, 0]}]}),
+        ("step", 400, None, {"position": 50}),
+        ("choice", 400, None, {"words": ["il", "elle"]}),
+        ("neighbours", 404, None, {}),
+        ("bleu", 400, "references", {"hypothesis": "a", "references": []}),
+        ("positions", 400, None, {"width": 7}),
+    ],
+)
+def test_refusals(client: TestClient, path: str, status: int, field: str | None, body: dict[str, Any]) -> None:
+    found = ask(client, path, status, **body)
+    assert (found["status"], found.get("field")) == (status, field)
+    assert "\n" not in found["message"]
+
+
+def test_neighbours(tmp_path: Path, model: Translator) -> None:
+    from regard.serve.inside_search import TrainingPairs
+
+    (tmp_path / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\nA dog.\tUn chien.\n", encoding="utf-8")
+    found = TrainingPairs().answer(tmp_path, "mine", TEXT, 3)
+    assert (found["searched"], found["pairs"][0]["target"], len(found["pairs"])) == (2, "Le chat dort.", 1)
+
+
+def test_a_sentence_is_searched_for_once(model: Translator) -> None:
+    recent = RecentPairs(most=1)
+    first = recent.pair(model, Asked(TEXT))
+    assert recent.pair(model, Asked(TEXT)) is first
+    recent.pair(model, Asked("The dog eats."))
+    assert recent.pair(model, Asked(TEXT)) is not first
+
+
+def test_the_document_names_every_endpoint() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+    for endpoint in (*api_inside.ENDPOINTS, *api_tools.ENDPOINTS):
+        assert endpoint.path in page
+        assert all(f"`{field.name}`" in page or field.default is not REQUIRED for field in endpoint.fields)
