@@ -1,4 +1,4 @@
-"""How probable it is that a word of a translation stands in a reference, too: what a model's card calls word calibration.
+"""How probable it is that a word of a translation stands in a reference, too: the calibrated confidence of a word.
 
     confidence = σ(bias + Σ weight · feature)        fitted by logistic regression to words of translated text
 

@@ -168,7 +168,7 @@ ENDPOINTS = (
         ),
     ),
     Endpoint(
-        "POST", "/api/alternatives", OWN, "What else a translation could say after a prefix, or at a word", alternatives,
+        "POST", "/api/alternatives", OWN, "What else a translation could say at a place", alternatives,
         (
             *WHICH_MODEL, TEXT, SENTENCE,
             Field("prefix", "text", "the translation up to the place", "", most=MOST_CHARACTERS),

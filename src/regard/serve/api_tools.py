@@ -120,7 +120,7 @@ async def bleu(call: Call) -> Any:
 
 def bleu_data(found: Working) -> dict[str, Any]:
     score, bp = found.score, found.score.bp
-    return rounded(
+    data: dict[str, Any] = rounded(
         {
             "score": score.score,
             "signature": score.signature,
@@ -150,7 +150,8 @@ def bleu_data(found: Working) -> dict[str, Any]:
             ],
             "reasons": found.reasons,
         }
-    )  # type: ignore[no-any-return]
+    )
+    return data
 
 
 # ── positions ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -14,6 +14,7 @@ from regard.decode.job import TranslationJob
 from regard.decode.translating import TranslateOptions
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
+from regard.serve.inside import card_view
 from regard.serve.own import OWN, WHICH_MODEL
 from regard.serve.pool import ServedModel
 from regard.serve.problems import FieldError, ServeError
@@ -154,7 +155,7 @@ def model_row(model: ServedModel) -> dict[str, Any]:
         "target_name": language_name(target) if target else None,
         "architecture": model.bundle.architecture,
         "loaded": model.loaded is not None,
-        "view": card.get("attention_view"),
+        "view": card_view(model.bundle),
         "card": {name: card[name] for name in ("about", "tests", "parameters") if name in card},
     }
 

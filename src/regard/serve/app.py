@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import Scope
 
-from regard.serve import api_lessons, api_translate, libretranslate, metrics
+from regard.serve import api_inside, api_lessons, api_tools, api_translate, libretranslate, metrics
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.guard_http import GuardConfig, HttpGuard
 from regard.serve.notes import RequestNotes, log_request
@@ -43,6 +43,8 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *libretranslate.ENDPOINTS,
     *api_translate.ENDPOINTS,
     *api_lessons.ENDPOINTS,
+    *api_inside.ENDPOINTS,
+    *api_tools.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
     Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), open=True),
     Endpoint("GET", "/spec", OWN, "This document", spec, open=True),

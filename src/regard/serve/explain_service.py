@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
-from regard.errors import InputError
+from regard.errors import InputError, RegardError
+from regard.serve.inside import RecentPairs
+from regard.serve.inside_search import PairIndexes
 from regard.serve.pool import ModelPool
 from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
@@ -26,6 +28,7 @@ class ExplainService:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
         self._waiting = 0
         self._loaded: dict[str, Translator] = {}  # the one that was used last stands last
+        self.recent, self.pairs = RecentPairs(), PairIndexes()  # of the thread alone
 
     async def run(self, model: str, work: Callable[[Translator], T]) -> T:
         """What `work` makes of the model of this name, with its weights in torch."""
@@ -47,11 +50,17 @@ class ExplainService:
     def _run(self, model: str, work: Callable[[Translator], T]) -> T:
         translator = self._loaded.pop(model, None)
         if translator is None:
-            translator = Translator.load(self.pool.find(model).folder, self.config.device, "native")
+            translator = self._load(model)
         self._loaded[model] = translator
         while len(self._loaded) > KEPT:
             del self._loaded[next(iter(self._loaded))]
         return work(translator)
+
+    def _load(self, model: str) -> Translator:
+        try:
+            return Translator.load(self.pool.find(model).folder, self.config.device, "native")
+        except RegardError as problem:
+            raise ServeError(503, f"the model {model} cannot be loaded: {problem}", retry_after=60) from problem
 
     def close(self) -> None:
         self._thread.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""What our own interface says of a sentence that it looks into: the sentence and its translation in words, and the view.
+"""What our own interface says of every sentence that it looks into: both sides in words, and the view of attention.
 
 The functions of `inside_*.py` make an answer of a translator and an `Asked`. They know nothing of HTTP, so that a page
 without a server can hold the same answers. Layers and heads count from 1 in them, as in every caption; whatever indexes
@@ -18,7 +18,7 @@ from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
 from regard.decode.alignment_heads import cross_layers
-from regard.explain.alignment import NOT_EVALUATED
+from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.request import Request, TooLongError, WhichSentenceError, request
 from regard.explain.sentence_pair import PlacedWord, SentencePair
 from regard.explain.views import stored_view
@@ -140,6 +140,16 @@ def view_data(bundle: Bundle) -> dict[str, Any] | None:
         return None
     view, trust = stored_view(bundle)
     return {**view_numbers(view), "aer": stored_rates(bundle), "caption": f"{view} · {trust or NOT_EVALUATED}"}
+
+
+def card_view(bundle: Bundle) -> dict[str, Any] | None:
+    """The same of a model whose weights are not loaded: what its card says, None where it names no view."""
+    stored = read_card(bundle.card).attention_view
+    if stored is None:
+        return None
+    view, rates = View(stored.layer, stored.head, stored.row), stored_rates(bundle)
+    trust = None if stored.aer is None else Trust(stored.aer, stored.on)
+    return {**view_numbers(view), "aer": rates, "caption": f"{view} · {trust or NOT_EVALUATED}"}
 
 
 def view_numbers(view: View) -> dict[str, Any]:

@@ -194,10 +194,11 @@ def read_rows(given: Sequence[Any]) -> list[EditedRow]:
     for one in given:
         values = one if isinstance(one, dict) else {}
         position, weights, hidden = values.get("position"), values.get("weights"), values.get("hidden", 0)
-        good = type(position) is int and position >= 0 and isinstance(weights, list)
-        if not good or not all(_weight(value) for value in (*weights, hidden)):
+        numbers_given = isinstance(weights, list) and all(map(_weight, (*weights, hidden)))
+        if not isinstance(position, int) or isinstance(position, bool) or position < 0 or not numbers_given:
             shape = '{"position": 0, "weights": [0.5, 0.5], "hidden": 0}'
             raise FieldError("rows", f"a row is {shape}, with weights from 0 on")
+        assert isinstance(weights, list)
         found.append(EditedRow(position, tuple(map(float, weights)), float(hidden)))
     if not found:
         raise FieldError("rows", "at least one row must be given")
@@ -232,6 +233,7 @@ def steer_answer(
     after, new = token_log_probs_of(pair, edited), translated_again(pair.asked, edited)
     name = "all heads" if not heads else ", ".join(f"head {head}" for head in heads)
     where = "every layer" if layer is None else f"layer {layer}"
+    count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
     return {
         **pair_data(pair, model),
         "layer": layer,
@@ -240,7 +242,7 @@ def steer_answer(
         "reading": meaning.replace("-", "_"),
         "rows": [_normalised(one) for one in rows],
         **changed(pair, before, after, old, new, "steered"),
-        "caption": f"{where} · {name} · {meaning.replace('-', ' ')} · weights by hand in {len(rows)} {'row' if len(rows) == 1 else 'rows'}",
+        "caption": f"{where} · {name} · {meaning.replace('-', ' ')} · weights by hand in {count}",
     }
 
 

@@ -1,4 +1,4 @@
-"""/api/lattice, /api/evidence and /api/neighbours as data: the search, what the model relied on, what it learnt from."""
+"""/api/lattice, /api/evidence and /api/neighbours as data: the search, what it relied on, what it learnt from."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _agreement(found: Evidence, other: Any) -> dict[str, Any]:
     return {"words": numbers(words), "all": numbers(every), "same_best": numbers(found.same_best(other))}
 
 
-class TrainingPairs:
+class PairIndexes:
     """The pairs beside each model, read when they are first asked for."""
 
     def __init__(self) -> None:

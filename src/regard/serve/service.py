@@ -74,7 +74,7 @@ class TranslationService:
         if not checked:
             self.check_size(asked.texts)
         until = time.monotonic() + self.config.timeout if deadline is None else deadline
-        choices = await anyio.to_thread.run_sync(self._choices, asked)
+        choices = await anyio.to_thread.run_sync(self.choices, asked)
         found: dict[int, Translation] = {}
 
         async def translate_with(models: tuple[str, ...], numbers: list[int]) -> None:
@@ -94,7 +94,7 @@ class TranslationService:
             for i, one in enumerate(choices)
         ]
 
-    def _choices(self, asked: TranslationRequest) -> list[Choice]:
+    def choices(self, asked: TranslationRequest) -> list[Choice]:
         """The models for each text."""
         if asked.model is not None:
             source, target = self.pool.find(asked.model).bundle.languages
