@@ -30,9 +30,9 @@ class Flag(NamedTuple):
 
 def flag_table() -> list[Flag]:
     from regard.cli.app import app
-    from regard.cli.serve_keys import app as keys
+    from regard.cli.serve import inner
 
-    return [*command_flags(app, "regard"), *command_flags(keys, "regard serve keys"), *recipe_key_flags()]
+    return [*command_flags(app, "regard"), *command_flags(inner, "regard serve"), *recipe_key_flags()]
 
 
 def command_flags(app: typer.Typer, name: str) -> Iterator[Flag]:

@@ -17,6 +17,7 @@ import typer
 
 from regard.cli.app import app
 from regard.cli.explain import app as explain
+from regard.cli.serve import inner
 from regard.cli.serve_keys import app as keys
 from support import Call
 
@@ -48,7 +49,7 @@ def commands(group: typer.Typer, name: str) -> Iterator[tuple[str, str]]:
         yield from commands(part.typer_instance, f"{name} {part.name}")
 
 
-HELP = dict(commands(app, "regard")) | dict(commands(keys, "regard serve keys"))
+HELP = dict(commands(app, "regard")) | dict(commands(inner, "regard serve"))
 GROUPS = {
     "regard": str(app.info.help),
     "regard explain": str(explain.info.help),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.serve.document_worker import DocumentWorker, TranslateDocument
-from regard.serve.problems import ServeError
+from regard.serve.problems import ServeError, busy
 from regard.serve.state.documents import DocumentJob
 from regard.serve.state.state import ServerState
 
@@ -86,7 +86,7 @@ def test_a_busy_server_tries_a_document_again(state: ServerState) -> None:
     async def translate(job: DocumentJob, data: bytes) -> tuple[bytes, int]:
         tries.append(job.attempts)
         if len(tries) < 3:
-            raise ServeError(503, "too much to do", retry_after=0.001)
+            raise busy("too much to do", 0.001)
         return b"done", 1
 
     state.documents.submit("a", "a.txt", b"hello", {})

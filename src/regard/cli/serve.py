@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
-from typer.main import get_command
+from typer.main import get_group
 
 from regard.cli.options import Device, Engine
 from regard.cli.serve_keys import Period, PerMinute, Quota
 from regard.cli.serve_keys import app as keys_app
+from regard.cli.serve_suggestions import suggestions
 
 Models = Annotated[
     list[str] | None,
@@ -49,18 +50,23 @@ KeptMinutes = Annotated[
 ]
 
 
+inner = typer.Typer(rich_markup_mode=None)
+inner.add_typer(keys_app, name="keys")
+inner.command()(suggestions)
+
+
 class ServeCommand(TyperCommand):
-    """`regard serve`, whose first word may also be the command `keys`. A model in a folder of that name is `./keys`."""
+    """`regard serve`, whose first word may also be a command of its own; a folder of that name is `./keys`."""
 
     @property
     def commands(self) -> dict[str, Any]:
-        return {"keys": get_command(keys_app)}
+        return get_group(inner).commands
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        if args[:1] != ["keys"]:
+        if args[:1] not in (["keys"], ["suggestions"]):
             return super().make_context(info_name, args, parent, **extra)
-        outer = super().make_context(info_name, [], parent, resilient_parsing=True)
-        return self.commands["keys"].make_context("keys", args[1:], outer, **extra)
+        outer = self.context_class(TyperCommand("serve"), info_name=info_name, parent=parent)  # for the line of usage
+        return self.commands[args[0]].make_context(args[0], args[1:], outer, **extra)
 
 
 def serve(

@@ -23,7 +23,7 @@ from regard.decode.job import TranslationJob
 from regard.decode.pipeline import Pipeline, UnitResult
 from regard.decode.translation import Translation
 from regard.decode.units import Unit
-from regard.serve.problems import ServeError
+from regard.serve.problems import busy, too_late
 
 LARGEST_BATCH = 64  # units
 SHARE = 8  # units that a request gives to a batch before the others have given theirs
@@ -152,7 +152,7 @@ class Batcher:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 return await waiting.done
         except TimeoutError:
-            raise ServeError(503, "the translation took longer than the server allows", retry_after=10) from None
+            raise too_late("translation") from None
         finally:
             self._leave(waiting)
 
@@ -167,10 +167,10 @@ class Batcher:
     def _enter(self, waiting: Waiting) -> None:
         with self._changed:
             if self._closed:
-                raise ServeError(503, "the server is stopping; try again in a moment", retry_after=5)
+                raise busy("the server is stopping", 5)
             if self._characters and self._characters + waiting.characters > self._most_characters:
                 wait = self._characters / self._speed
-                raise ServeError(503, "too much is waiting for translation; try again later", retry_after=wait)
+                raise busy("too much is waiting for translation", wait)
             self._characters += waiting.characters
             self._queue.append(waiting)
             self._changed.notify()

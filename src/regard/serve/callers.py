@@ -13,10 +13,6 @@ from regard.serve.state.store import in_thread
 ANYONE = "anyone"  # whose glossaries and documents are, on a server without keys
 
 
-class RateError(ServeError):
-    """Too many requests within a minute."""
-
-
 class QuotaError(ServeError):
     """All characters of the period are used. DeepL has a status of its own for it, 456; elsewhere it is 429."""
 
@@ -64,10 +60,11 @@ class Callers:
             return
         verdict = await in_thread(self.state.limiter.request, caller.subject, caller.limits.per_minute)
         if not verdict:
-            raise RateError(
+            raise ServeError(
                 429,
                 f"Slowdown: {caller.limits.per_minute:,} requests a minute are allowed",
                 retry_after=verdict.retry_after,
+                reason="requests",
             )
 
     async def spend(self, caller: Caller, characters: int) -> None:
@@ -84,6 +81,7 @@ class Callers:
                 429,
                 f"Slowdown: {limits.characters:,} characters a {limits.period} are allowed",
                 retry_after=verdict.retry_after,
+                reason="characters",
             )
 
     async def give_back(self, caller: Caller, characters: int) -> None:

@@ -73,9 +73,9 @@ class DocumentWorker:
             result, characters = await self.translate(job, data)
             await in_thread(self.documents.finish, job, self.name, result, characters)
         except ServeError as problem:
-            if problem.retry_after is not None:  # the server has too much to do
+            if problem.reason == "busy":
                 await in_thread(self.documents.release, job, self.name)
-                await anyio.sleep(min(problem.retry_after, LEASE_SECONDS))
+                await anyio.sleep(min(problem.retry_after or POLL_SECONDS, LEASE_SECONDS))
             else:
                 await in_thread(self.documents.fail, job, self.name, problem.message)
         except StateError as problem:

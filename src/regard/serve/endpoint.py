@@ -23,6 +23,7 @@ from starlette.routing import Route
 from regard.errors import RegardError
 from regard.serve.callers import Caller
 from regard.serve.fields import Field, read_values
+from regard.serve.notes import notes_of
 from regard.serve.problems import ServeError
 from regard.serve.services import Services
 from regard.serve.state.documents import StoreFullError
@@ -95,6 +96,7 @@ class Endpoint:
                 await services.admit(request, self.interface.key_of(request, values), self.texts_of(values))
             made = await while_connected(request, self.handler(call))
         except ServeError as problem:
+            notes_of(request).refused = problem.reason
             await services.give_back(request, problem)
             return self.refusal(problem)
         except StateError as problem:

@@ -13,7 +13,7 @@ from regard.errors import InputError, RegardError
 from regard.serve.inside import RecentPairs
 from regard.serve.inside_search import PairIndexes
 from regard.serve.pool import ModelPool
-from regard.serve.problems import ServeError
+from regard.serve.problems import ServeError, busy, too_late
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
@@ -34,14 +34,14 @@ class ExplainService:
         """What `work` makes of the model of this name, with its weights in torch."""
         self.pool.find(model)
         if self._waiting >= MOST_WAITING:
-            raise ServeError(503, "too many explanations are waiting; try again later", retry_after=5)
+            raise busy("too many explanations are waiting", 5)
         self._waiting += 1
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self.config.timeout):
                 return await loop.run_in_executor(self._thread, partial(self._run, model, work))
         except TimeoutError:
-            raise ServeError(503, "the explanation took longer than the server allows", retry_after=10) from None
+            raise too_late("explanation") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         finally:

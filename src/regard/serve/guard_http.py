@@ -164,13 +164,13 @@ class HttpGuard:
                 if got > most:
                     raise too_large(most)
                 return message
-            raise ServeError(408, f"the request did not arrive within {seconds:g} s")
+            raise ServeError(408, f"the request did not arrive within {seconds:g} s", reason="slow")
 
         return bounded_receive
 
 
 def too_large(most: int) -> ServeError:
-    return ServeError(413, f"a request has at most {most:,} bytes")
+    return ServeError(413, f"a request has at most {most:,} bytes", reason="size")
 
 
 def header_lists(scope: Scope) -> dict[str, list[str]]:

@@ -27,7 +27,7 @@ class RequestNotes:
     id: str = ""
     characters: int = 0
     spent: int = 0  # of them, those that were counted for the client's limit
-    refused: str = ""  # which limit of the client it exceeded, for the metrics
+    refused: str = ""  # which limit was met, for the metrics
     texts: list[str] = field(default_factory=list)  # only where the log may hold them
 
 

@@ -7,6 +7,7 @@ memory.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
 from regard.translator import Translator
+
+log = logging.getLogger("regard.serve")
 
 THREADS = 4  # of a model, at most: while one searches, the others prepare
 CHECKED = 5.0  # seconds between looks for idle models
@@ -114,7 +117,9 @@ class ModelPool:
                 try:
                     model.loaded = await anyio.to_thread.run_sync(self._load, model)
                 except RegardError as problem:
-                    raise ServeError(503, f"the model {name} cannot be loaded: {problem}", retry_after=60) from problem
+                    log.error("the model %s cannot be loaded: %s", name, problem)  # it may name our folders
+                    message = f"the model {name} cannot be loaded; the server's log says why"
+                    raise ServeError(503, message, retry_after=60) from problem
         return model.loaded
 
     def _load(self, model: ServedModel) -> LoadedWithQueue:

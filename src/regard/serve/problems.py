@@ -5,7 +5,7 @@ from __future__ import annotations
 
 class ServeError(Exception):
     """Each interface writes it in its own shape (`endpoint.py`). `field` names the parameter that it is about, and
-    `missing` says that the parameter is not there."""
+    `missing` says that the parameter is not there. `reason` is one word for the metrics where a limit was met."""
 
     def __init__(
         self,
@@ -15,10 +15,11 @@ class ServeError(Exception):
         field: str | None = None,
         missing: bool = False,
         retry_after: float | None = None,
+        reason: str = "",
     ) -> None:
         super().__init__(message)
         self.status, self.message, self.field, self.missing = status, message, field, missing
-        self.retry_after = retry_after
+        self.retry_after, self.reason = retry_after, reason
 
     @property
     def headers(self) -> dict[str, str]:
@@ -30,3 +31,12 @@ class FieldError(ServeError):
 
     def __init__(self, field: str, message: str, *, missing: bool = False, status: int = 400) -> None:
         super().__init__(status, message, field=field, missing=missing)
+
+
+def busy(why: str, retry_after: float) -> ServeError:
+    """There is too much to do now."""
+    return ServeError(503, f"{why}; try again later", retry_after=retry_after, reason="busy")
+
+
+def too_late(what: str) -> ServeError:
+    return ServeError(503, f"the {what} took longer than the server allows", retry_after=10, reason="deadline")

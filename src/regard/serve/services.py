@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.requests import Request
 
 from regard.serve import metrics
-from regard.serve.callers import Callers, QuotaError
+from regard.serve.callers import Callers
 from regard.serve.explain_service import ExplainService
 from regard.serve.notes import notes_of
 from regard.serve.pool import ModelPool
@@ -50,12 +50,8 @@ class Services:
             notes.texts = list(texts)
         caller = await self.callers.find(key, request.client.host if request.client else None)
         request.state.caller = caller
-        try:
-            await self.callers.request(caller)
-            await self.callers.spend(caller, notes.characters)
-        except ServeError as problem:
-            notes.refused = "characters" if isinstance(problem, QuotaError) else "requests"
-            raise
+        await self.callers.request(caller)
+        await self.callers.spend(caller, notes.characters)
         notes.spent = notes.characters
 
     async def give_back(self, request: Request, problem: Exception) -> None:
