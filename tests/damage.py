@@ -63,13 +63,3 @@ def clean() -> Text:
 
 def some(count: int, seed: int = 1, until: int = SIZE) -> list[int]:
     return sorted(random.Random(seed).sample(range(until), count))
-
-
-def change(text: Text, side: int, count: int, by: str, seed: int = 1) -> list[int]:
-    """Put `by`, with {} for the line, in the place of some lines; which they are."""
-    places = some(count, seed)
-    for at in places:
-        pair = list(text.train[at])
-        pair[side] = by.replace("{}", pair[side])
-        text.train[at] = (pair[0], pair[1])
-    return places

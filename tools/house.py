@@ -20,6 +20,7 @@ import sys
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 # What teaches, in this tree and in the one before toolkit and course had rooms of their own.
@@ -30,11 +31,18 @@ LONG_FUNCTION, MANY_PARAMETERS, BLOCK = 60, 7, 6
 LIMITS = {"import cycles": 0, "class names that occur twice": 0, "flags that clash": 0}
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Of the whole file; parsing 900 files takes seconds, and several measures need them."""
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
+@cache
 def code_lines(path: Path) -> list[tuple[int, str]]:
     """(line number, code) without blank lines, comments and docstrings."""
     text = path.read_text(encoding="utf-8")
     skipped = set()
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(path):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.body[0] if node.body else None
             if (
@@ -55,7 +63,7 @@ def code_lines(path: Path) -> list[tuple[int, str]]:
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield node
 
@@ -76,7 +84,7 @@ def import_cycles(sources: list[Path], package: Path) -> list[list[str]]:
 
 
 def imported_modules(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
@@ -175,12 +183,7 @@ def measure(root: Path) -> tuple[dict[str, int], dict[str, list[str]]]:
     sizes = {path: len(code_lines(path)) for path in (*sources, *tests)}
     course = [path for path in sources if str(path.relative_to(package)).startswith(COURSE)]
     everything = [(path, function) for path in sources for function in functions(path)]
-    classes = Counter(
-        node.name
-        for path in sources
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    )
+    classes = Counter(node.name for path in sources for node in nodes(path) if isinstance(node, ast.ClassDef))
     long = [(p, f) for p, f in everything if (f.end_lineno or f.lineno) - f.lineno + 1 > LONG_FUNCTION]
     many = [
         (p, f) for p, f in everything if parameters(f) > MANY_PARAMETERS and "cli" not in p.relative_to(package).parts

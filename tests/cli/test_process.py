@@ -78,7 +78,7 @@ def test_a_stopped_command_leaves_no_temporary_file(tmp_path: Path, run_folder: 
     [
         ("translate <&-", 2, "regard: standard input is empty; give texts, --input FILE, or pipe some text in\n"),
         ("--version >&-", 2, "regard: output cannot be written: Bad file descriptor\n"),
-        ("corpus --out {out} <&- 2>&-", 0, ""),
+        ("corpus --out {out} --size 1000 <&- 2>&-", 0, ""),
         ("translate {out} --beam 0 2>&-", 2, ""),
     ],
 )
