@@ -60,7 +60,7 @@ class ServeCommand(TyperCommand):
 
     @property
     def commands(self) -> dict[str, Any]:
-        return get_group(inner).commands
+        return dict(get_group(inner).commands)
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         if args[:1] not in (["keys"], ["suggestions"]):
