@@ -5,13 +5,15 @@ python benchmarks/guard.py --fit "Tatoeba dev" dev.en dev.fr --fit "Europarl dev
 
     --model FOLDER    of another model than the one in the box
     --most 600        lines of each file, taken at equal distances: a search takes a tenth of a second and more a line
+                      by the native engine, a twentieth by CTranslate2
     --keep FOLDER     translations are kept here and read again by the next run
     --plot FILE       draw confidence against chrF: docs/img/calibration.svg
     --write           put the fitted constants into the model's card
     --engine NAME     what translates: native (default), or ctranslate2, several times faster on a CPU
     --no-alarms       the calibration alone
 
-The constants are fitted on the first sets and measured on the others. Outputs are spoilt of the first test set.
+The constants are fitted on the first sets and measured on the others. Outputs are spoilt of the first test set. Where
+nothing is fitted, --write puts in what was measured of the constants that the card has: their errors, and `unwritten`.
 """
 
 from __future__ import annotations
@@ -31,14 +33,15 @@ import numpy as np
 from regard.align.attention import beyond_tag
 from regard.bundle import box
 from regard.bundle.calibration import Calibration
-from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
 from regard.data.text_files import read_lines
-from regard.decode.attended import attended
 from regard.decode.confidence import Observation, bins, calibration_error, fit_calibration
+from regard.decode.engine import SearchRequest
 from regard.decode.guard import judge
-from regard.decode.likelihood import forced_log_probs
-from regard.decode.translation import Translation
+from regard.decode.options import SearchOptions
+from regard.decode.pipeline import Pipeline
+from regard.decode.prepare import TextOptions
+from regard.decode.units import Unit
 from regard.decode.word_links import word_links
 from regard.files import write_atomically
 from regard.metrics.chrf import Chrf
@@ -49,7 +52,7 @@ from regard.translator import Translator
 GOOD = 0.5  # chrF of a sentence from which on a warning about its translation is a false alarm
 SPOILT = 250  # sentences of each kind
 FEWEST_WORDS = 4  # of a sentence that is spoilt
-BATCH = 64
+FEW = 40  # lines of each file that tell how much pieces take which are not written
 CAPTION = "The chrF that sentences had, in bins of the confidence that predicted it; on the diagonal both are equal."
 
 
@@ -76,54 +79,92 @@ class Measured:
 # ── translating ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def translated(translator: Translator, sources: Sequence[str]) -> list[Answer | None]:
-    """None for a sentence that the model did not read, or is too long for it."""
-    reads = translator.tokenizer.encode_source
+@dataclass(frozen=True)
+class Watched:
+    """A translator as `translate` uses it, line by line, and what its guard sees. Nothing is tried a second time."""
 
-    def answer(found: Translation) -> Answer | None:
-        if len(found.sentences) != 1 or not found.candidates:
-            return None
-        read = found.sentences[0].read
-        short = read and len(reads([read])[0]) + 1 < translator.max_length
-        return Answer(found.source, read, found.text, found.candidates[0].ids) if short else None
+    translator: Translator
+    pipeline: Pipeline
 
-    return [answer(found) for found in translator.translate(sources, split="lines", guard=False)]
+    @classmethod
+    def of(cls, translator: Translator) -> Watched:
+        config = translator.config
+        text = TextOptions("lines", mend=config.mend)
+        return cls(translator, translator.pipeline(SearchOptions(config.beam, config.length_penalty), text))
+
+    @property
+    def calibration(self) -> Calibration:
+        assert self.pipeline.calibration is not None
+        return self.pipeline.calibration
+
+    def units(self, sources: Sequence[str]) -> list[Unit | None]:
+        """None for a line that the model does not read, or not as a whole."""
+        found: dict[int, list[Unit]] = {}
+        for unit in self.translator.unit_maker(self.pipeline.text).units(enumerate(sources)):
+            found.setdefault(unit.text, []).append(unit)
+        several = [found.get(number, []) for number in range(len(sources))]
+        return [some[0] if len(some) == 1 and some[0].ids else None for some in several]
+
+    def with_unwritten(self, sources: Sequence[str]) -> Watched:
+        """With its `unwritten` measured: of each token how much more probable the search found it than the model."""
+        units = [unit for unit in self.units(sources) if unit is not None]
+        requests = [SearchRequest(unit.ids, self.pipeline.constraint(unit.ids)) for unit in units]
+        best = [some[0] for some in self.pipeline.engine.search(requests, self.pipeline.search)]
+        summed = [(unit.ids, one) for unit, one in zip(units, best, strict=True) if not one.log_probs]
+        if not summed:
+            return self
+        rows = self.pipeline.engine.log_probs([ids for ids, _ in summed], [one.ids for _, one in summed])
+        gaps = [(one.log_prob - row.sum()) / len(row) for (_, one), row in zip(summed, rows, strict=True)]
+        unwritten = max(0.0, round(float(np.median(gaps)), 4))
+        calibration = dataclasses.replace(self.calibration, unwritten=unwritten)
+        return Watched(self.translator, dataclasses.replace(self.pipeline, calibration=calibration))
 
 
-def observe(translator: Translator, answers: Sequence[Answer]) -> list[Observation]:
+def translated(watched: Watched, sources: Sequence[str]) -> list[tuple[Answer, Observation] | None]:
+    """None for a line that the model did not read, or that is too long for it."""
+    units = watched.units(sources)
+    read = [unit for unit in units if unit is not None]
+    found: dict[int, tuple[Answer, Observation]] = {}
+    for unit, (result, seen) in zip(read, watched.pipeline.observed(read), strict=True):
+        if seen is not None:
+            answer = Answer(unit.prepared.source, unit.prepared.read, result.outcome.text, result.candidates[0].ids)
+            found[unit.text] = answer, seen
+    return [found.get(number) for number in range(len(sources))]
+
+
+def observe(watched: Watched, answers: Sequence[Answer]) -> list[Observation]:
     """What a forced pass says of each answer."""
-    bundle = translator.bundle
-    view = translator.alignment_view
+    translator, engine = watched.translator, watched.pipeline.engine
+    bundle, view = translator.bundle, translator.alignment_view
+    read = [tuple(ids) for ids in bundle.tokenizer.encode_source([one.read for one in answers])]
+    said = [one.ids for one in answers]
+    maps = engine.attention(read, said) or [None] * len(answers)
     found: list[Observation] = []
-    for start in range(0, len(answers), BATCH):
-        some = answers[start : start + BATCH]
-        read = bundle.tokenizer.encode_source([one.read for one in some])
-        said = [one.ids for one in some]
-        log_probs = forced_log_probs(bundle.model, read, said)
-        seen = attended(bundle.model, view, read, said) if view else []
-        maps = [beyond_tag(weights, bundle.tag) for weights in seen] or [None] * len(some)
-        for one, ids, row, weights in zip(some, read, log_probs, maps, strict=True):
-            words = None if weights is None else word_links(bundle.tokenizer, view, weights, one.read, one.ids)[0]
-            found.append(Observation(one.source, one.text, row, len(ids), words, bundle.languages))
+    for one, ids, row, weights in zip(answers, read, engine.log_probs(read, said), maps, strict=True):
+        seen = None if weights is None else beyond_tag(weights, bundle.tag)
+        words = None if seen is None else word_links(bundle.tokenizer, view, seen, one.read, one.ids)[0]
+        found.append(Observation(one.source, one.text, row, len(ids), words, bundle.languages))
     return found
 
 
-def spread(lines: list[str], most: int) -> list[str]:
+def sample(file: Path, most: int) -> list[str]:
     """At most so many lines, at equal distances."""
+    lines = list(read_lines(file))
     return [lines[i * len(lines) // most] for i in range(most)] if most < len(lines) else lines
 
 
-def measured(translator: Translator, name: str, files: Sequence[Path], most: int, keep: Path | None) -> Measured:
+def measured(watched: Watched, name: str, files: Sequence[Path], most: int, keep: Path | None) -> Measured:
     kept = keep / f"{name}.pickle" if keep else None
     if kept is not None and kept.exists():
         found: Measured = pickle.loads(kept.read_bytes())
         return found
-    sources, references = (spread(list(read_lines(file)), most) for file in files)
-    pairs = zip(translated(translator, sources), references, strict=True)
-    answers, wanted = zip(*[(answer, ref) for answer, ref in pairs if answer is not None], strict=True)
+    sources, references = (sample(file, most) for file in files)
+    pairs = zip(translated(watched, sources), references, strict=True)
+    rows = [(*found, reference) for found, reference in pairs if found is not None]
+    answers, observations, wanted = (list(column) for column in zip(*rows, strict=True))
     metric = Chrf()
-    quality = metric.scores(metric.stats([one.text for one in answers], list(wanted)).rows) / 100
-    result = Measured(name, list(answers), observe(translator, answers), np.asarray(quality).tolist())
+    quality = metric.scores(metric.stats([one.text for one in answers], wanted).rows) / 100
+    result = Measured(name, answers, observations, np.asarray(quality).tolist())
     if kept is not None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(pickle.dumps(result))
@@ -178,22 +219,22 @@ def show_alarms(name: str, observations: Sequence[Observation], calibration: Cal
     print(f"| {name} | {len(judged):,} | {share:.1%} | {why or '–'} |")
 
 
-def show_all_alarms(translator: Translator, tests: Sequence[Measured], calibration: Calibration) -> None:
+def show_all_alarms(watched: Watched, tests: Sequence[Measured], calibration: Calibration) -> None:
     print("\n| outputs | sentences | with a reason | reasons |\n|---|---|---|---|")
     for some in tests:
         good = [seen for seen, quality in zip(some.observations, some.quality, strict=True) if quality >= GOOD]
         show_alarms(f"{some.name}, chrF of {GOOD:g} and more", good, calibration)
         show_alarms(some.name, some.observations, calibration)
-    for name, observations in spoilt(translator, tests[0]).items():
+    for name, observations in spoilt(watched, tests[0]).items():
         show_alarms(name, observations, calibration)
 
 
-def spoilt(translator: Translator, some: Measured) -> dict[str, list[Observation]]:
+def spoilt(watched: Watched, some: Measured) -> dict[str, list[Observation]]:
     """Outputs spoilt on purpose, each scored by a forced pass."""
     rng = random.Random(1)
     chosen = [one for one in some.answers if len(one.source.split()) >= FEWEST_WORDS and len(one.text.split()) > 1]
     chosen = rng.sample(chosen, min(SPOILT, len(chosen)))
-    tokenizer = translator.tokenizer
+    tokenizer = watched.translator.tokenizer
 
     def said(texts: Sequence[str]) -> list[Answer]:
         ids = tokenizer.encode_target(texts)
@@ -213,8 +254,8 @@ def spoilt(translator: Translator, some: Measured) -> dict[str, list[Observation
         return " ".join(rng.sample(words, len(words)))
 
     nonsense = [shuffled(one.source) for one in chosen]
-    answers = translated(translator, nonsense)
-    whole = [(one, answer) for one, answer in zip(chosen, answers, strict=True) if answer is not None]
+    answers = translated(watched, nonsense)
+    whole = [(one, found[0]) for one, found in zip(chosen, answers, strict=True) if found is not None]
     other_words = [(one, answer) for one, answer in whole if answer.ids != one.ids]  # else the order did not matter
     other = [tokenizer.decode(one.ids) for one in chosen]
     groups = {
@@ -226,7 +267,7 @@ def spoilt(translator: Translator, some: Measured) -> dict[str, list[Observation
         "of another sentence": said(other[1:] + other[:1]),
         "(shuffled words are all that was given)": [answer for _, answer in whole],
     }
-    return {name: observe(translator, group) for name, group in groups.items()}
+    return {name: observe(watched, group) for name, group in groups.items()}
 
 
 def write(folder: Path, calibration: Calibration, errors: dict[str, float]) -> None:
@@ -251,19 +292,23 @@ def main() -> None:
     parser.add_argument("--no-alarms", action="store_true")
     given = parser.parse_args()
     folder = find_bundle(given.model or box.boxed())
-    translator = Translator.load(folder, "cpu", given.engine)
+    watched = Watched.of(Translator.load(folder, "cpu", given.engine))
+    watched = watched.with_unwritten([line for _, s, _ in (*given.fit, *given.test) for line in sample(Path(s), FEW)])
     fitted_on, tests = (
-        [measured(translator, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]
+        [measured(watched, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]
         for sets in (given.fit, given.test)
     )
-    calibration = read_card(translator.bundle.card).calibration
+    calibration = watched.calibration
+    print(f"pieces that are not written: {calibration.unwritten:.4f} nats a token")
     if fitted_on:
         names = ", ".join(some.name for some in fitted_on)
-        calibration = fit_calibration([(some.observations, some.quality) for some in fitted_on], names)
+        calibration = fit_calibration(
+            [(some.observations, some.quality) for some in fitted_on], names, calibration.unwritten
+        )
     show_calibration(fitted_on, calibration)
     errors = {name: round(error, 4) for name, error in show_calibration(tests, calibration).items()}
     if tests and not given.no_alarms:
-        show_all_alarms(translator, tests, calibration)
+        show_all_alarms(watched, tests, calibration)
     if given.plot:
         draw(tests, calibration, given.plot)
     if given.write:

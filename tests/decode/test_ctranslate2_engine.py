@@ -12,13 +12,15 @@ from typing import cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.written_pieces import to_card
+from regard.decode import confidence
 from regard.decode.constraints import EachOnce, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine, supports
-from regard.decode.engine import Engine, SearchRequest
+from regard.decode.engine import Engine, Ids, SearchRequest
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.decode.resumed_search import keeps, limit_of
@@ -103,8 +105,9 @@ def test_log_probs_come_with_greedy_search_and_equal_a_forced_pass(
         np.testing.assert_allclose(best.log_probs, row[: len(best.log_probs)], atol=1e-4)
         assert best.log_prob == pytest.approx(sum(best.log_probs), abs=1e-4)
     ruled_out = dataclasses.replace(GREEDY, token_log_probs=True, min_length=2)  # the others get the mass of EOS
-    for options in (GREEDY, ruled_out):
-        assert not any(one.log_probs for (one,) in ours.search(requests[:1], options))
+    assert not any(one.log_probs for (one,) in ours.search(requests[:1], GREEDY))
+    ((one,),) = ours.search(requests[:1], ruled_out)
+    np.testing.assert_allclose(one.log_probs, native.log_probs([requests[0].ids], [one.ids])[0], atol=1e-4)
 
 
 def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tokenizer, tmp_path: Path) -> None:
@@ -202,6 +205,26 @@ def test_a_translator_translates_and_explains_by_the_same_engine(run_folder: Pat
     assert found.said().translation == answer.text
     assert found.said().ids == answer.candidates[0].ids
     assert fast.explain(text).translation == answer.text
+
+
+def test_tokens_are_scored_only_where_the_sum_is_low(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    plain = CTranslate2Engine.log_probs
+
+    def noted(self: CTranslate2Engine, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        asked.append(len(sources))
+        return plain(self, sources, targets)
+
+    monkeypatch.setattr(CTranslate2Engine, "log_probs", noted)
+    fast, native = (Translator.load(run_folder, "cpu", engine) for engine in ("ctranslate2", "native"))
+    learnt = LINES[0][0]
+    sure = fast.translate(learnt).sentences[0]
+    assert not asked
+    assert sure.reasons == ()
+    assert sure.confidence == pytest.approx(native.translate(learnt).sentences[0].confidence, abs=0.1)
+    monkeypatch.setattr(confidence, "SURE", 0.1)  # no sum is high enough
+    fast.translate(learnt)
+    assert asked == [1]
 
 
 SCRIPT = """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.align.attention import WordAttention
 from regard.bundle.calibration import Calibration
-from regard.decode.confidence import Observation, bins, calibration_error, features, fit_calibration
+from regard.decode.confidence import SURE, LogProbSum, Observation, bins, calibration_error, features, fit_calibration
 from regard.decode.guard import Judgement, better, judge, second_tries
 from regard.decode.loops import loop
 from regard.decode.translation import Reason
@@ -88,6 +88,15 @@ def test_source_words_that_nothing_looked_at() -> None:
 def test_improbable_translations(log_probs: list[float]) -> None:
     source, target = GOOD[0]
     assert "improbable" in names(replace(seen(source, target), log_probs=log_probs))
+
+
+@given(st.lists(st.floats(-0.8, -0.01), min_size=1, max_size=20))
+def test_a_sum_tells_nearly_what_its_tokens_tell(log_probs: list[float]) -> None:
+    by_token = seen(*GOOD[0], log_probs=log_probs)
+    by_sum = replace(by_token, log_probs=LogProbSum(sum(log_probs), len(log_probs)))
+    assert features(by_sum)["surprise"] == pytest.approx(features(by_token)["surprise"])
+    assert LogProbSum(sum(log_probs), len(log_probs)).sure == (np.mean(log_probs) >= SURE)
+    assert names(by_sum) == []
 
 
 def test_every_reason_is_a_sentence() -> None:

@@ -4,7 +4,7 @@
 them into a card:
 
     "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,
-                    "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}
+                    "unwritten": 0.04, "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}
 
 "word_calibration" is the same for single words (`explain/word_confidence.py`, `benchmarks/word_confidence.py`).
 """
@@ -28,11 +28,12 @@ class Calibration:
     bias: float = -1.0
     ratio: float = 0.1  # the usual log of (characters of the target + 10) / (characters of the source + 10)
     ratio_spread: float = 0.25  # its standard deviation
+    unwritten: float = 0.0  # nats a token that pieces take which a search among those of the target language leaves out
     on: str = ""  # the text it was fitted on; empty: not fitted for this model
     errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
 
     def __post_init__(self) -> None:
-        numbers = (*self.weights.values(), self.bias, self.ratio, self.ratio_spread)
+        numbers = (*self.weights.values(), self.bias, self.ratio, self.ratio_spread, self.unwritten)
         require(all(map(math.isfinite, numbers)), "calibration must hold finite numbers")
         require(self.ratio_spread > 0, f"calibration.ratio_spread must be above 0, but is {self.ratio_spread}")
 

@@ -17,7 +17,7 @@ not know, sentences beyond its positions, and constraints that no translation wa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -99,6 +99,8 @@ class CTranslate2Engine:
                     broken[i] = ranked[0]
                 elif progress is not None:
                     progress(1)
+                if options.token_log_probs and found[i] and (suppressed or options.min_length):
+                    found[i][0] = self._by_token(requests[i].ids, found[i][0])
         for i, hypotheses in self._resumed(requests, broken, options).items():
             found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
         if progress is not None and (done := sum(bool(found[i]) for i in broken)):
@@ -265,6 +267,10 @@ class CTranslate2Engine:
         ids = self.model.target_ids(one.tokens[:-1])
         attention = None if one.attention is None else weights_of(one.attention, len(ids), len(source))
         return Hypothesis(ids, tuple(one.log_probs), score, one.log_prob, attention)
+
+    def _by_token(self, source: Ids, one: Hypothesis) -> Hypothesis:
+        """With the model's own log-probabilities: a search that must leave out what it would say knows others."""
+        return replace(one, log_probs=tuple(self.log_probs([source], [one.ids])[0].tolist()))
 
     def _cut_off(self, one: Ended, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
         """One that did not end: its first tokens, without EOS."""

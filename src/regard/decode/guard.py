@@ -8,7 +8,7 @@
     improbable   the model itself finds its translation, or the place where it ends, improbable
 
 A sentence with a reason is searched for again another way (`second_tries`), and the better result is taken (`better`).
-The guard sees no reference: it knows only the texts and what a forced pass gave (`confidence.py`), so a fluent and
+The guard sees no reference: it knows only the texts and what the search gave (`confidence.py`), so a fluent and
 probable error passes. `benchmarks/guard.py` measures what it finds and how often it is wrong.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from regard.align.attention import WordAttention
 from regard.bundle.calibration import Calibration
-from regard.decode.confidence import Observation, coverage, features, log_ratio, predicted_quality
+from regard.decode.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
 from regard.decode.loops import loop, words_of
 from regard.decode.translation import Reason, shortened
 from regard.text.language import language_name, not_in, plain_words
@@ -137,6 +137,8 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
 
 def _improbable(seen: Observation, quality: float | None, limits: Thresholds) -> Reason | None:
     """By the predicted quality, or where there is none by the log-probabilities themselves."""
+    if isinstance(seen.log_probs, LogProbSum):
+        return None  # where only the sum is known, it is high
     log_probs = np.asarray(seen.log_probs, dtype=np.float64)
     if not len(log_probs):
         return None

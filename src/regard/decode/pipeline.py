@@ -20,7 +20,7 @@ from typing import NamedTuple
 from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
 from regard.bundle.calibration import Calibration
-from regard.decode.confidence import Observation
+from regard.decode.confidence import LogProbSum, Observation
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
 from regard.decode.guard import Judgement, better, judge, second_tries
@@ -125,16 +125,29 @@ class Pipeline:
                         found[i] = other
         return found
 
+    def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
+        """What is found for each unit at the first try, and what the guard sees of it; None where nothing is read."""
+        drafts = self._checked_drafts(units, self.search)
+        results = [self._result(draft) for draft in drafts]
+        seen = [self._observation(draft, one.outcome.text) for draft, one in zip(drafts, results, strict=True)]
+        return list(zip(results, seen, strict=True))
+
     def _results(
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitResult]:
+        return [self._result(draft) for draft in self._checked_drafts(units, options, progress)]
+
+    def _checked_drafts(
+        self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
+    ) -> list[UnitDraft]:
+        """What lacks something is searched for once more."""
         drafts = self._drafts(units, [Demand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         demands = [self._demand(drafts[i]) for i in lacking]
         for i, other in zip(lacking, self._drafts([units[i] for i in lacking], demands, options), strict=True):
             if other.missing < drafts[i].missing:
                 drafts[i] = other
-        return [self._result(draft) for draft in drafts]
+        return drafts
 
     # ── search ──
 
@@ -221,14 +234,25 @@ class Pipeline:
         return {key: beyond_tag(weights, self.tag) for key, weights in found.items() if weights is not None}
 
     def _add_log_probs(self, hypotheses: dict[Key, list[Hypothesis]]) -> None:
-        """Of each token of the best hypotheses, which the guard needs, where the search gave only their sum."""
-        keys = [key for key, found in hypotheses.items() if found and not found[0].log_probs]
+        """Of each token of the best hypotheses, where the search gave only their sum and the guard needs more."""
+        keys = [key for key, found in hypotheses.items() if found and self._unsure(found[0])]
         if self.calibration is None or not keys:
             return
         rows = self.engine.log_probs([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
         for key, row in zip(keys, rows, strict=True):
             best, *others = hypotheses[key]
             hypotheses[key] = [replace(best, log_probs=tuple(row.tolist())), *others]
+
+    def _unsure(self, best: Hypothesis) -> bool:
+        known = self._log_probs(best)
+        return not known.sure if isinstance(known, LogProbSum) else not known
+
+    def _log_probs(self, best: Hypothesis) -> Sequence[float] | LogProbSum:
+        """Of its tokens, or their sum as it would be over all pieces."""
+        if best.log_probs or best.total is None or self.calibration is None:
+            return best.log_probs
+        tokens = len(best.ids) + 1
+        return LogProbSum(best.total - tokens * self.calibration.unwritten, tokens)
 
     # ── check and guard ──
 
@@ -259,15 +283,19 @@ class Pipeline:
         aligned = draft.seen is not None or not draft.hypotheses
         return UnitResult(candidates, texts[0], aligned, draft.search, self._judged(draft, texts[0].text))
 
-    def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
-        if self.calibration is None or not draft.hypotheses:
+    def _observation(self, draft: UnitDraft, text: str) -> Observation | None:
+        if not draft.hypotheses:
             return None
-        unit, attention = draft.unit, draft.seen[0] if draft.seen else None
-        source, log_probs = unit.prepared.source, draft.hypotheses[0].log_probs
-        bare = unit.prepared.bare
-        seen = Observation(source, text, log_probs, len(unit.ids), attention, self.languages, bare)
+        prepared, attention = draft.unit.prepared, draft.seen[0] if draft.seen else None
+        log_probs, tokens = self._log_probs(draft.hypotheses[0]), len(draft.unit.ids)
+        return Observation(prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare)
+
+    def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
+        seen = self._observation(draft, text)
+        if self.calibration is None or seen is None:
+            return None
         judged = judge(seen, self.calibration)
-        invented = invented_numbers(source, text, self.languages[0] or "en") if self.text.protect else []
+        invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
         return judged._replace(reasons=(*judged.reasons, *numbers))
 
