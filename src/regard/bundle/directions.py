@@ -27,11 +27,11 @@ class Direction(NamedTuple):
 
 
 class NoDirectionError(InputError):
-    """No translator for two languages. `problem` says so; `way` is the language by way of which there is one, and
-    `found` says whether the source was found in a text."""
+    """No translator for two languages. `problem` says so; `way` is the language by way of which there is one, `found`
+    says whether the source was found in a text, and `source` which it is."""
 
-    def __init__(self, problem: str, way: str | None = None) -> None:
-        self.problem, self.way, self.found = problem, way, False
+    def __init__(self, problem: str, way: str | None = None, source: str | None = None) -> None:
+        self.problem, self.way, self.source, self.found = problem, way, source, False
         remedy = f'; through="{way}" translates by way of {language_name(way)}, which loses more' if way else ""
         super().__init__(problem + remedy)
 
@@ -89,11 +89,11 @@ def find_models(
     if through is not None:
         steps = Direction(source, through), Direction(through, target)
         if missing := [step for step in steps if step not in there]:
-            raise NoDirectionError(f"{problem}, and none for {missing[0]} on the way; {_there(there)}")
+            raise NoDirectionError(f"{problem}, and none for {missing[0]} on the way; {_there(there)}", source=source)
         return str(steps[0]), str(steps[1])
     if {Direction(source, WAY), Direction(WAY, target)} <= set(there):
-        raise NoDirectionError(problem, WAY)
-    raise NoDirectionError(f"{problem}; {_there(there)}")
+        raise NoDirectionError(problem, WAY, source)
+    raise NoDirectionError(f"{problem}; {_there(there)}", source=source)
 
 
 def check_pair(name: str) -> None:

@@ -269,6 +269,15 @@ def read(data: bytes, options: FormatOptions) -> HtmlDocument:
     return HtmlDocument(encoded, without_carriage_returns(encoded.text), "xmlcharrefreplace")
 
 
+def read_fragment(text: str) -> HtmlDocument:
+    """A part of a page, as programs send it; what it says of its encoding does not matter any more.
+
+    >>> [segment.text for segment in read_fragment("<p>One <b>cat</b></p>&lt;two&gt;").segments]
+    ['One cat', '<two>']
+    """
+    return HtmlDocument(Encoded(text, "utf-8", b""), without_carriage_returns(text), "strict")
+
+
 def without_carriage_returns(text: str) -> str:
     """Form feeds in their place, which are white space for HTML too: the tokeniser would drop them and move every
     place."""

@@ -39,30 +39,36 @@ def translate_document(
 
 def translate_read(document: Document, translate: Translate) -> TranslatedDocument:
     """The same of a document that was read already."""
+    found: dict[int, Translation] = {}
+    for wrapped, numbers in by_wrapping(document.segments):
+        texts = [document.segments[number].text for number in numbers]
+        found.update(zip(numbers, translate(texts, wrapped), strict=True))
+    return write_translated(document, [found[number] for number in range(len(found))])
+
+
+def by_wrapping(segments: Sequence[Segment]) -> list[tuple[bool, list[int]]]:
+    """The numbers of the segments whose line breaks are only wrapping, and of the others: each group is translated at
+    once, so that batches are full."""
+    groups = [
+        (wrapped, [n for n, segment in enumerate(segments) if segment.wrapped is wrapped]) for wrapped in (False, True)
+    ]
+    return [group for group in groups if group[1]]
+
+
+def write_translated(document: Document, translations: Sequence[Translation]) -> TranslatedDocument:
+    """The document with a translation in the place of each segment."""
     segments = tuple(document.segments)
-    translations = translate_segments(segments, translate)
     placed = [
         replace(place_marks(segment, found), doubtful=is_doubtful(found))
         for segment, found in zip(segments, translations, strict=True)
     ]
-    written = document.write(placed)
-    return TranslatedDocument(written, (*document.warnings, *warnings_of(segments, placed)), segments, translations)
+    remarks = (*document.warnings, *warnings_of(segments, placed))
+    return TranslatedDocument(document.write(placed), remarks, segments, tuple(translations))
 
 
 def is_doubtful(translation: Translation) -> bool:
     lost = (span.status == "missing" for sentence in translation.sentences for span in sentence.protected)
     return bool(translation.doubtful) or any(lost)
-
-
-def translate_segments(segments: Sequence[Segment], translate: Translate) -> tuple[Translation, ...]:
-    """Wrapped and unwrapped segments are translated in one call each, so that batches are full."""
-    found: dict[int, Translation] = {}
-    for wrapped in (False, True):
-        numbers = [number for number, segment in enumerate(segments) if segment.wrapped is wrapped]
-        if numbers:
-            texts = [segments[number].text for number in numbers]
-            found.update(zip(numbers, translate(texts, wrapped), strict=True))
-    return tuple(found[number] for number in range(len(segments)))
 
 
 def warnings_of(segments: Sequence[Segment], placed: Sequence[PlacedSegment]) -> list[str]:

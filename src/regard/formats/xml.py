@@ -85,6 +85,21 @@ class EventList:
         )
 
 
+@dataclass(frozen=True)
+class TagRules:
+    """What is known of elements by their names. Without it, an element that stands beside text is inline."""
+
+    ignored: frozenset[str] = frozenset()  # whose content stays as it is
+    splitting: frozenset[str] = frozenset()  # that end a text, wherever they stand
+    inline: frozenset[str] = frozenset()
+    outline: bool = True  # whether elements that are not named are judged by where they stand; else they are inline
+    preserve: bool = False  # whether line breaks and runs of spaces mean something
+    identifiers: bool = True  # whether what looks like an identifier stays
+
+
+NO_RULES = TagRules()
+
+
 class Element(NamedTuple):
     """An open element: what holds for its content."""
 
@@ -96,6 +111,7 @@ class Element(NamedTuple):
 @dataclass
 class XmlReader:
     source: str
+    rules: TagRules = NO_RULES
 
     def __post_init__(self) -> None:
         self.events = EventList(self.source.encode()).events
@@ -108,8 +124,8 @@ class XmlReader:
         self.plain: tuple[int, int] | None = None
 
     def read(self) -> MarkupSource:
-        mixed = mixed_elements(self.events)
-        stack = [Element(False, False, False)]
+        inline = self.inline_elements()
+        stack = [Element(False, False, self.rules.preserve)]
         cdata = -1  # where the CDATA section that is open begins
         for number, event in enumerate(self.events):
             start, end = self.places[number], self.places[number + 1]
@@ -124,7 +140,7 @@ class XmlReader:
             elif cdata >= 0:
                 continue
             elif event.kind == "start":
-                stack.append(self.start(event, start, end, stack[-1], number in mixed))
+                stack.append(self.start(event, start, end, stack[-1], number in inline))
             elif event.kind == "end":
                 self.end(stack.pop(), event.text, start, end)
             elif stack[-1].keep or event.kind == "other":
@@ -132,15 +148,25 @@ class XmlReader:
             else:
                 self.add_text(event.text, start, end)
         self.made.running += self.builder.cut()
-        self.made.running = [text for text in self.made.running if not is_identifier(text.segment.text)]
+        if self.rules.identifiers:
+            self.made.running = [text for text in self.made.running if not is_identifier(text.segment.text)]
         if self.cdata_lines:
             lines = ", ".join(map(str, self.cdata_lines[:5])) + (" …" if len(self.cdata_lines) > 5 else "")
             self.warnings.append(f"CDATA sections stay as they were: line {lines}")
         return self.made
 
+    def inline_elements(self) -> set[int]:
+        """The start events of elements that stand inside a text."""
+        rules = self.rules
+        starts = [number for number, event in enumerate(self.events) if event.kind == "start"]
+        mixed = mixed_elements(self.events) if rules.outline else set(starts)
+        named = {number for number in starts if self.events[number].text in rules.inline}
+        return (mixed | named) - set(starts[:1])  # the root holds the texts
+
     def start(self, event: XmlEvent, start: int, end: int, parent: Element, inline: bool) -> Element:
-        inline = inline or parent.inline
+        inline = (inline or parent.inline) and event.text not in self.rules.splitting
         keep = parent.keep if event.keep is None else event.keep
+        keep = keep or event.text in self.rules.ignored
         preserve = {"preserve": True, "default": False}.get(event.spaces, parent.preserve)
         if not inline:
             self.made.running += self.builder.cut()
@@ -199,9 +225,10 @@ def mixed_elements(events: Sequence[XmlEvent]) -> set[int]:
 @dataclass
 class XmlDocument:
     encoded: Encoded
+    rules: TagRules = NO_RULES
 
     def __post_init__(self) -> None:
-        reader = XmlReader(self.encoded.text)
+        reader = XmlReader(self.encoded.text, self.rules)
         self.made = reader.read()
         self.segments: list[Segment] = self.made.segments()
         self.warnings = reader.warnings
@@ -212,6 +239,24 @@ class XmlDocument:
 
 def read(data: bytes, options: FormatOptions) -> XmlDocument:
     return XmlDocument(decode(data, declared_encoding(data)))
+
+
+@dataclass
+class XmlFragment:
+    """Text and elements without one element around them."""
+
+    text: str
+    rules: TagRules = NO_RULES
+
+    def __post_init__(self) -> None:
+        whole = self.text.lstrip().startswith(("<?xml", "<!DOCTYPE"))
+        self.before, self.after = ("", "") if whole else ("<t>", "</t>")
+        self.document = XmlDocument(Encoded(f"{self.before}{self.text}{self.after}", "utf-8", b""), self.rules)
+        self.segments, self.warnings = self.document.segments, self.document.warnings
+
+    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
+        written = self.document.write(translated)
+        return written[len(self.before) : len(written) - len(self.after)]
 
 
 def declared_encoding(data: bytes) -> str | None:

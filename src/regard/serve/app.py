@@ -12,7 +12,15 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import Scope
 
-from regard.serve import api_inside, api_lessons, api_tools, api_translate, libretranslate, metrics
+from regard.serve import (
+    api_inside,
+    api_lessons,
+    api_tools,
+    api_translate,
+    libretranslate_rest,
+    libretranslate_text,
+    metrics,
+)
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.guard_http import GuardConfig, HttpGuard
 from regard.serve.notes import RequestNotes, log_request
@@ -40,7 +48,8 @@ async def spec(call: Call) -> dict[str, Any]:
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    *libretranslate.ENDPOINTS,
+    *libretranslate_text.ENDPOINTS,
+    *libretranslate_rest.ENDPOINTS,
     *api_translate.ENDPOINTS,
     *api_lessons.ENDPOINTS,
     *api_inside.ENDPOINTS,

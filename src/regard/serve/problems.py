@@ -40,3 +40,11 @@ def busy(why: str, retry_after: float) -> ServeError:
 
 def too_late(what: str) -> ServeError:
     return ServeError(503, f"the {what} took longer than the server allows", retry_after=10, reason="deadline")
+
+
+class NoPairError(ServeError):
+    """No translator for two languages that are known."""
+
+    def __init__(self, source: str, target: str, message: str) -> None:
+        super().__init__(400, message, field="target")
+        self.source, self.target = source, target

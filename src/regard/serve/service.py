@@ -18,9 +18,10 @@ from regard.decode.translation import Translation, copied
 from regard.errors import InputError
 from regard.serve import metrics
 from regard.serve.pool import ModelPool
-from regard.serve.problems import ServeError
+from regard.serve.problems import NoPairError, ServeError
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
+from regard.text.which_language import language_shares, which_language
 from regard.translator import Translator
 
 
@@ -101,20 +102,31 @@ class TranslationService:
             return [Choice((asked.model,), source or "", target or "")] * len(asked.texts)
         if asked.target is None:
             raise ServeError(400, "a model or a target language is needed", field="target", missing=True)
-        return [self._choice(text, asked.target, asked.source) for text in asked.texts]
+        return [self.choice([text], asked.target, asked.source) for text in asked.texts]
 
-    def _choice(self, text: str, target: str, source: str | None) -> Choice:
+    def choice(self, texts: Sequence[str], target: str, source: str | None = None) -> Choice:
+        """The models for texts that are in one language, and what that is."""
         if source == target:
             return Choice((), target, target)
         pairs = self.pool.by_direction
         try:
-            choice = choose([text], target, source, self.config.through, pairs)
+            choice = choose(texts, target, source, self.config.through, pairs)
         except NoDirectionError as problem:
+            if problem.source is not None:
+                raise NoPairError(problem.source, target, problem.problem) from None
             raise ServeError(400, problem.problem, field="target") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         names = {str(direction): name for direction, name in pairs.items()}
         return choice._replace(models=tuple(names[one] for one in choice.models))
+
+    def language_of(self, text: str) -> str:
+        """The language of a text: most probably one that can be translated, or another that it clearly is in."""
+        return which_language([text], self.pool.languages).language
+
+    def shares(self, text: str, found: str) -> dict[str, float]:
+        """How probable each language that can be translated is for a text, beside the one that was found in it."""
+        return language_shares(text, {*self.pool.languages, found})
 
     async def _translate(
         self, models: tuple[str, ...], texts: list[str], asked: TranslationRequest, until: float
