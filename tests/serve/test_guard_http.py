@@ -142,6 +142,18 @@ def test_the_id_of_a_proxy_is_kept_unless_it_could_harm(plain: TestClient) -> No
         assert plain.get("/own", headers={"x-request-id": bad}).headers["x-request-id"] != bad
 
 
+def test_a_head_has_its_size(plain: TestClient) -> None:
+    assert plain.get("/own", headers={"x": "a" * 60_000}).status_code == 200
+    for answer in (
+        plain.get("/own", headers={"x": "a" * 65_536}),
+        plain.get("/own", params={"q": "a" * 50_000}, headers={"x": "a" * 20_000}),
+        plain.get("/" + "a" * 50_000, headers={"x": "a" * 20_000}),
+        plain.get("/own", headers={f"x-{number}": "a" for number in range(101)}),
+    ):
+        assert answer.status_code == 431
+        assert "send texts in the body" in answer.text
+
+
 def scope_of(*headers: tuple[bytes, bytes], method: str = "POST") -> dict[str, Any]:
     return {
         "type": "http",

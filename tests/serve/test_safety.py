@@ -110,6 +110,26 @@ def test_the_metrics_count_what_was_asked(client: TestClient) -> None:
     assert "regard_models_loaded 1.0" in text
 
 
+def test_replicas_share_what_they_remember(client: TestClient, keys: ApiKeys, folder: Path) -> None:
+    """A second server on the same folder, as behind a load balancer that sends each request to either."""
+    config = ServeConfig(models=(MODEL,), state=str(folder), keys=True)
+    secret, key = keys.add("both", KeyLimits(per_minute=3))
+    with TestClient(create_app(config), base_url="http://127.0.0.1:8000") as other:
+        asked = {"q": "x", "source": "en", "target": "zz", "api_key": secret}
+        turns = [client, other, client, other, client]
+        assert [turn.post("/translate", json=asked).status_code for turn in turns] == [400, 400, 400, 429, 429]
+        one, two = (app.app.state.services.state for app in (client, other))  # type: ignore[attr-defined]
+        made = one.glossaries.create(key.owner, "pets", "en", "fr", {"cat": "chat"})
+        assert two.glossaries.get(key.owner, made.id) == made
+        job, document_key = one.documents.submit(key.owner, "a.txt", b"hello", {})
+        taken = two.documents.take("a worker of the other")
+        assert two.documents.finish(taken, "a worker of the other", b"bonjour", 5)
+        done = one.documents.get(job.id, document_key, key.owner)
+        assert one.documents.result(done) == b"bonjour"
+        keys.remove("both")
+        assert [turn.post("/translate", json=asked).status_code for turn in (client, other)] == [403, 403]
+
+
 def test_a_store_that_fails_is_said_without_naming_its_folder(client: TestClient, folder: Path) -> None:
     """Something else holds the store for good, as a full disk or a lost mount would."""
     services = client.app.state.services  # type: ignore[attr-defined]

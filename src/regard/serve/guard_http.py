@@ -30,6 +30,7 @@ from regard.serve.problems import ServeError
 log = logging.getLogger("regard.serve")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+MOST_HEADERS = 100
 READING = ("GET", "HEAD", "OPTIONS")
 
 # Scripts, styles and requests from this server alone; nothing inline, no frames, no plug-ins, no forms to elsewhere.
@@ -67,6 +68,7 @@ class GuardConfig:
     host_names: tuple[str, ...] = ()  # further names of it; "*" is any
     cors: tuple[str, ...] = ()  # origins whose pages may call it; "*" is any
     body_bytes: int = 20_000_000
+    head_bytes: int = 65_536  # of the path, the query and all headers together
     body_seconds: float = 30.0  # for the whole body to arrive
     send_seconds: float = 60.0  # for the client to take one part of the answer
 
@@ -114,7 +116,7 @@ class HttpGuard:
             raise SlowClientError
 
         try:
-            if problem := self.refused(scope["method"], headers):
+            if problem := self.refused(scope, headers):
                 raise problem
             await self.app(scope, self.bounded(headers, receive), answer)
         except ServeError as problem:
@@ -127,20 +129,26 @@ class HttpGuard:
             if self.finished is not None:
                 self.finished(scope, notes, status, time.perf_counter() - started)
 
-    def refused(self, method: str, headers: dict[str, list[str]]) -> ServeError | None:
+    def refused(self, scope: Scope, headers: dict[str, list[str]]) -> ServeError | None:
         """Why a request is not even looked at, if so.
 
         A web page can make a browser send requests to any server, this one on the user's own machine included. By its
         own address it can, for some requests, not read the answer; by a name that it lets point here (DNS rebinding) it
         could. So the Host must be a name of ours, and a request that says which page sent it must be from our own.
         """
+        if head_size(scope) > self.config.head_bytes or len(scope["headers"]) > MOST_HEADERS:
+            most = self.config.head_bytes
+            message = (
+                f"the path, the query and {MOST_HEADERS} headers at most have {most:,} bytes; send texts in the body"
+            )
+            return ServeError(431, message, reason="size")
         hosts = headers.get("host", [])
         if len(hosts) != 1 or not known_host(hosts[0], self.config):
             shown = hosts[0][:100] if len(hosts) == 1 else f"{len(hosts)} of them"
             return ServeError(
                 400, f"Host must be a name of this server, but is {shown!r}; the server's host_names can allow it"
             )
-        if method not in READING and not own_page(headers, hosts[0], self.config.cors):
+        if scope["method"] not in READING and not own_page(headers, hosts[0], self.config.cors):
             return ServeError(403, "pages of other origins may not call this server; its setting cors can allow them")
         return None
 
@@ -167,6 +175,11 @@ class HttpGuard:
             raise ServeError(408, f"the request did not arrive within {seconds:g} s", reason="slow")
 
         return bounded_receive
+
+
+def head_size(scope: Scope) -> int:
+    size = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+    return size + sum(len(name) + len(value) for name, value in scope["headers"])
 
 
 def too_large(most: int) -> ServeError:

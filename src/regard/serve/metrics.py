@@ -81,7 +81,7 @@ REFUSED = Counter(
     ("reason",),
     registry=registry,
 )
-OF_STATUS = {413: "size", 0: "gone", 499: "gone"}  # where nobody has said more
+OF_STATUS = {413: "size", 431: "size", 0: "gone", 499: "gone"}  # where nobody has said more
 
 
 def count_batch(model: str, batch: BatchDone) -> None:
