@@ -29,8 +29,11 @@ Idle = Annotated[float, typer.Option(help="Seconds after which an unused model i
 Timeout = Annotated[float, typer.Option(help="Seconds that a request may take.")]
 MostCharacters = Annotated[int, typer.Option("--characters", help="Characters of a request, at most.")]
 MostTexts = Annotated[int, typer.Option("--texts", help="Texts of a request, at most.")]
-
-
+MostAlternatives = Annotated[int, typer.Option("--most-alternatives", help="Alternatives of a text, at most.")]
+Waiting = Annotated[
+    int, typer.Option("--waiting", help="Characters that may wait for translation; beyond that requests get 503.")
+]
+Explained = Annotated[int, typer.Option("--explained", help="Tokens of a sentence that is explained, at most.")]
 StateFolder = Annotated[
     Path | None,
     typer.Option("--state", metavar="FOLDER", help="Keep keys, limits, glossaries and documents in this folder."),
@@ -45,10 +48,10 @@ Cors = Annotated[
 ]
 LogText = Annotated[bool, typer.Option("--log-text", help="Write the texts of requests to the log.")]
 Body = Annotated[int, typer.Option("--body", metavar="N", help="Bytes of a request, files counted.")]
+KeptBytes = Annotated[int, typer.Option("--kept-bytes", help="Bytes of all documents that are kept, at most.")]
 KeptMinutes = Annotated[
     float, typer.Option("--kept-minutes", metavar="X", help="Minutes for which documents are kept.")
 ]
-
 
 inner = typer.Typer(rich_markup_mode=None)
 inner.add_typer(keys_app, name="keys")
@@ -80,6 +83,9 @@ def serve(
     timeout: Timeout = 60.0,
     characters: MostCharacters = 50_000,
     texts: MostTexts = 200,
+    most_alternatives: MostAlternatives = 10,
+    waiting: Waiting = 2_000_000,
+    explained: Explained = 200,
     device: Device = "auto",
     engine: Engine = "auto",
     state: StateFolder = None,
@@ -91,6 +97,7 @@ def serve(
     cors: Cors = None,
     body: Body = 20_000_000,
     kept_minutes: KeptMinutes = 60.0,
+    kept_bytes: KeptBytes = 1_000_000_000,
     log_text: LogText = False,
 ) -> None:
     """Serve translators over HTTP, with a page to look inside.
@@ -117,6 +124,9 @@ def serve(
             timeout=timeout,
             characters=characters,
             texts=texts,
+            alternatives=most_alternatives,
+            waiting=waiting,
+            explained=explained,
             device=device,
             engine=engine,
             state=None if state is None else str(state),
@@ -128,6 +138,7 @@ def serve(
             cors=tuple(cors or ()),
             body=body,
             kept_minutes=kept_minutes,
+            kept_bytes=kept_bytes,
             log_text=log_text,
         )
     )
