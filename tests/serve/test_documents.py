@@ -76,6 +76,7 @@ def test_a_result_is_only_for_who_asked(state: ServerState) -> None:
     assert documents.get(job.id, key, "key:2") is None
     assert documents.get(job.id, key[:-1] + "x", "key:1") is None
     assert documents.get(job.id, "", "key:1") is None
+    assert documents.keep("key:1", "half a character \ud800.txt", b"x")[0].name.endswith(".txt")
     for id in ("", job.id[:-1], job.id + "0", "../" + job.id, "%", "' OR 1=1 --"):
         assert documents.get(id, key, "key:1") is None
     stored = (state.store.folder / "regard.sqlite").read_bytes()
@@ -237,4 +238,4 @@ class Workers(RuleBasedStateMachine):
 
 
 TestWorkers = Workers.TestCase
-TestWorkers.settings = settings(max_examples=8, stateful_step_count=15, deadline=None)
+TestWorkers.settings = settings(max_examples=5, stateful_step_count=15, deadline=None)

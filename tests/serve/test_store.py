@@ -154,6 +154,24 @@ def test_from_asyncio_with_many_at_once(tmp_path: Path) -> None:
     assert len(threads) <= stores.THREADS
 
 
+def test_a_store_that_hangs_makes_nobody_wait_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "BUSY_SECONDS", 0.02)
+    hung = threading.Event()
+
+    async def ask() -> None:
+        holding = [asyncio.create_task(in_thread(hung.wait)) for _ in range(stores.THREADS)]
+        await asyncio.sleep(0)
+        try:
+            with pytest.raises(StateError, match="calls of the store have taken all threads"):
+                await in_thread(str)
+        finally:
+            hung.set()
+        await asyncio.gather(*holding)
+        assert await in_thread(str) == ""  # the threads are free again
+
+    asyncio.run(ask())
+
+
 def test_a_network_file_system_is_seen(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(

@@ -198,7 +198,8 @@ class Documents:
     ) -> tuple[DocumentJob, str]:
         id, key = secrets.token_hex(16), secrets.token_hex(32)
         now = self.store.now()
-        values = (id, owner, hashed(key), name[-LONGEST_NAME:], json.dumps(request), status, characters, len(data))
+        name = name[-LONGEST_NAME:].encode(errors="replace").decode()  # whatever a client sends, SQLite can keep it
+        values = (id, owner, hashed(key), name, json.dumps(request), status, characters, len(data))
         with self._written(data) as file, self.store.writing() as connection:
             self._check_room(connection, len(data))
             waiting = connection.execute(

@@ -187,12 +187,21 @@ _threads: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call something that waits for the store in a thread. Threads are few and apart from all others, so that a store
-    that is busy holds up nothing else. What has begun is finished, also where the caller is cancelled."""
+    that is busy holds up nothing else, and a store that hangs makes nobody wait for long. What has begun is finished,
+    also where the caller is cancelled."""
     try:
         threads = _threads.get()
     except LookupError:
         _threads.set(threads := anyio.CapacityLimiter(THREADS))
-    return await anyio.to_thread.run_sync(lambda: function(*args, **kwargs), limiter=threads)
+    borrower = object()
+    with anyio.move_on_after(BUSY_SECONDS) as waiting:
+        await threads.acquire_on_behalf_of(borrower)
+    if waiting.cancelled_caught:
+        raise StateError(f"{THREADS} calls of the store have taken all threads for {BUSY_SECONDS:.0f} s; try again")
+    try:
+        return await anyio.to_thread.run_sync(lambda: function(*args, **kwargs), limiter=anyio.CapacityLimiter(1))
+    finally:
+        threads.release_on_behalf_of(borrower)
 
 
 def on_network(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
