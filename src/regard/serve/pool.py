@@ -7,9 +7,10 @@ memory.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,8 +22,9 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.directions import Direction
 from regard.decode.converted_model import usable_cores
-from regard.errors import InputError, RegardError
+from regard.errors import InputError
 from regard.serve.batcher import BatchDone, Batcher
+from regard.serve.memory import give_back_memory
 from regard.serve.metrics import MODELS
 from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
@@ -33,6 +35,7 @@ log = logging.getLogger("regard.serve")
 
 THREADS = 4  # of a model, at most: while one searches, the others prepare
 CHECKED = 5.0  # seconds between looks for idle models
+AGAIN = 30.0  # seconds until a model that could not be loaded at the start is tried again
 
 
 @dataclass(eq=False)
@@ -49,9 +52,9 @@ class ServedModel:
     folder: Path
     bundle: Bundle  # without its weights
     loaded: LoadedWithQueue | None = None
+    loading: asyncio.Task[None] | None = None  # of all who wait for it: it goes on if one of them leaves
     used: float = field(default_factory=time.monotonic)
-    users: int = 0
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0  # requests, which keep it from being dropped
 
     @property
     def direction(self) -> Direction | None:
@@ -76,6 +79,7 @@ class ModelPool:
                 self.by_direction.setdefault(direction, model.name)
         for name in config.preload:
             self.find(name)
+        self.ready = not config.preload  # whether all that should be loaded from the start was
 
     def _by_preference(self) -> list[ServedModel]:
         """Models that are called by their languages come first, then those that were named first."""
@@ -108,19 +112,37 @@ class ModelPool:
             raise ServeError(404, f'there is no model "{name}"; there are {", ".join(self.models)}', field="model")
         return self.models[name]
 
-    async def load(self, name: str) -> LoadedWithQueue:
-        """A model with its queue, loaded now if it is not."""
-        model = self.find(name)
-        model.used = time.monotonic()
-        async with model.lock:
-            if model.loaded is None:
-                try:
-                    model.loaded = await anyio.to_thread.run_sync(self._load, model)
-                except RegardError as problem:
-                    log.error("the model %s cannot be loaded: %s", name, problem)  # it may name our folders
-                    message = f"the model {name} cannot be loaded; the server's log says why"
-                    raise ServeError(503, message, retry_after=60) from problem
+    @contextlib.asynccontextmanager
+    async def using(self, names: Sequence[str]) -> AsyncIterator[list[LoadedWithQueue]]:
+        """Models with their queues, loaded now if they are not, and kept while they are used."""
+        models = [self.find(name) for name in names]
+        for model in models:
+            model.users += 1
+        try:
+            yield [await self._loaded(model) for model in models]
+        finally:
+            for model in models:
+                model.users -= 1
+                model.used = time.monotonic()
+
+    async def _loaded(self, model: ServedModel) -> LoadedWithQueue:
+        if model.loaded is None:
+            if model.loading is None:
+                model.loading = asyncio.create_task(self._load_once(model))
+            await asyncio.shield(model.loading)
+        if model.loaded is None:
+            message = f"the model {model.name} cannot be loaded; the server's log says why"
+            raise ServeError(503, message, retry_after=AGAIN)
         return model.loaded
+
+    async def _load_once(self, model: ServedModel) -> None:
+        """What goes wrong stands in the log alone: it may name our folders."""
+        try:
+            model.loaded = await anyio.to_thread.run_sync(self._load, model)
+        except Exception as problem:
+            log.error("the model %s cannot be loaded: %s", model.name, problem)
+        finally:
+            model.loading = None
 
     def _load(self, model: ServedModel) -> LoadedWithQueue:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
@@ -131,32 +153,40 @@ class ModelPool:
         return LoadedWithQueue(translator, batcher)
 
     async def preload(self) -> None:
-        for name in self._config.preload:
-            await self.load(name)
-
-    @property
-    def ready(self) -> bool:
-        """Whether all that should be loaded from the start is."""
-        return all(self.models[name].loaded is not None for name in self._config.preload)
+        """Load what should be there from the start; what cannot be loaded is tried again and again."""
+        missing = list(self._config.preload)
+        while missing:
+            for name in tuple(missing):
+                with contextlib.suppress(ServeError):
+                    async with self.using([name]):
+                        missing.remove(name)
+            if missing:
+                await asyncio.sleep(AGAIN)
+        self.ready = True
 
     async def drop_idle(self) -> None:
         """For ever, so that a task does it."""
         while True:
-            await asyncio.sleep(CHECKED)
+            await asyncio.sleep(min(CHECKED, self._config.idle or CHECKED))
             if not self._config.idle:
                 continue
             old = time.monotonic() - self._config.idle
             for model in self.models.values():
-                if model.loaded is not None and model.used < old and not model.loaded.batcher.characters:
+                if model.loaded is not None and model.used < old and not model.users:
                     loaded, model.loaded = model.loaded, None
                     MODELS.dec()
                     await anyio.to_thread.run_sync(loaded.batcher.close)
+                    del loaded
+                    await anyio.to_thread.run_sync(give_back_memory)
+                    log.info("the model %s was not used for a while and is dropped", model.name)
 
     async def close(self) -> None:
+        await asyncio.gather(*(model.loading for model in self.models.values() if model.loading is not None))
         for model in self.models.values():
             if model.loaded is not None:
                 MODELS.dec()
                 await anyio.to_thread.run_sync(model.loaded.batcher.close)
+                model.loaded = None
 
 
 def named_models(names: Sequence[str]) -> list[tuple[str, Path]]:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, TypeVarTuple, Unpack
 
 import anyio.to_thread
 
@@ -18,11 +18,15 @@ from regard.decode.translation import Translation, copied
 from regard.errors import InputError
 from regard.serve import metrics
 from regard.serve.pool import ModelPool
-from regard.serve.problems import NoPairError, ServeError
+from regard.serve.problems import NoPairError, ServeError, too_late
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
 from regard.text.which_language import language_shares, which_language
 from regard.translator import Translator
+
+AT_ONCE = 500  # characters whose language is found, and that are made a job of, in about a millisecond
+T = TypeVar("T")
+Given = TypeVarTuple("Given")
 
 
 class ServedTranslation(NamedTuple):
@@ -75,7 +79,7 @@ class TranslationService:
         if not checked:
             self.check_size(asked.texts)
         until = time.monotonic() + self.config.timeout if deadline is None else deadline
-        choices = await anyio.to_thread.run_sync(self.choices, asked)
+        choices = await off_the_loop(asked.characters, self.choices, asked)
         found: dict[int, Translation] = {}
 
         async def translate_with(models: tuple[str, ...], numbers: list[int]) -> None:
@@ -133,22 +137,26 @@ class TranslationService:
     ) -> list[Translation]:
         if not models:
             return [copied(text) for text in texts]
-        loaded = [await self.pool.load(name) for name in models]
-        translators = [one.translator for one in loaded]
-        batchers = {id(one.translator): one.batcher for one in loaded}
         characters = sum(map(len, texts))
         in_translation = metrics.QUEUE.labels("+".join(models))
         in_translation.inc()
         try:
-            steps = await anyio.to_thread.run_sync(make_steps, translators, texts, asked.options)
-            answer: list[Translation] | None = None
-            while True:
-                try:
-                    job = next(steps) if answer is None else steps.send(answer)
-                except StopIteration as end:
-                    return end.value  # type: ignore[no-any-return]
-                added = None if asked.added is None else _given(asked.added, job)
-                answer = await batchers[id(job.translator)].translate(job, characters, until, added)
+            async with asyncio.timeout(max(0.0, until - time.monotonic())) as loading, self.pool.using(models) as loaded:
+                loading.reschedule(None)  # from here on the queues keep the time
+                translators = [one.translator for one in loaded]
+                batchers = {id(one.translator): one.batcher for one in loaded}
+                steps = await off_the_loop(characters, make_steps, translators, texts, asked.options)
+                answer: list[Translation] | None = None
+                while True:
+                    try:
+                        job = next(steps) if answer is None else steps.send(answer)
+                    except StopIteration as end:
+                        return end.value  # type: ignore[no-any-return]
+                    added = None if asked.added is None else _given(asked.added, job)
+                    batcher = batchers[id(job.translator)]
+                    answer = await batcher.translate(job, characters, until, added, accepted=answer is not None)
+        except TimeoutError:
+            raise too_late("loading of the model") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         finally:
@@ -156,6 +164,11 @@ class TranslationService:
 
     def language_pair(self, source: str, target: str) -> str:
         return f"{language_name(source)} ({source}) to {language_name(target)} ({target})"
+
+
+async def off_the_loop(characters: int, work: Callable[[Unpack[Given]], T], *given: Unpack[Given]) -> T:
+    """The result of work on so many characters: in a thread, unless it is done sooner than a thread is there."""
+    return work(*given) if characters <= AT_ONCE else await anyio.to_thread.run_sync(work, *given)
 
 
 def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:
