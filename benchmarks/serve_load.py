@@ -1,8 +1,8 @@
 """A server under load: does every request get its own answer, how fast, and in how much memory?
 
-python benchmarks/serve_load.py tatoeba.en                                     a server is started, and stopped at the end
+python benchmarks/serve_load.py tatoeba.en                                  a server is started, and stopped at the end
 python benchmarks/serve_load.py tatoeba.en --clients 50 --seconds 10 --requests 0
-python benchmarks/serve_load.py tatoeba.en --url http://127.0.0.1:8000         a server that runs already
+python benchmarks/serve_load.py tatoeba.en --url http://127.0.0.1:8000      a server that runs already
 
 Each client sends single sentences of the file, one after another, over one connection. Every answer is compared with
 what `regard.load(MODEL).translate` says for the same sentence, computed beforehand in this process: a lost, swapped or
@@ -58,6 +58,16 @@ class Counts:
     @property
     def answers(self) -> int:
         return len(self.seconds)
+
+    def add(self, other: Counts) -> None:
+        self.seconds += other.seconds
+        self.wrong += other.wrong
+        self.refused += other.refused
+        self.lost += other.lost
+
+    @property
+    def bad(self) -> int:
+        return self.wrong + self.refused + self.lost
 
     def percentile(self, share: float) -> float:
         return sorted(self.seconds)[min(self.answers - 1, int(share * self.answers))] if self.seconds else 0.0
@@ -235,12 +245,7 @@ def main() -> None:
         before, more = usage(pid).memory if pid else 0.0, Counts()
         while more.answers < given.requests:
             _, some = served_rate(url, questions, given.clients, 5.0, pid)
-            more.seconds += some.seconds
-            more.wrong, more.refused, more.lost = (
-                more.wrong + some.wrong,
-                more.refused + some.refused,
-                more.lost + some.lost,
-            )
+            more.add(some)
         after = usage(pid).memory if pid else 0.0
     finally:
         if server:
@@ -260,11 +265,11 @@ def main() -> None:
         numbers = f"{rate.per_second:.0f} | {rate.cpu:.2f} | {p50:.0f} | {p99:.0f}"
         print(f"| {name} | {numbers} | {seen.wrong} | {seen.refused} | {seen.lost} |")
     print(f"requests of {given.clients} clients in {given.seconds:.0f} s: {counts.answers}")
-    print(f"served / engine: {served.per_second / engine.per_second:.2f} (CPU: {engine.cpu / max(served.cpu, 1e-9):.2f})")
+    share = engine.cpu / max(served.cpu, 1e-9)
+    print(f"served / engine: {served.per_second / engine.per_second:.2f} (by CPU time: {share:.2f})")
     print(f"served / one at a time: {served.per_second / alone.per_second:.1f}")
-    bad = more.wrong + more.refused + more.lost
-    print(f"memory over {more.answers} further requests ({bad} bad): {before:.0f} MB, then {after:.0f} MB")
-    if counts.wrong + counts.refused + counts.lost + bad:
+    print(f"memory over {more.answers} further requests ({more.bad} bad): {before:.0f} MB, then {after:.0f} MB")
+    if alone_counts.bad + counts.bad + more.bad:
         raise SystemExit("not every answer was right")
 
 

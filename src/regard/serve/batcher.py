@@ -26,8 +26,8 @@ from regard.serve.problems import busy, too_late
 from regard.serve.waiting import Portion, TurnQueue, Waiting
 
 LARGEST_BATCH = 64  # units
-# Characters of a batch. Larger ones are hardly faster, and who comes meanwhile waits longer; smaller ones are made where
-# little waits, so that something is left for the other threads.
+# Characters of a batch. Larger ones are hardly faster, and who comes meanwhile waits longer; smaller ones are made
+# where little waits, so that something is left for the other threads.
 FEWEST, MOST = 1000, 4000
 SENTENCE = 100  # characters that a request gives to a batch, about, before the others have given theirs
 WEIGHT = 0.2  # of the last batch in the speed

@@ -139,6 +139,7 @@ class ModelPool:
         """What goes wrong stands in the log alone: it may name our folders."""
         try:
             model.loaded = await anyio.to_thread.run_sync(self._load, model)
+            MODELS.inc()
         except Exception as problem:
             log.error("the model %s cannot be loaded: %s", model.name, problem)
         finally:
@@ -149,7 +150,6 @@ class ModelPool:
         threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
-        MODELS.inc()
         return LoadedWithQueue(translator, batcher)
 
     async def preload(self) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import logging
+import math
 import os
 import socket
 import sys
@@ -18,12 +19,14 @@ import uvicorn
 from starlette.applications import Starlette
 
 from regard.errors import InputError
+from regard.serve.processes import allow_connections, run_server, run_workers
 from regard.serve.settings import ServeConfig
 from regard.serve.state.folder import state_folder
 from regard.serve.state.store import Store
 
 SETTINGS = "REGARD_SERVE_SETTINGS"  # how worker processes are told
-GRACE = 30  # seconds that accepted requests have after a signal
+GRACE = 5  # seconds that accepted requests have after a signal, beyond the longest that a request may take
+HUNG = 60  # seconds after which a worker that does not answer its parent is replaced; a busy machine is slow
 BACKLOG = 2048
 LARGEST_HEAD = 64 * 1024  # bytes of a request before its body
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -31,6 +34,9 @@ METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 def serve(config: ServeConfig) -> None:
     """Until a signal comes."""
+    from regard.serve.pool import ModelPool
+
+    ModelPool(config)  # what is wrong with the models is told once, not by each worker
     with (
         listen(config) as listening,
         state_folder(None if config.state is None else Path(config.state)) as folder,
@@ -46,6 +52,7 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
     os.environ[SETTINGS] = json.dumps(dataclasses.asdict(config))
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
     print(f"regard serves at http://{host}:{address[1]}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
+    allow_connections()
     settings = uvicorn.Config(
         "regard.serve.run:worker_app",
         factory=True,
@@ -53,8 +60,9 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
         port=address[1],
         workers=config.workers,
         backlog=BACKLOG,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=math.ceil(config.timeout) + GRACE,
         timeout_keep_alive=15,
+        timeout_worker_healthcheck=HUNG,
         server_header=False,
         access_log=False,
         log_level="warning",
@@ -62,11 +70,9 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
     if config.workers > 1:
-        from uvicorn.supervisors import Multiprocess
-
-        Multiprocess(settings, sockets=[listening]).run()
+        run_workers(settings, listening)
     else:
-        uvicorn.Server(settings).run(sockets=[listening])
+        run_server(settings, listening)
 
 
 def worker_app() -> Starlette:

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar, TypeVarTuple, Unpack
+from typing import NamedTuple, TypeVar, TypeVarTuple
 
 import anyio.to_thread
 
@@ -17,7 +17,7 @@ from regard.decode.translating import TranslateOptions
 from regard.decode.translation import Translation, copied
 from regard.errors import InputError
 from regard.serve import metrics
-from regard.serve.pool import ModelPool
+from regard.serve.pool import LoadedWithQueue, ModelPool
 from regard.serve.problems import NoPairError, ServeError, too_late
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
@@ -141,20 +141,12 @@ class TranslationService:
         in_translation = metrics.QUEUE.labels("+".join(models))
         in_translation.inc()
         try:
-            async with asyncio.timeout(max(0.0, until - time.monotonic())) as loading, self.pool.using(models) as loaded:
+            left = max(0.0, until - time.monotonic())
+            async with asyncio.timeout(left) as loading, self.pool.using(models) as loaded:
                 loading.reschedule(None)  # from here on the queues keep the time
                 translators = [one.translator for one in loaded]
-                batchers = {id(one.translator): one.batcher for one in loaded}
                 steps = await off_the_loop(characters, make_steps, translators, texts, asked.options)
-                answer: list[Translation] | None = None
-                while True:
-                    try:
-                        job = next(steps) if answer is None else steps.send(answer)
-                    except StopIteration as end:
-                        return end.value  # type: ignore[no-any-return]
-                    added = None if asked.added is None else _given(asked.added, job)
-                    batcher = batchers[id(job.translator)]
-                    answer = await batcher.translate(job, characters, until, added, accepted=answer is not None)
+                return await self._follow(steps, loaded, asked, characters, until)
         except TimeoutError:
             raise too_late("loading of the model") from None
         except InputError as problem:
@@ -162,11 +154,26 @@ class TranslationService:
         finally:
             in_translation.dec()
 
+    async def _follow(
+        self, steps: Steps, loaded: Sequence[LoadedWithQueue], asked: TranslationRequest, characters: int, until: float
+    ) -> list[Translation]:
+        """What the steps end with. Only the first can be refused: the others are part of what was accepted."""
+        batchers = {id(one.translator): one.batcher for one in loaded}
+        answer: list[Translation] | None = None
+        while True:
+            try:
+                job = next(steps) if answer is None else steps.send(answer)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            added = None if asked.added is None else _given(asked.added, job)
+            batcher = batchers[id(job.translator)]
+            answer = await batcher.translate(job, characters, until, added, accepted=answer is not None)
+
     def language_pair(self, source: str, target: str) -> str:
         return f"{language_name(source)} ({source}) to {language_name(target)} ({target})"
 
 
-async def off_the_loop(characters: int, work: Callable[[Unpack[Given]], T], *given: Unpack[Given]) -> T:
+async def off_the_loop(characters: int, work: Callable[[*Given], T], *given: *Given) -> T:
     """The result of work on so many characters: in a thread, unless it is done sooner than a thread is there."""
     return work(*given) if characters <= AT_ONCE else await anyio.to_thread.run_sync(work, *given)
 

@@ -1,7 +1,7 @@
 """A request that waits for translation, and the queue of all of them.
 
-    TurnQueue   requests by the key of their next units; the key whose first request has waited longest is next
-    Waiting     one request: units are taken of it, results added, and its caller answered when all are there
+TurnQueue   requests by the key of their next units; the key whose first request has waited longest is next
+Waiting     one request: units are taken of it, results added, and its caller answered when all are there
 """
 
 from __future__ import annotations

@@ -1,0 +1,124 @@
+"""Whose turn it is, and how many units each request gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.decode.job import JobPart
+from regard.serve.batcher import LARGEST_BATCH, take_shares
+from regard.serve.waiting import TurnQueue, Waiting
+
+
+class FakeJob:
+    """Units of given lengths, under given keys; results are kept as they are added."""
+
+    def __init__(self, *parts: tuple[str, Sequence[int]]) -> None:
+        self.made = 0
+        self.parts = [JobPart(key, None, self._units(lengths)) for key, lengths in parts]  # type: ignore[arg-type]
+        self.found: list[Any] = []
+
+    def _units(self, lengths: Sequence[int]) -> Iterator[Any]:
+        for length in lengths:
+            self.made += 1
+            yield SimpleNamespace(prepared=SimpleNamespace(source="x" * length))
+
+    def add(self, units: Sequence[Any], results: Sequence[Any]) -> None:
+        self.found += results
+
+    def translations(self) -> list[Any]:
+        return self.found
+
+
+class Caller:
+    """An event loop and a future in one: it keeps the answers."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = []
+
+    def call_soon_threadsafe(self, call: Any, future: Any, answer: Any) -> None:
+        self.answers.append(answer)
+
+
+def waiting_for(*parts: tuple[str, Sequence[int]]) -> Waiting:
+    job: Any = FakeJob(*parts)
+    caller: Any = Caller()
+    return Waiting(job, sum(sum(lengths) for _, lengths in parts), loop=caller, done=caller)
+
+
+def answers(waiting: Waiting) -> list[Any]:
+    caller: Any = waiting.loop
+    found: list[Any] = caller.answers
+    return found
+
+
+@given(st.lists(st.lists(st.integers(1, 300), min_size=1, max_size=30), min_size=1, max_size=70), st.integers(1, 4000))
+def test_a_batch_takes_of_each_before_it_takes_more_of_one(requests: list[list[int]], room: int) -> None:
+    chosen = [waiting_for(("same", lengths)) for lengths in requests]
+    batch = take_shares(chosen, room)
+    assert 0 < sum(len(portion.units) for portion in batch) <= LARGEST_BATCH
+    assert sum(portion.characters for portion in batch) <= room + 300 * len(chosen)
+    first = [portion.waiting for portion in batch][: len(chosen)]
+    assert first == chosen[: len(first)]
+
+
+def test_a_short_request_is_whole_in_the_first_batch_beside_many_long_ones() -> None:
+    short = waiting_for(("same", [40]))
+    take_shares([*(waiting_for(("same", [40] * 500)) for _ in range(40)), short], 4000)
+    assert short.part is None
+
+
+def test_the_end_is_seen_with_the_last_unit() -> None:
+    waiting = waiting_for(("same", [10, 10]))
+    portion = waiting.take(2, 1000)
+    assert portion is not None
+    waiting.add(portion.number, portion.units, ["a", "b"])  # type: ignore[list-item]
+    waiting.try_to_finish()
+    assert answers(waiting) == [["a", "b"]]
+
+
+def test_portions_done_in_any_order_make_one_answer_in_order() -> None:
+    waiting = waiting_for(("same", [10] * 3), ("other", [10]))
+    portions = [portion for _ in range(4) if (portion := waiting.take(1, 1000))]
+    for portion in reversed(portions):
+        waiting.try_to_finish()
+        assert not answers(waiting)
+        waiting.add(portion.number, portion.units, [portion.number])  # type: ignore[list-item]
+    waiting.try_to_finish()
+    waiting.try_to_finish()
+    assert answers(waiting) == [[0, 1, 2, 3]]
+
+
+def test_units_are_made_when_they_are_taken() -> None:
+    waiting = waiting_for(("same", [10] * 500))
+    job: Any = waiting.job
+    assert job.made == 0
+    waiting.take(5, 1000)
+    assert job.made == 6
+
+
+def test_the_key_that_has_waited_longest_is_next() -> None:
+    queue = TurnQueue()
+    some = [waiting_for((key, [10])) for key in "abacb"]
+    for waiting in some:
+        queue.append(waiting)
+    found = [[one for one, _ in queue.pop_alike(64, 4000, 100)] for _ in range(3)]
+    assert found == [[some[0], some[2]], [some[1], some[4]], [some[3]]]
+    assert len(queue) == 0
+
+
+def test_who_is_put_back_keeps_the_turn_and_who_left_has_none() -> None:
+    queue = TurnQueue()
+    some = [waiting_for(("same", [10])) for _ in range(5)]
+    for waiting in some:
+        queue.append(waiting)
+    taken = queue.pop_alike(3, 4000, 100)
+    queue.put_back(taken[1:])
+    queue.append(taken[0][0])
+    queue.discard(some[3])
+    queue.discard(some[3])
+    assert [one for one, _ in queue.pop_alike(64, 4000, 100)] == [some[1], some[2], some[4], some[0]]
