@@ -7,12 +7,12 @@ import pytest
 
 from regard.decode.likelihood import next_log_probs
 from regard.errors import InputError
-from regard.explain.again import token_log_probs_of, translated_again, word_diff
+from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
 from regard.explain.choice import word_choice
 from regard.explain.lattice import lattice
 from regard.explain.resume import resume
 from regard.explain.sentence_pair import sentence_pair
-from regard.explain.words import completed, word_by_word
+from regard.explain.words import LONGEST, begins_word, completed, word_by_word
 from regard.text.words import split_words
 from regard.translator import Translator
 from support import LINES
@@ -67,10 +67,13 @@ def test_alternatives_are_the_best_tokens_and_the_chosen_one(translator: Transla
 
 def test_an_alternative_goes_on_as_the_model_would(translator: Translator) -> None:
     pair = sentence_pair(translator, LINES[0][0])
-    starts = [(place, token) for place in (0, 2) for token in (5, pair.target_ids[place])]
-    for (place, token), way in zip(
-        starts, completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts), strict=True
-    ):
+    starts = {place: [5, pair.target_ids[place]] for place in (0, 2)}
+    begins = begins_word(pair)
+    ways = completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts, begins)
+    asked = [(place, token) for place, tokens in starts.items() for token in tokens]
+    assert [way[0] for way in ways] == [token for _, token in asked]
+    assert all(begins[way[-1]] or len(way) == LONGEST for way in ways[:1])
+    for (place, token), way in zip(asked, ways, strict=True):
         said = [*pair.target_ids[:place], token]
         for following in way[1:]:
             assert following == int(next_log_probs(pair.bundle.model, pair.source_ids, said).argmax())
@@ -79,7 +82,7 @@ def test_an_alternative_goes_on_as_the_model_would(translator: Translator) -> No
 
 def test_the_same_search_says_the_same(translator: Translator) -> None:
     pair = sentence_pair(translator, LINES[2][0])
-    assert translated_again(pair.asked, pair.bundle.model) == LINES[2][1]
+    assert translated_again(pair.asked, pair.bundle.model) == own_translation(pair.asked) == LINES[2][1]
     np.testing.assert_allclose(
         token_log_probs_of(pair, pair.bundle.model), word_by_word(pair, 0).token_log_probs, atol=1e-5
     )

@@ -38,6 +38,11 @@ def translated_again(asked: Request, model: Model, start: Sequence[int] = ()) ->
     return asked.restored(search_again(asked, model, start).ids)
 
 
+def own_translation(asked: Request) -> str:
+    """The same without any change, as the search that was taken found it."""
+    return asked.restored(asked.result.candidates[0].ids)
+
+
 def token_log_probs_of(pair: SentencePair, model: Model) -> NDArray[np.float64]:
     """(T,) of the pair's translation, EOS last."""
     return forced_log_probs(model, [pair.source_ids], [pair.target_ids])[0]

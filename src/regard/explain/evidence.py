@@ -64,7 +64,7 @@ class Evidence:
     log_probs: NDArray[np.float64]  # (W,) of each target word, with nothing blanked
     drops: NDArray[np.float64]  # (W, V) Δ
     end_drops: NDArray[np.float64]  # (V,) Δ of EOS
-    gradients: NDArray[np.float64]  # (W, V) gradient × input
+    gradients: NDArray[np.float64]  # (W, V) gradient × input; NaN where it was not asked for
     attention: NDArray[np.float64] | None  # (W, V); None where the model has none
     view: View | None
     trust: Trust | None
@@ -106,8 +106,8 @@ def evidence(
     return evidence_of(asked, asked.said(target), blank)
 
 
-def evidence_of(asked: Request, found: Said, blank: Blank = "mean") -> Evidence:
-    """For a sentence and a translation of it."""
+def evidence_of(asked: Request, found: Said, blank: Blank = "mean", gradients: bool = True) -> Evidence:
+    """For a sentence and a translation of it. Gradients take a backward pass for each target word."""
     if blank not in BLANKS:
         raise InputError(f'blank must be {" or ".join(BLANKS)}, but is "{blank}"')
     bundle, source, slots = asked.bundle, asked.source, asked.slots
@@ -138,7 +138,9 @@ def evidence_of(asked: Request, found: Said, blank: Blank = "mean") -> Evidence:
         rows[0, :-1] @ shares,
         (lost[:, :-1] @ shares).T,
         lost[:, -1],
-        gradient_times_input(bundle.model, source_ids, ids, of_word, shares, len(words)),
+        gradient_times_input(bundle.model, source_ids, ids, of_word, shares, len(words))
+        if gradients
+        else np.full((shares.shape[1], len(words)), np.nan),
         attention,
         view,
         trust,

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from regard.batch import BOS, pad_sources
 from regard.explain.evidence import read_as_mean
-from regard.models.base import Model
+from regard.models.base import Model, State
 
 Ids = Sequence[int]
 
@@ -63,25 +63,34 @@ def shares_of(model: Model, source: Ids, target: Ids, words: NDArray[np.float64]
 def _four(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int) -> list[NDArray[np.float64]]:
     """log p of each word (W,): with both, the source alone, the words before alone, neither.
 
-    Row 0 blanks nothing and row 1 the source; then for each word there is a row that blanks what stands before it, with
-    the source and without. The source is encoded twice, whole and blanked, whatever the number of rows.
+    Four rows go through the target side by side: the source as it is or blanked, and what was read as it is or blanked.
+    Where a word has further tokens, they are read unblanked by a branch of the last two. So the number of steps is at
+    most twice the number of tokens.
     """
-    count, device = words.shape[1], model.device
-    firsts = [int(np.flatnonzero(column)[0]) for column in words.T]  # the first token of each word
-    before = torch.tensor([0, 0, *firsts, *firsts], device=device)
-    blank = torch.tensor([0, 1, *[0] * count, *[1] * count], device=device)
+    device, rows = model.device, torch.arange(4, device=model.device)
+    unread = ((rows % 2) == 1)[:, None]  # (4, 1): source and before, source alone, before alone, neither
     src, mask = (tensor.to(device) for tensor in pad_sources([source, source]))
     gone = torch.zeros_like(mask)
     gone[1, tags : len(source)] = True
     with read_as_mean(model, gone):
-        state = model.start(model.encode(src, mask)).select(blank)
-    rows = []
+        state = model.start(model.encode(src, mask), beams=2)
+    chain: list[NDArray[np.float64]] = []  # (4,) for each token
+    states: list[State] = []
     for place, (read, said) in enumerate(zip([BOS, *target], target, strict=False)):
-        unread = ((place >= 1) & (place <= before))[:, None]  # (rows, 1): BOS stays
-        with read_as_mean(model, unread, "target"):
-            step = model.step(torch.full_like(before, read), state)
+        with read_as_mean(model, unread & (place > 0), "target"):  # BOS stays
+            step = model.step(torch.full_like(rows, read), state)
         state = step.state
-        rows.append(step.log_probs[:, said])
-    of_words = torch.stack(rows, dim=1).cpu().double().numpy() @ words  # (rows, T − 1) → (rows, W)
-    own = np.arange(count)
-    return [of_words[0], of_words[2 + own, own], of_words[1], of_words[2 + count + own, own]]
+        states.append(state)
+        chain.append(step.log_probs[:, said].cpu().double().numpy())
+    found = np.zeros((4, words.shape[1]))
+    for word, column in enumerate(words.T):
+        tokens = np.flatnonzero(column).tolist()
+        of_tokens = [chain[tokens[0]]]
+        branch = states[tokens[0]]
+        for token in tokens[1:]:
+            step = model.step(torch.full_like(rows, target[token - 1]), branch)
+            branch = step.state
+            blanked = step.log_probs[:, target[token]].cpu().double().numpy()
+            of_tokens.append(np.where(unread[:, 0].cpu().numpy(), blanked, chain[token]))
+        found[:, word] = np.stack(of_tokens, axis=1) @ column[tokens]
+    return list(found)

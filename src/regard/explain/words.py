@@ -18,9 +18,8 @@ How much of a word is due to the source and to the words before it is in `share.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 import torch
@@ -36,6 +35,7 @@ from regard.decode.loops import Loop, loop
 from regard.decode.word_links import word_links
 from regard.explain.sentence_pair import SentencePair
 from regard.models.base import Model
+from regard.text.pieces import SPACE
 from regard.text.slots import fill
 from regard.text.words import word_spans
 
@@ -130,14 +130,17 @@ def _alternatives(
     pair: SentencePair, log_probs: NDArray[np.float64], firsts: Sequence[int], count: int
 ) -> list[list[WordAlternative]]:
     chosen = [_most_probable(log_probs[place], pair.target_ids[place], count + SPARE) for place in firsts]
-    starts = [(place, token) for place, tokens in zip(firsts, chosen, strict=True) for token in tokens]
-    ways = iter(completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts))
+    starts: dict[int, list[int]] = {}
+    for place, tokens in zip(firsts, chosen, strict=True):  # a token that belongs to two words is the first of both
+        starts.setdefault(place, tokens)
+    ways = completed(pair.bundle.model, pair.source_ids, pair.target_ids, starts, begins_word(pair))
+    first_way = dict(zip(starts, np.cumsum([0, *map(len, starts.values())]).tolist(), strict=False))
     vocabulary, slots = pair.bundle.tokenizer.target, pair.asked.slots.target
     found = []
     for place, tokens in zip(firsts, chosen, strict=True):
         row = []
-        for token in tokens:
-            text, (label,) = _word(pair, place, next(ways)), vocabulary.labels([token], slots)
+        for number, token in enumerate(tokens, start=first_way[place]):
+            text, (label,) = _word(pair, place, ways[number]), vocabulary.labels([token], slots)
             probability = float(np.exp(log_probs[place, token]))
             row.append(WordAlternative(text, label, probability, token == pair.target_ids[place]))
         found.append(_distinct(row, count))
@@ -163,29 +166,42 @@ def _most_probable(log_probs: NDArray[np.float64], said: int, count: int) -> lis
 
 @torch.inference_mode()
 def completed(
-    model: Model, source: Sequence[int], target: Sequence[int], starts: Sequence[tuple[int, int]]
+    model: Model,
+    source: Sequence[int],
+    target: Sequence[int],
+    starts: Mapping[int, Sequence[int]],
+    begins: NDArray[np.bool_],
 ) -> list[list[int]]:
-    """For each (place, token): the token and LONGEST − 1 more that the model finds best after the target up to the
-    place and that token. EOS may be among them. Places are in order."""
+    """For each place its tokens, and after each token what the model finds best after the target up to the place and
+    that token: until all would begin a new word, at most LONGEST tokens, EOS perhaps among them. `begins` (V,): which
+    tokens begin a word or end the sentence."""
     if not starts:
         return []
-    batch = flat_batch([source], [target]).pad().to(model.device)
-    state, states = model.start(model.encode(batch.src, batch.src_mask)), []
-    wanted = {place for place, _ in starts}
-    for place, token in enumerate([BOS, *target]):
-        state = model.step(torch.tensor([token], device=model.device), state).state
-        if place in wanted:
-            copies = sum(start == place for start, _ in starts)
-            states.append(state.select(torch.zeros(copies, dtype=torch.long, device=model.device)))
-        if place == max(wanted):
-            break
-    together = reduce(lambda one, other: one.join(other), states)
-    ways = [torch.tensor([token for _, token in starts], device=model.device)]
-    for _ in range(LONGEST - 1):
-        step = model.step(ways[-1], together)
-        together = step.state
-        ways.append(step.logits.argmax(dim=-1))
-    found: list[list[int]] = torch.stack(ways, dim=1).tolist()
+    rows, device = max(map(len, starts.values())), model.device
+    batch = flat_batch([source], [target]).pad().to(device)
+    state = model.start(model.encode(batch.src, batch.src_mask), beams=rows)
+    found: list[list[int]] = []
+    for place, read in enumerate([BOS, *target]):
+        state = model.step(torch.full((rows,), read, device=device), state).state
+        if place in starts:
+            count = len(starts[place])
+            padded = [*starts[place], *[EOS] * (rows - count)]
+            ways, branch = [torch.tensor(padded, device=device)], state
+            while len(ways) < LONGEST:
+                step = model.step(ways[-1], branch)
+                branch = step.state
+                ways.append(step.logits.argmax(dim=-1))
+                if begins[ways[-1][:count].cpu().numpy()].all():
+                    break
+            found += torch.stack(ways, dim=1)[:count].tolist()
+    return found
+
+
+def begins_word(pair: SentencePair) -> NDArray[np.bool_]:
+    """(V,) whether a token begins with a space, or ends the sentence."""
+    space = SPACE.encode()
+    found = np.array([piece.startswith(space) for piece in pair.bundle.tokenizer.target.bytes])
+    found[: EOS + 1] = True
     return found
 
 

@@ -21,6 +21,7 @@ from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
 from regard.serve.inside import Asked, sentence_data, sentence_of
 from regard.serve.inside_attention import (
+    MOST_HEADS,
     Units,
     attention_answer,
     cut_answer,
@@ -37,6 +38,7 @@ from regard.serve.service import TranslationRequest
 from regard.translator import Translator
 
 MOST_CHARACTERS = 20_000  # of a text of which one sentence is explained
+MOST_LETTERS = 100  # of a word of a minimal pair
 READINGS: dict[str, RowMeaning] = {"predicting": "predicting", "having_read": "having-read"}
 
 TEXT = Field(
@@ -58,7 +60,9 @@ KIND = Field("kind", "choice", "which attention", "cross", choices=tuple(KINDS))
 
 
 async def model_of(call: Call) -> str:
-    """The one model that is asked for, by its name or by its languages."""
+    """The one model that is asked for, by its name or by its languages; where neither is given, the server's first."""
+    if call["model"] is None and call["target"] is None:
+        return call.services.pool.default
     asked = TranslationRequest([call["text"]], call["target"], call["source"], call["model"])
     (choice,) = await anyio.to_thread.run_sync(call.services.translation.choices, asked)
     models = choice.models
@@ -92,6 +96,8 @@ def words(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
 
 
 def word_choice(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    if any(len(word) > MOST_LETTERS for word in call["words"]):
+        raise FieldError("words", f"a word has more than {MOST_LETTERS} letters", status=413)
     return choice_answer(pair, model, call["words"])
 
 
@@ -110,8 +116,8 @@ def cut(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
 
 def steer(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
     heads = call["heads"]
-    if not all(type(head) is int and 1 <= head <= 1000 for head in heads):
-        raise FieldError("heads", "heads must be whole numbers from 1 on")
+    if len(heads) > MOST_HEADS or not all(type(head) is int and 1 <= head <= 1000 for head in heads):
+        raise FieldError("heads", f"heads must be at most {MOST_HEADS:,} whole numbers from 1 on")
     row = READINGS.get(call["reading"] or "")
     return steer_answer(pair, model, read_rows(call["rows"]), call["layer"], sorted(set(heads)), call["units"], row)
 
@@ -122,7 +128,7 @@ def step(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
 
 
 def evidence(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
-    return evidence_answer(pair, model, call["blank"])
+    return evidence_answer(pair, model, call["blank"], call["gradients"])
 
 
 async def alternatives(call: Call) -> Any:
@@ -212,7 +218,11 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/evidence", OWN, "What the translation loses when a source word is blanked",
         about_a_pair(evidence),
-        (*PAIR, Field("blank", "choice", "how a word is blanked", "mean", choices=BLANKS)),
+        (
+            *PAIR,
+            Field("blank", "choice", "how a word is blanked", "mean", choices=BLANKS),
+            Field("gradients", "flag", "whether to add gradient × input, which takes longer", False),
+        ),
     ),
     Endpoint(
         "POST", "/api/choice", OWN, "Which of several words the translation takes, for minimal pairs",

@@ -23,8 +23,8 @@ from regard.text.words import subword_shares, word_spans
 from regard.translator import Translator
 
 MOST_LANGUAGES = 5
-MOST_WIDTH, MOST_LENGTH = 512, 256
-MOST_REFERENCES = 10
+MOST_WIDTH, MOST_LENGTH = 256, 128
+MOST_REFERENCES, MOST_IN_BLEU = 10, 2000  # characters of one sentence
 TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no further file
 
 # ── languages ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,8 +108,8 @@ async def bleu(call: Call) -> Any:
     references = call["references"]
     if not 1 <= len(references) <= MOST_REFERENCES:
         raise FieldError("references", f"references must be one to {MOST_REFERENCES} texts, but are {len(references)}")
-    if any(len(one) > MOST_CHARACTERS for one in references):
-        raise FieldError("references", f"a reference has more than {MOST_CHARACTERS:,} characters", status=413)
+    if any(len(one) > MOST_IN_BLEU for one in references):
+        raise FieldError("references", f"a reference has more than {MOST_IN_BLEU:,} characters", status=413)
     options = {name: call[name] for name in ("tokenize", "smooth", "lowercase", "max_order", "effective_order")}
 
     def work() -> dict[str, Any]:
@@ -177,7 +177,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/bleu", OWN, "BLEU of one sentence, with its working", bleu,
         (
-            Field("hypothesis", "text", "a translation", most=MOST_CHARACTERS, example="Le chat dort."),
+            Field("hypothesis", "text", "a translation", most=MOST_IN_BLEU, example="Le chat dort."),
             Field("references", "strings", "what it is compared with", example=["Le chat dort."]),
             Field("tokenize", "choice", "how texts are cut into tokens", "13a", choices=TOKENIZERS),
             Field("smooth", "choice", "what a precision of zero counts as", "exp", choices=tuple(SMOOTHING)),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from regard.align.attention import RowMeaning, View
-from regard.explain.again import token_log_probs_of, translated_again, word_diff
+from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
 from regard.explain.cutting import Head, How, cut
 from regard.explain.edited_attention import EditedModel, Floats, Place, checked_edits, cross_parts, weights_of_words
 from regard.explain.front import TITLES, Explanation
@@ -30,6 +30,7 @@ from regard.text.words import subword_shares, word_spans
 
 Units = Literal["words", "pieces"]
 MOST_CELLS = 1_500_000  # numbers of an answer
+MOST_HEADS, MOST_ROWS = 1000, 400  # of a request
 DECIMALS = 4  # of an attention weight
 
 
@@ -131,7 +132,7 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 
 def cut_answer(pair: SentencePair, model: str, heads: Sequence[Head], how: How | None = None) -> dict[str, Any]:
     own = pair.bundle.model
-    before, old = token_log_probs_of(pair, own), translated_again(pair.asked, own)
+    before, old = token_log_probs_of(pair, own), own_translation(pair.asked)
     with cut(own, heads, how):
         after, new = token_log_probs_of(pair, own), translated_again(pair.asked, own)
     return {
@@ -167,14 +168,18 @@ def changed(pair: SentencePair, before: Floats, after: Floats, old: str, new: st
 def read_heads(given: Sequence[Any]) -> list[Head]:
     """[["cross", 1, 2], …], counted from 1."""
     found = []
+    _check_count("heads", given, MOST_HEADS)
     for one in given:
-        good = isinstance(one, list) and len(one) == 3 and one[0] in TITLES
+        good = isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and one[0] in TITLES
         if not good or not all(type(n) is int and 1 <= n <= 1000 for n in one[1:]):
             raise FieldError("heads", 'a head is [KIND, LAYER, HEAD] from 1, such as ["cross", 1, 2]')
         found.append(Head(one[0], one[1] - 1, one[2] - 1))
-    if not found:
-        raise FieldError("heads", "at least one head must be cut")
     return sorted(set(found))
+
+
+def _check_count(name: str, given: Sequence[Any], most: int) -> None:
+    if not 1 <= len(given) <= most:
+        raise FieldError(name, f"{name} must be a list of 1 to {most:,}, but there are {len(given):,}")
 
 
 # ── attention edited ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,6 +196,7 @@ class EditedRow:
 
 def read_rows(given: Sequence[Any]) -> list[EditedRow]:
     found = []
+    _check_count("rows", given, MOST_ROWS)
     for one in given:
         values = one if isinstance(one, dict) else {}
         position, weights, hidden = values.get("position"), values.get("weights"), values.get("hidden", 0)
@@ -200,8 +206,6 @@ def read_rows(given: Sequence[Any]) -> list[EditedRow]:
             raise FieldError("rows", f"a row is {shape}, with weights from 0 on")
         assert isinstance(weights, list)
         found.append(EditedRow(position, tuple(map(float, weights)), float(hidden)))
-    if not found:
-        raise FieldError("rows", "at least one row must be given")
     return found
 
 
@@ -229,7 +233,7 @@ def steer_answer(
     places = [(number, head) for number in layers for head in (chosen or range(parts[number].heads))]
     edits = checked_edits(own, _edits(pair, rows, places, units, meaning), len(pair.source_ids) + 1)
     edited: Model = EditedModel(own, edits)
-    before, old = token_log_probs_of(pair, own), translated_again(pair.asked, own)
+    before, old = token_log_probs_of(pair, own), own_translation(pair.asked)
     after, new = token_log_probs_of(pair, edited), translated_again(pair.asked, edited)
     name = "all heads" if not heads else ", ".join(f"head {head}" for head in heads)
     where = "every layer" if layer is None else f"layer {layer}"
@@ -285,6 +289,16 @@ def _edits(
 
 def step_answer(pair: SentencePair, model: str, query: Query, shown: int = 8) -> dict[str, Any]:
     """`query` counts from 0; of each vector the first `shown` numbers."""
+    maps: Sequence[Floats] = getattr(trace_of(pair), query.kind)
+    if not maps:
+        raise FieldError("kind", f"this model has no {query.kind} attention")
+    bounds = len(maps), *maps[min(query.layer, len(maps) - 1)].shape[:2]
+    for name, value, count, first in zip(
+        ("layer", "head", "position"), (query.layer, query.head, query.position), bounds, (1, 1, 0), strict=True
+    ):
+        if value >= count:
+            most = count - 1 + first
+            raise FieldError(name, f"{name} must be from {first} to {most} here, but is {value + first}")
     found = step_numbers(pair.bundle, pair.asked.source, pair.target_ids, query, pair.asked.slots)
     data = as_dict(found)
     pieces = [piece.text for piece in pair.target_pieces]

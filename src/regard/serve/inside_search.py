@@ -45,8 +45,8 @@ def lattice_answer(
     }
 
 
-def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean") -> dict[str, Any]:
-    found = evidence_of(pair.asked, pair.said, blank)
+def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradients: bool = False) -> dict[str, Any]:
+    found = evidence_of(pair.asked, pair.said, blank, gradients)
     return {
         **pair_data(pair, model),
         "blank": blank,
@@ -54,11 +54,11 @@ def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean") -> di
         "drops": numbers(found.drops),
         "end_drops": numbers(found.end_drops),
         "total": numbers(found.total),
-        "gradients": numbers(found.gradients),
+        "gradients": numbers(found.gradients) if gradients else None,
         "attention": None if found.attention is None else numbers(found.attention),
         "agreement": {
             "attention": None if found.attention is None else _agreement(found, found.attention),
-            "gradients": _agreement(found, found.gradients),
+            "gradients": _agreement(found, found.gradients) if gradients else None,
         },
         "view": view_data(pair.bundle),
         "caption": CAPTION[blank],
