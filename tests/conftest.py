@@ -4,6 +4,7 @@ line without a process of its own."""
 from __future__ import annotations
 
 import functools
+import gc
 import io
 import os
 import signal
@@ -22,13 +23,20 @@ from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
 from support import LINES, TINY, Answer, Call, write_lines
 
-settings.register_profile("regard", deadline=None)  # how long an example takes says how busy the machine is
+# How long an example takes says how busy the machine is; every run draws others.
+settings.register_profile("regard", deadline=None, max_examples=50)
 settings.load_profile("regard")
 
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as in a job of the background: its children would ignore Ctrl-C too
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """A million objects stay from here to the end; looking through them for garbage takes most of a second a time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -88,6 +96,25 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def translator(run_folder: Path) -> Translator:
     return regard.load(run_folder, device="cpu")
+
+
+@pytest.fixture
+def quick_processes(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that translate with `run_folder` need no torch and start in half a second: its conversion is made."""
+    regard.load(run_folder, device="cpu", engine="ctranslate2")
+    monkeypatch.setenv("REGARD_ENGINE", "ctranslate2")
+
+
+@pytest.fixture(scope="session")
+def _box_converted() -> None:
+    regard.load("en-fr", device="cpu", engine="ctranslate2")  # it says so once, which no test should have to expect
+
+
+@pytest.fixture
+def usual_engine(_box_converted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What users get, several times as fast as the native engine: for the model in the box, where a test asks for words
+    that do not hang on a last bit."""
+    monkeypatch.setenv("REGARD_ENGINE", "auto")
 
 
 @pytest.fixture(scope="session")

@@ -135,7 +135,7 @@ def cut(draw: st.DrawFn, text: str) -> list[tuple[int, int]]:
     return list(pairwise(edges)) if text else []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.data(), TEXT, TEXT, st.sampled_from(["predicting", "having-read"]), st.integers(0, 9))
 def test_mass_is_conserved(data, source, target, row, seed):
     source_spans, target_spans = data.draw(cut(source)), data.draw(cut(target))
@@ -146,7 +146,7 @@ def test_mass_is_conserved(data, source, target, row, seed):
     np.testing.assert_allclose(found.weights.sum(axis=1) + found.eos_mass, 1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(TEXT, TEXT, st.integers(0, 9))
 def test_one_subword_a_word_changes_nothing(source, target, seed):
     source_spans, target_spans = word_spans(source), word_spans(target)

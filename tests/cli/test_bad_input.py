@@ -458,6 +458,7 @@ def cramped(limit: int, *words: str, **environment: str) -> subprocess.Completed
     )
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_no_room_for_translations_keeps_the_old_ones(room: Path) -> None:
     (room / "out.fr").write_text("what was there\n")
     before = files(room)

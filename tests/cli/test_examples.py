@@ -29,6 +29,7 @@ SLOW = (  # training, long measurements, or the network
     "regard corpus",
     "regard demo",
     "regard explain importance",
+    "regard explain evidence --model en-fr-classic",
     "regard explain lab",
     "regard fetch",
     "regard import opus-mt",
@@ -36,6 +37,7 @@ SLOW = (  # training, long measurements, or the network
     "regard resume",
     "regard train",
 )
+pytestmark = pytest.mark.usefixtures("usual_engine")
 SHORTER = {"--minutes": "0.05"}  # the same words with less time
 
 

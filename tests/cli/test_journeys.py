@@ -129,6 +129,7 @@ def test_going_on_from_a_trained_model(tmp_path: Path, run_folder: Path, call: C
 # ------------------------------------------------------------------------------------------------ translating
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_standard_input_line_by_line(run_folder: Path) -> None:
     """Order and blank lines are kept; "\\r\\n", a BOM and a missing last "\\n" change nothing; a locale neither."""
     given = f"\ufeff{SOURCES[1]}\r\n\r\n{SOURCES[0]}\n   \n{SOURCES[2]}".encode()
@@ -204,6 +205,7 @@ def test_attention_stands_under_each_translation(run_folder: Path, call: Call) -
     assert out.endswith("\n\n")  # the empty line's translation has nothing to show
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_a_reader_that_leaves_early_is_no_error(run_folder: Path, tmp_path: Path) -> None:
     src, _ = write_lines(tmp_path, times=2000)
     words = f"translate --model {run_folder} --input {src} --beam 1".split()
@@ -218,6 +220,7 @@ def test_a_reader_that_leaves_early_is_no_error(run_folder: Path, tmp_path: Path
     assert process.returncode == 0
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_whoever_types_gets_an_answer_to_each_line(run_folder: Path) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(

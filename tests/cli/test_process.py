@@ -57,6 +57,7 @@ def test_a_swallowed_signal_comes_again(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.decode(), done.stdout) == (130, "", b"cleared up\n")
 
 
+@pytest.mark.usefixtures("quick_processes")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_stopped_command_leaves_no_temporary_file(tmp_path: Path, run_folder: Path, number: signal.Signals) -> None:
     out = tmp_path / "out.fr"
@@ -113,6 +114,7 @@ def test_a_card_cannot_act_on_a_terminal(hostile: Path, call: Call) -> None:
     assert "regard: all is well" not in answer.out.splitlines()
 
 
+@pytest.mark.usefixtures("quick_processes")
 @pytest.mark.parametrize("to_terminal", [True, False])
 def test_a_translation_cannot_act_on_a_terminal_but_is_kept_in_a_pipe(run_folder: Path, to_terminal: bool) -> None:
     """A line without letters is its own translation."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from support import Call
 
+pytestmark = pytest.mark.usefixtures("usual_engine")
 PHONE = "Call 555-0199 at 3:45 pm."
 TWO_PARAGRAPHS = "The cat is black. Thank you!\n\n  - The dog sleeps.\n"
 

@@ -44,6 +44,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_a_process_that_is_killed_goes_on(
     run_folder: Path, source: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_process_that_is_killed_goes_on(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "out.gz"]
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_workers_and_shares_give_what_one_process_gives(
     run_folder: Path, source: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

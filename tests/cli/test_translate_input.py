@@ -29,6 +29,7 @@ def translating(model: Path | str) -> Iterator[tuple[subprocess.Popen[bytes], IO
             process.kill()
 
 
+@pytest.mark.usefixtures("quick_processes")
 def test_each_line_of_a_pipe_is_answered_before_the_next_is_written(run_folder: Path) -> None:
     with translating(run_folder) as (process, given, answered):
         for source, target in LINES[:3]:

@@ -158,7 +158,7 @@ def test_processes_only_for_more_than_a_few_chunks(tokenizer: Tokenizer, monkeyp
 TEXTS = st.text() | st.sampled_from(["", "\n", "a\0b", SLOTS[0], "\U0001f600"])
 
 
-@settings(max_examples=30)
+@settings(max_examples=10)
 @given(st.lists(st.tuples(st.integers(0, 2**60), TEXTS, TEXTS)))
 def test_a_chunk_arrives_as_it_was_sent(texts: list[tuple[int, str, str]]) -> None:
     chunk = TextChunk(5, 9, texts)

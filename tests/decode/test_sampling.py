@@ -125,10 +125,10 @@ def test_samples_come_as_often_as_they_should(options: dict[str, float]) -> None
 def test_sentences_and_seeds_are_drawn_independently() -> None:
     """One sample each of many sentences, which the model takes for the same one."""
     model = TwoWords()
-    sources = [[4, a, b, c] for a, b, c in product(range(3, 16), repeat=3)]
+    sources = [[4, a, b, c] for a, b, c in product(range(3, 13), repeat=3)]
     found = Counter(hypotheses[0].ids for hypotheses in sample(model, *pad_sources(sources), seed=2))
     within_chance(found, model.outputs(4))
-    by_seed = Counter(sample(model, *pad_sources([[4]]), seed=seed)[0][0].ids for seed in range(1500))
+    by_seed = Counter(sample(model, *pad_sources([[4]]), seed=seed)[0][0].ids for seed in range(600))
     within_chance(by_seed, model.outputs(4))
 
 

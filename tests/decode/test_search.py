@@ -189,7 +189,7 @@ def test_a_wide_beam_is_exhaustive_search(seed: int, alpha: float) -> None:
     assert len({h.ids for h in found}) == 20
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(st.integers(0, 10_000), st.integers(1, 5), st.integers(1, 7), st.permutations(range(9)))
 def test_neither_neighbours_nor_order_nor_refills_change_a_result(
     seed: int, beam: int, together: int, order: list[int]

@@ -32,9 +32,10 @@ def test_too_few_pairs_tell_nothing() -> None:
 def test_pairs_thrown_together_are_not_judged_one_by_one() -> None:
     """Where nothing goes together, no pair is worse than the others: there is nothing to learn from."""
     text = clean()
-    targets = [tgt for _, tgt in text.train]
+    train = text.train[:1500]
+    targets = [tgt for _, tgt in train]
     random.Random(3).shuffle(targets)
-    found = judge_pairs([[(src, tgt) for (src, _), tgt in zip(text.train, targets, strict=True)]])
+    found = judge_pairs([[(src, tgt) for (src, _), tgt in zip(train, targets, strict=True)]])
     assert found is not None
     assert not found.together
     assert found.misaligned() == []

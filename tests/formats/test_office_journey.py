@@ -22,7 +22,7 @@ from regard.formats.translate_document import Translate, translate_document
 
 @pytest.fixture(scope="module")
 def translate() -> Translate:
-    translator = regard.load("en-fr", device="cpu")
+    translator = regard.load("en-fr", device="cpu", engine="ctranslate2")
 
     def translated(texts: list[str], wrapped: bool) -> list[Translation]:
         return translator.translate(texts, split="wrapped" if wrapped else "sentences")

@@ -177,7 +177,7 @@ def test_table_as_json():
 # ------------------------------------------------------------------------------- kinds of words
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     texts(4),
     EDGES,

@@ -132,19 +132,17 @@ def test_batch_of_one_equals_batch_of_many(model: Model, batch: Batch) -> None:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("rows", [[2, 0], [1, 1, 0, 2], [0, 1, 2], [2]])
-def test_select_commutes_with_step(model: Model, batch: Batch, rows: list[int]) -> None:
-    index = torch.tensor(rows)
+def test_select_commutes_with_step(model: Model, batch: Batch) -> None:
     start, bos = model.start(model.encode(batch.src, batch.src_mask)), torch.full((len(batch),), BOS)
-    first = model.step(bos, start)
-    close(model.step(bos[index], start.select(index)).log_probs, first.log_probs[index])  # before the first step
-    token = batch.tgt_in[:, 1]
-    then_select = model.step(token, first.state).log_probs[index]
-    select_then = model.step(token[index], first.state.select(index)).log_probs
-    close(select_then, then_select)
-    again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
-    close(model.step(token[index].flip(0), again).log_probs, then_select.flip(0))
-    close(model.step(token, first.state).log_probs[index], then_select)  # the old state is untouched
+    first, token = model.step(bos, start), batch.tgt_in[:, 1]
+    second = model.step(token, first.state).log_probs
+    for rows in ([2, 0], [1, 1, 0, 2], [0, 1, 2], [2]):
+        index = torch.tensor(rows)
+        close(model.step(bos[index], start.select(index)).log_probs, first.log_probs[index])  # before the first step
+        close(model.step(token[index], first.state.select(index)).log_probs, second[index])
+        again = first.state.select(index).select(torch.arange(len(rows)).flip(0))  # and once more, reordered
+        close(model.step(token[index].flip(0), again).log_probs, second[index].flip(0))
+        close(model.step(token, first.state).log_probs, second)  # the old state is untouched
 
 
 @torch.inference_mode()
@@ -185,7 +183,7 @@ def test_rows_and_sentences_change_places(model: Model, batch: Batch, room: int 
 
 
 @torch.inference_mode()
-def test_which_attention_there_is(model: Model, batch: Batch, request: pytest.FixtureRequest) -> None:
+def test_which_attention_there_is_and_is_declared(model: Model, batch: Batch, request: pytest.FixtureRequest) -> None:
     maps = model.attention(batch)
     named = request.node.callspec.params["model"]
     assert bool(maps.cross) == (named not in WITHOUT_ATTENTION)
@@ -195,11 +193,6 @@ def test_which_attention_there_is(model: Model, batch: Batch, request: pytest.Fi
     if named.startswith(ONE_LOOK):
         assert maps.encoder == maps.decoder == []
         assert [weights.shape[1] for weights in maps.cross] in ([], [1])
-
-
-@torch.inference_mode()
-def test_what_is_declared_of_attention_is_so(model: Model, batch: Batch) -> None:
-    maps = model.attention(batch)
     assert model.has_attention == bool(maps.cross)
     if any(isinstance(part, Ensemble) for part in model.modules()):
         with pytest.raises(InputError, match="name one of its members"):
@@ -227,9 +220,10 @@ def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batc
         assert (weights.masked_select(~batch.src_mask[:, None, None].expand_as(weights)) == 0).all()
     for weights in maps.decoder:  # nobody looks ahead
         assert (weights.triu(1) == 0).all()
-    _, untraced = stepwise(model, batch)
+    plain, untraced = stepwise(model, batch)
     assert untraced == [None] * batch.tgt_in.shape[1]
-    _, traced = stepwise(model, batch, trace=True)
+    recorded, traced = stepwise(model, batch, trace=True)
+    close(plain[batch.tgt_mask], recorded[batch.tgt_mask])  # the fused kernel and the visible equation
     if not maps.cross:
         assert traced == untraced
         return
@@ -237,14 +231,6 @@ def test_attention_is_given_when_asked_and_sums_to_one(model: Model, batch: Batc
     forced = torch.stack(maps.cross, dim=1)
     mask = batch.tgt_mask[:, None, None].expand(forced.shape[:-1])
     close(stepped[mask], forced[mask])
-
-
-def test_recording_does_not_change_the_output(model: Model, batch: Batch) -> None:
-    """`attention` runs the visible equation, `forward` the fused kernel: steps tie the two together."""
-    with torch.inference_mode():
-        plain = stepwise(model, batch)[0]
-        traced = stepwise(model, batch, trace=True)[0]
-    close(plain[batch.tgt_mask], traced[batch.tgt_mask])
 
 
 def test_every_parameter_learns(model: Model, batch: Batch) -> None:
@@ -280,10 +266,10 @@ def test_presets_can_be_made(architecture: str) -> None:
     section, presets, constructor = ARCHITECTURES[architecture]
     assert {"tiny", "small"} < set(presets)
     assert section() == presets["small"]
-    for config in presets.values():
-        assert isinstance(config, section)
+    assert all(isinstance(config, section) for config in presets.values())
+    for name in ("tiny", "small"):  # the others in test_architectures_page.py
         with torch.device("meta"):
-            model = constructor(config, 3200, 3200, True)
+            model = constructor(presets[name], 3200, 3200, True)
         assert model.flops(20, 20) > 0
 
 
