@@ -113,8 +113,9 @@ def test_the_server_is_ready_when_all_was_loaded_and_stays_so(
         assert not pool.ready
         await pool.preload()
         assert pool.ready
-        pool.models[MODEL].loaded = None
+        kept, pool.models[MODEL].loaded = pool.models[MODEL].loaded, None  # as if it had been idle
         assert pool.ready
+        pool.models[MODEL].loaded = kept
 
     in_pool(loader, work, preload=(MODEL,))
     assert loader.loads == 2
