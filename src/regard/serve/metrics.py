@@ -29,11 +29,12 @@ __all__ = ["CONTENT_TYPE_LATEST", "count_request", "exposition"]
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+STATM, PAGE = Path("/proc/self/statm"), 4096 if os.name != "posix" else os.sysconf("SC_PAGE_SIZE")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 registry = CollectorRegistry()
 if not os.environ.get(FOLDER):
-    ProcessCollector(registry=registry)  # memory, CPU and open files of this process
+    ProcessCollector(registry=registry)  # CPU time, open files and more of this process
 
 REQUESTS = Counter(
     "regard_requests", "Requests that were answered.", ("method", "endpoint", "status"), registry=registry
@@ -74,6 +75,12 @@ QUEUE = Gauge(
 MODELS = Gauge(
     "regard_models_loaded", "Models in memory, of all workers.", multiprocess_mode="livesum", registry=registry
 )
+MEMORY = Gauge(
+    "regard_memory_bytes",
+    "Resident memory, of all workers; pages that they share are counted for each.",
+    multiprocess_mode="livesum",
+    registry=registry,
+)
 REFUSED = Counter(
     "regard_refused",
     "Requests that were refused or cut off: requests, characters (limits of a client), size, slow (the request did not "
@@ -104,8 +111,17 @@ def count_request(scope: Scope, notes: RequestNotes, status: int, seconds: float
     method = scope["method"] if scope["method"] in METHODS else "other"
     REQUESTS.labels(method, endpoint, str(status or 499)).inc()
     REQUEST_SECONDS.labels(endpoint).observe(seconds)
+    MEMORY.set(resident_bytes())
     if reason := notes.refused or OF_STATUS.get(status):
         REFUSED.labels(reason).inc()
+
+
+def resident_bytes() -> int:
+    """How much memory this process has; 0 where the system does not say it in Linux's way."""
+    try:
+        return int(STATM.read_bytes().split()[1]) * PAGE
+    except OSError:
+        return 0
 
 
 def exposition() -> bytes:
