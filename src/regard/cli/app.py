@@ -27,6 +27,7 @@ from regard.cli.import_model import import_
 from regard.cli.info import info
 from regard.cli.lexicon import lexicon
 from regard.cli.pack import pack
+from regard.cli.page import page
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
 from regard.cli.score import score
 from regard.cli.serve import ServeCommand, serve
@@ -34,7 +35,7 @@ from regard.cli.train import resume, train
 from regard.cli.translate import translate
 
 GROUPS: dict[str, tuple[Callable[..., None] | typer.Typer, ...]] = {
-    "Translate": (translate, serve, info, lexicon, pack, import_, export),
+    "Translate": (translate, serve, page, info, lexicon, pack, import_, export),
     "Train": (train, resume, doctor, bench, fetch, clean),
     "Measure": (bleu, score, compare),
     "Explain": (explain, align),

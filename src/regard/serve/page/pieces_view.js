@@ -2,11 +2,12 @@
 
 import { h } from "./dom.js";
 import { live, panel } from "./live.js";
+import { modelName } from "./models.js";
 
 export function piecesView() {
   const view = live({
     question: (sel) =>
-      sel.text.trim() ? { path: "/api/tokens", body: { model: sel.model || undefined, text: sel.text } } : null,
+      sel.text.trim() ? { path: "/api/tokens", body: { model: modelName(sel.model), text: sel.text } } : null,
     draw: (answer) =>
       h(
         "ol",

@@ -1,6 +1,7 @@
 // What the page asks for a selection: one function for each question, so that a page saved as one file can hold exactly
 // the answers that its panels will ask for.
 
+import { modelName } from "./models.js";
 import { chosenText } from "./state.js";
 
 /** @typedef {{path: string, body: object}} Question */
@@ -9,7 +10,7 @@ import { chosenText } from "./state.js";
 function about(sel) {
   const chosen = chosenText(sel);
   return {
-    model: sel.model || undefined,
+    model: modelName(sel.model),
     text: sel.text,
     sentence: sel.sentence,
     beam: sel.beam || undefined,
@@ -29,7 +30,7 @@ export const translation = (sel, model = sel.model) =>
   sel.text.trim()
     ? {
         path: "/api/translate",
-        body: { model: model || undefined, text: sel.text, glossary: sel.glossary.trim() || undefined },
+        body: { model: modelName(model), text: sel.text, glossary: sel.glossary.trim() || undefined },
       }
     : null;
 
@@ -61,7 +62,7 @@ export const alternatives = (sel, prefix) => {
 export const choice = (sel, text) => {
   const words = sel.choices.split(/[\s,]+/).filter(Boolean);
   return text.trim() && words.length > 1
-    ? { path: "/api/choice", body: { model: sel.model || undefined, text, sentence: 0, words } }
+    ? { path: "/api/choice", body: { model: modelName(sel.model), text, sentence: 0, words } }
     : null;
 };
 
@@ -76,7 +77,7 @@ export const bleu = (sel, hypothesis) => {
 export const positions = () => ({ path: "/api/positions", body: { width: 64, length: 64 } });
 
 export const neighbours = (sel) =>
-  sel.text.trim() ? { path: "/api/neighbours", body: { model: sel.model || undefined, text: sel.text } } : null;
+  sel.text.trim() ? { path: "/api/neighbours", body: { model: modelName(sel.model), text: sel.text } } : null;
 
 /** "cross.2.4 encoder.1.1" → [["cross", 2, 4], ["encoder", 1, 1]] */
 export function headsOf(written) {

@@ -3,6 +3,7 @@
 import { ApiError, ask } from "./api.js";
 import { shownMap } from "./attention_view.js";
 import { button, h, show } from "./dom.js";
+import { modelName } from "./models.js";
 import { current } from "./state.js";
 import { diffLine, dropText } from "./words.js";
 import { percent } from "./text.js";
@@ -75,7 +76,7 @@ export function steering(attention) {
       return show(result, h("p", { class: "note warm" }, "Give at least one word some weight."));
     const sel = current();
     const body = {
-      model: sel.model || undefined,
+      model: modelName(sel.model),
       text: sel.text,
       sentence: sel.sentence,
       translation: answer.how === "forced" ? answer.translation : undefined,

@@ -1,0 +1,46 @@
+"""`regard page`: the page of the server as one file, for a lecture without a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regard.cli.options import Device
+from regard.cli.process import warn
+from regard.errors import InputError
+
+
+def page(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a model in the box.")],
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]…", help="The texts; without one, those of the lessons.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, such as site.html.")] = ...,  # type: ignore[assignment]
+    device: Device = "auto",
+) -> None:
+    """Write the page of `regard serve` as one file that needs no server.
+
+    It holds the answers for these texts: translations, alternatives, attention, cut heads, the search, evidence and
+    the lessons. A browser opens it from the disk; it loads and sends nothing.
+
+    \b
+      regard page en-fr --out lecture.html
+      regard page en-fr --out lecture.html "The cat sleeps." "I see him every day."
+    """
+    from regard.course.lessons import sentences
+    from regard.files import write_atomically
+    from regard.serve.saved_page import saved_page
+    from regard.serve.settings import ServeConfig
+
+    if out.is_dir():
+        raise InputError(f"--out must be a file, but {out} is a folder; give a name such as {out / 'site.html'}")
+    texts = list(text or sentences())
+
+    def told(done: int) -> None:
+        warn(f"{done} of {len(texts)} texts: {texts[done]}" if done < len(texts) else f"all {done} texts are done")
+
+    made = saved_page(ServeConfig(models=(model,), preload=(model,), timeout=600.0, device=device), texts, told)
+    write_atomically(out, lambda path: path.write_text(made, encoding="utf-8"))
+    typer.echo(f"{out}: {len(made.encode('utf-8')) / 1e6:.1f} MB, {len(texts)} texts")

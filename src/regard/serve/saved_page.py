@@ -1,0 +1,147 @@
+"""The page with the answers for some texts, as one file: for a lecture without a server.
+
+    texts ─▶ questions, as the page's own questions.js asks them ─▶ the application, in this process ─▶ one file
+
+The questions must be those of `page/questions.js`, letter by letter, or the page will not find its answers; a browser
+test opens a saved page and finds that every panel has something to show.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from starlette.applications import Starlette
+
+from regard.course.lessons import lessons
+from regard.errors import InputError
+from regard.serve.app import create_app
+from regard.serve.one_file import with_answers
+from regard.serve.settings import ServeConfig
+
+Answer = dict[str, Any]
+Ask = Callable[[str, Answer | None], Awaitable[Answer | None]]
+
+
+def saved_page(config: ServeConfig, texts: Sequence[str], progress: Callable[[int], None] = lambda done: None) -> str:
+    """The page about the one model of the config and these texts. `progress` is told how many texts are done."""
+    if len(config.models) != 1:
+        raise InputError(f"a page is saved with one model, but {len(config.models)} are given")
+    if not all(text.strip() for text in texts):
+        raise InputError("a text for the page is empty; give at least one sentence")
+    return with_answers(asyncio.run(_all_answers(config, texts, progress)))
+
+
+async def _all_answers(config: ServeConfig, texts: Sequence[str], progress: Callable[[int], None]) -> list[Answer]:
+    app = create_app(config)
+    kept: list[Answer] = []
+
+    async def ask(path: str, body: Answer | None) -> Answer | None:
+        """Keep what is answered. What the model cannot answer, the page asks and is refused likewise."""
+        status, answer = await in_process(app, path, body)
+        if status == 200:
+            kept.append({"path": path, "body": body, "answer": answer})
+        elif status >= 500:
+            raise InputError(f"{path} was not answered: {answer['error']['message']}")
+        return answer if status == 200 else None
+
+    async with app.state.services.running():
+        model = (await ask("/api/models", None) or {})["default"]
+        for path, body in ((("/api/lessons"), None), ("/api/positions", {"width": 64, "length": 64})):
+            await ask(path, body)
+        for done, text in enumerate(texts):
+            progress(done)
+            await about_text(ask, model, text)
+        progress(len(texts))
+    return kept
+
+
+async def about_text(ask: Ask, model: str, text: str) -> None:
+    """All that the panels ask about a text and its sentences."""
+    translated = await ask("/api/translate", {"model": model, "text": text})
+    if translated is None:
+        raise InputError(f'there is no translation of "{text}" for the page')
+    await ask("/api/tokens", {"model": model, "text": text})
+    for number in range(len(translated["translations"][0]["sentences"])):
+        await about_sentence(ask, {"model": model, "text": text, "sentence": number})
+    for pair in pairs_of_lessons():
+        if text in pair["texts"]:
+            await ask("/api/choice", {"model": model, "text": text, "sentence": 0, "words": pair["words"]})
+
+
+async def about_sentence(ask: Ask, about: Answer) -> None:
+    words = await ask("/api/words", about)
+    for path in ("/api/lens", "/api/evidence"):
+        await ask(path, about)
+    maps = None
+    for more in views():
+        found = await ask("/api/attention", {**about, **more})
+        maps = maps or found
+    lattice = await ask("/api/lattice", about)
+    for place in range(1, len(lattice["nbest"]) if lattice else 0):
+        for path, more in (("/api/words", {}), ("/api/attention", {"kind": "cross"})):
+            await ask(path, {**about, **more, "hypothesis": place})
+    for word in words["words"] if words else ():
+        if word["span"]:
+            prefix = words["translation"][: word["span"][0]] if words else ""
+            await ask("/api/alternatives", {**about, "prefix": prefix, "count": 6})
+    if maps:
+        await about_heads(ask, about, maps)
+
+
+async def about_heads(ask: Ask, about: Answer, maps: Answer) -> None:
+    """The numbers of every step of the view that is shown first, and the sentence without each head."""
+    chosen = maps["chosen"]
+    view = {"kind": maps["kind"], "layer": chosen["layer"], "head": chosen["head"] or 1}
+    first = await ask("/api/step", {**about, **view, "position": 0})
+    for position in range(1, len(first["positions"]) if first else 0):
+        await ask("/api/step", {**about, **view, "position": position})
+    heads = [[maps["kind"], one["layer"], one["head"]] for layer in maps["layers"] for one in layer]
+    for head in heads:
+        await ask("/api/cut", {**about, "heads": [head]})
+    await ask("/api/cut", {**about, "heads": heads, "how": "uniform"})
+
+
+def views() -> Iterator[Answer]:
+    """The maps that can be switched to."""
+    for units in ({}, {"units": "pieces"}):
+        for reading in ({}, {"reading": "predicting"}, {"reading": "having_read"}):
+            yield {"kind": "cross", **units, **reading}
+        for kind in ("encoder", "decoder"):
+            yield {"kind": kind, **units}
+
+
+def pairs_of_lessons() -> list[Answer]:
+    """The minimal pairs of the lessons: two texts and the words between which they decide."""
+    starts = [lesson["start"] for lesson in lessons()["lessons"] if "pair" in lesson["start"]]
+    return [{"texts": (one["text"], one["pair"]), "words": one["choices"].split()} for one in starts]
+
+
+async def in_process(app: Starlette, path: str, body: Answer | None) -> tuple[int, Any]:
+    """What the application answers, without a network."""
+    sent = json.dumps(body).encode("utf-8") if body is not None else b""
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "http", "path": path,
+        "raw_path": path.encode(), "query_string": b"", "root_path": "", "method": "GET" if body is None else "POST",
+        "headers": [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80), "state": {},
+    }  # fmt: skip
+    waiting = [{"type": "http.request", "body": sent, "more_body": False}]
+    status, received = 0, b""
+
+    async def receive() -> Any:
+        if not waiting:
+            await asyncio.Event().wait()  # nobody hangs up
+        return waiting.pop()
+
+    async def send(message: Any) -> None:
+        nonlocal status, received
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        else:
+            received += message.get("body", b"")
+
+    await app(scope, receive, send)
+    return status, json.loads(received)
