@@ -8,11 +8,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev demo test test-long test-lowest check house bench clean
+.PHONY: help install install-dev demo test test-long test-browser test-lowest check house bench clean
 help:
 	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test         run the tests"
 	@echo "make test-long    run the tests that train, kill or restart whole runs"
+	@echo "make test-browser run the page in a real browser (needs chromium)"
 	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make check        formatting, lint, types, layers, order of the package"
 	@echo "make house        sizes, cycles, duplicates and clashes, as a table"
@@ -46,6 +47,11 @@ test: install-dev  # a file's tests go to one worker, so what they share is made
 
 test-long: install-dev
 	$(BIN)/python -m pytest $(WORKERS) -m long
+
+test-browser: install-dev
+	@test -x $${REGARD_CHROMIUM:-/usr/bin/chromium} || { echo "chromium is missing: apt-get install chromium, or name another: \
+	  make test-browser REGARD_CHROMIUM=/path/to/chromium" >&2; exit 2; }
+	$(BIN)/python -m pytest tests/browser -m browser
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest $(WORKERS)

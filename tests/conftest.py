@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib.util
 import io
 import os
 import signal
@@ -22,6 +23,9 @@ from regard.cli import main
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
 from support import LINES, TINY, Answer, Call, write_lines
+
+# the browser tests need more than the other ones (pip install regard[browser])
+collect_ignore = [] if importlib.util.find_spec("playwright") else ["browser"]
 
 # How long an example takes says how busy the machine is; every run draws others.
 settings.register_profile("regard", deadline=None, max_examples=50)

@@ -1,0 +1,57 @@
+"""A real server, Debian's chromium, and one page a test. `make test-browser` runs these; `make test` does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from browsing import CHROMIUM, Open, RunningServer
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[RunningServer]:
+    made = RunningServer("en-fr-classic", "fr-en")
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"{CHROMIUM} is missing; install it with: apt-get install chromium", pytrace=False)
+    expect.set_options(timeout=30_000)  # explanations take their time on a busy machine
+    with sync_playwright() as play:
+        made = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def open_page(server: RunningServer, browser: Browser) -> Iterator[Open]:
+    """Open the page at a place with a selection. What goes wrong in it, or leaves the origin, fails the test."""
+    wrong: list[str] = []
+    contexts = []
+
+    def start(view: str = "translate", /, *, width: int = 1280, scheme: str = "light", **selection: object) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("request", lambda request: wrong.append(f"left: {request.url}") if left(request.url) else None)
+        page.on("console", lambda line: wrong.append(line.text) if "Content Security Policy" in line.text else None)
+        page.goto(f"{server.address}#/{view}?{urlencode(selection)}")
+        return page
+
+    def left(url: str) -> bool:
+        return not url.startswith((server.address, "blob:", "data:"))
+
+    yield start
+    for context in contexts:
+        context.close()
+    assert wrong == []

@@ -1,0 +1,247 @@
+"""The entrance *Look inside*: the panels, and interactions 4 to 11, 13 and 15."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from browsing import CAT, Open, see
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_word_shows_its_shares_and_alternatives(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    page.locator("#panel-words .target").get_by_text("noir", exact=True).click()
+    card = page.locator("#panel-words .card")
+    expect(card).to_contain_text(re.compile(r"% from the source"))
+    expect(card).to_contain_text(re.compile(r"% from the words before"))
+    expect(card.locator(".alternatives li").nth(1)).to_be_visible()
+    expect(page).to_have_url(re.compile("word=2"))
+
+
+def test_the_map_says_which_view_it_is_and_its_error_rate(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "align")
+    caption = page.locator("#panel-align .caption").first
+    expect(caption).to_have_text(re.compile(r"layer \d · head \d · having read · AER [\d.]+% on .* · EOS mass"))
+    page.locator("#panel-align").get_by_text("predicting", exact=True).click()
+    expect(caption).to_have_text(re.compile("predicting · AER not evaluated"))
+    expect(page).to_have_url(re.compile("reading=predicting"))
+
+
+def test_the_map_is_a_grid_that_arrow_keys_walk(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "align")
+    grid = page.locator("#panel-align").get_by_role("grid")
+    expect(grid.get_by_role("columnheader").nth(1)).to_have_text("The")
+    cells = grid.locator("td")
+    cells.first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert float(page.evaluate("document.activeElement.textContent")) > 0.5  # chat, cat
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("word=1&source=2"))
+    expect(page.locator("#panel-words .target [aria-pressed=true]")).to_have_text("chat")
+
+
+def test_every_row_that_is_drawn_sums_to_one(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "align")
+    rows = page.locator("#panel-align .heat tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('td')].map(cell => parseFloat(cell.textContent)))"
+    )
+    assert len(rows) == 9
+    assert all(math.isclose(sum(row), 1, abs_tol=0.06) for row in rows)  # two decimals each
+
+
+def test_a_row_that_is_no_distribution_is_not_drawn(open_page: Open) -> None:
+    page = open_page("inside")
+
+    def spoiled(route: Route) -> None:
+        answer = route.fetch()
+        changed = answer.json()
+        for one in (*(head for layer in changed["layers"] for head in layer), *changed["means"]):
+            one["values"][0][0] = 7.0
+            one["values"][1][0] = None
+        route.fulfill(response=answer, json=changed)
+
+    page.route("**/api/attention", spoiled)
+    page.get_by_label("Text to translate").fill(CAT)
+    see(page, "align")
+    undrawn = page.locator("#panel-align .undrawn")
+    expect(undrawn.first).to_have_text(re.compile("not drawn: sums to 7"))
+    expect(undrawn.nth(1)).to_have_text("not drawn: not numbers")
+
+
+def test_keys_go_through_layers_heads_and_results(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "align")
+    page.locator("#main").focus()
+    page.keyboard.press("]")
+    expect(page).to_have_url(re.compile("layer=2"))
+    page.keyboard.press(".")
+    expect(page.locator("#live")).to_have_text(re.compile("layer 2, head"))
+    page.keyboard.press("j")
+    expect(page).to_have_url(re.compile("hypothesis=1"))
+    page.keyboard.press("k")
+    expect(page).not_to_have_url(re.compile("hypothesis="))
+    page.keyboard.press("/")
+    expect(page.get_by_label("Text to translate")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+
+
+def test_a_head_is_cut_and_restored(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "heads")
+    panel = page.locator("#panel-heads")
+    panel.get_by_role("button", name=re.compile("^layer 1 head 2")).click()
+    panel.get_by_role("button", name="Cut head 2 of layer 1").click()
+    expect(panel.locator(".card")).to_contain_text("log p")
+    expect(page).to_have_url(re.compile("cut=cross.1.2"))
+    panel.get_by_role("button", name="Restore head 2 of layer 1").click()
+    expect(panel.get_by_text("No head is cut.")).to_be_visible()
+
+
+def test_attention_is_edited_by_hand(open_page: Open) -> None:
+    page = open_page("inside", text=CAT, word=1)
+    see(page, "align")
+    page.get_by_text("Edit a row by hand").click()
+    sliders = page.locator("#steering input[type=range]")
+    expect(sliders).to_have_count(9)
+    for number in range(9):
+        sliders.nth(number).fill("1" if number == 7 else "0")  # sofa
+    page.get_by_role("button", name="Translate with this attention").click()
+    expect(page.locator("#steering .card")).to_contain_text(
+        re.compile("It (says something else now|still says the same)")
+    )
+    expect(page.locator("#steering .card")).to_contain_text("log p")
+
+
+def test_a_source_word_is_blanked(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "evidence")
+    panel = page.locator("#panel-evidence")
+    panel.get_by_role("button", name=re.compile("^blank black")).click()
+    expect(panel.locator(".note").first).to_contain_text("Without “black”")
+    expect(panel.locator(".note").first).to_contain_text("“noir”")
+    expect(panel).to_contain_text("Spearman’s ρ")
+
+
+def test_a_minimal_pair_stands_side_by_side(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "self")
+    page.get_by_role("button", name="Use the example").click()
+    cards = page.locator("#panel-self .card")
+    expect(cards).to_have_count(2)
+    expect(cards.nth(0)).to_contain_text("tired")
+    expect(cards.nth(1)).to_contain_text("wide")
+    expect(cards.nth(1)).to_contain_text("elle")
+    expect(page.locator("#panel-self .arc").first).to_be_attached()
+
+
+def test_a_branch_that_was_given_up_goes_on(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "beam")
+    panel = page.locator("#panel-beam")
+    panel.locator(".node.given-up").first.click()
+    expect(panel.locator(".card")).to_contain_text("log p of the token")
+    panel.get_by_role("button", name="Go on from here").click()
+    expect(panel.get_by_text("From there it goes on to")).to_be_visible()
+    panel.get_by_role("button", name="Take this translation into all panels").click()
+    expect(page.get_by_text("This is your own choice")).to_be_visible()
+
+
+def test_another_result_loads_its_own_attention(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "beam")
+    second = page.locator("#panel-beam tbody tr").nth(1).locator(".reading").inner_text()
+    page.get_by_role("button", name="Show result 2 in all panels").click()
+    rows = page.locator("#panel-align .heat tbody th")
+    expect(rows.first).to_be_attached()
+    expect(page.locator("#panel-words .target")).to_have_text(spaced(second))
+
+
+def spaced(sentence: str) -> re.Pattern[str]:
+    """The words of a sentence, whatever stands between them."""
+    return re.compile(r"\s*".join(map(re.escape, re.findall(r"\w+|[^\w\s]", sentence))))
+
+
+def test_every_layer_says_what_it_would_say(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "lens")
+    grid = page.locator("#panel-lens").get_by_role("grid")
+    top = grid.locator("tbody tr").first  # the last layer is the model itself
+    assert top.locator("td.right").count() >= 8
+    grid.locator("td").nth(3).click()
+    expect(page.locator("#panel-lens .card tr")).to_have_count(5)
+
+
+def test_a_step_is_written_out(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "step")
+    panel = page.locator("#panel-step")
+    weights = panel.locator("td.weight").evaluate_all("cells => cells.map(cell => parseFloat(cell.textContent))")
+    assert math.isclose(sum(weights), 1, abs_tol=0.01)
+    panel.get_by_role("slider").press("ArrowRight")
+    expect(panel).to_contain_text("Step 2 of")
+
+
+def test_bleu_is_counted_before_the_reader(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see_reference(page, "Le chat noir dort sur le vieux canapé.")
+    expect(page.locator("#panel-bleu .score b")).to_have_text("100.0")
+    see_reference(page, "Un chien blanc mange.")
+    expect(page.locator("#panel-bleu .ngram.none").first).to_be_visible()
+
+
+def see_reference(page: Page, text: str) -> None:
+    page.locator("#panel-bleu").scroll_into_view_if_needed()
+    page.get_by_label("Reference translation").fill(text)
+    expect(page.locator("#panel-bleu .score")).to_be_visible()
+
+
+def test_positions_are_drawn(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "positions")
+    expect(page.get_by_role("img", name=re.compile("Sinusoidal"))).to_be_visible()
+    assert page.locator("#panel-positions polyline").count() >= 1
+
+
+def test_training_pairs_are_shown_or_said_to_be_missing(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    see(page, "evidence")
+    expect(page.locator("#panel-evidence").get_by_text(re.compile("pairs|similarity")).last).to_be_visible()
+
+
+def test_two_models_stand_side_by_side(open_page: Open) -> None:
+    page = open_page("inside", text=CAT)
+    page.get_by_role("combobox", name="A second model").select_option("fr-en")
+    expect(page.get_by_text("Beside it: fr-en")).to_be_visible()
+
+
+def test_a_link_opens_exactly_this_view(open_page: Open) -> None:
+    page = open_page("inside", text=CAT, layer=2, head=3, reading="predicting", units="pieces", word=1)
+    see(page, "align")
+    caption = page.locator("#panel-align .caption").first
+    expect(caption).to_have_text(re.compile("layer 2 · head 3 · predicting .* subwords"))
+    page.get_by_role("button", name="Copy the link to this view").click()
+    expect(page.get_by_text("The link to exactly this view is copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_a_sentence_that_is_too_long_is_refused_in_words(open_page: Open) -> None:
+    page = open_page("inside", text="the cat and " * 300 + "the dog sleep")
+    expect(page.locator("#panel-words .note").first).to_be_visible()
+    expect(page.locator("#panel-words .note").first).to_contain_text(re.compile("tokens|words|long"))
+
+
+def test_nothing_typed_is_said_calmly(open_page: Open) -> None:
+    page = open_page("inside")
+    expect(page.locator("#panel-words")).to_contain_text("Type a sentence above to see this.")

@@ -1,0 +1,122 @@
+"""The entrance *Translate*: interactions 1 to 3, 12 and 14, files, and a server that goes away."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from browsing import CAT, Open, RunningServer
+
+pytestmark = pytest.mark.browser
+
+
+def test_ribbons_follow_what_is_typed(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_label("Text to translate").type("The black cat sleeps.")
+    expect(page.locator("#output")).to_have_text("Le chat noir dort.")
+    noir = page.locator(".ribbons .target").get_by_text("noir", exact=True)
+    expect(noir).to_have_attribute("aria-label", re.compile("corresponds to black"))
+    expect(page.locator(".band")).to_have_count(page.locator(".ribbons .source .word").count())
+
+
+def test_another_word_is_chosen_and_the_rest_follows_and_can_be_undone(open_page: Open) -> None:
+    page = open_page(text=CAT)
+    output = page.locator("#output")
+    first = output.locator(".word").first
+    expect(first).to_be_visible()
+    before = output.inner_text()
+    first.click()
+    window = page.get_by_role("dialog", name=re.compile("alternatives"))
+    whole = window.locator(".whole").first
+    expect(whole).to_be_visible()
+    wanted = whole.inner_text()
+    whole.click()
+    expect(output).to_have_text(wanted)
+    assert wanted != before
+    expect(page).to_have_url(re.compile("edits="))
+    page.keyboard.press("u")
+    page.keyboard.press("u")  # the choice of the word, and the choice of the place
+    expect(output).to_have_text(before)
+
+
+def test_each_word_says_how_sure_it_is(open_page: Open) -> None:
+    page = open_page(text=CAT)
+    words = page.locator("#output .word")
+    expect(words.first).to_have_attribute("aria-label", re.compile(r"^\S+, .*% sure$"))
+    assert words.count() >= 8
+
+
+def test_what_must_stay_has_a_receipt(open_page: Open) -> None:
+    page = open_page(text="The cat has 3 mice and 12 birds.", glossary="mice\tsourisseaux")
+    receipt = page.locator("details", has_text="Kept as asked")
+    receipt.locator("summary").click()
+    expect(receipt.get_by_role("row", name=re.compile("mice.*sourisseaux"))).to_be_visible()
+    expect(receipt.get_by_role("row", name=re.compile("12"))).to_be_visible()
+    expect(page.locator("#output")).to_contain_text("sourisseaux")
+
+
+def test_a_loop_and_a_word_left_out_are_said(open_page: Open) -> None:
+    page = open_page()
+
+    def alarmed(route: Route) -> None:
+        answer = route.fetch()
+        changed = answer.json() | {"loop": {"text": "chat", "times": 4}, "uncovered": [1]}
+        route.fulfill(response=answer, json=changed)
+
+    page.route("**/api/words", alarmed)
+    page.get_by_label("Text to translate").fill(CAT)
+    expect(page.get_by_text("“chat” is said 4 times")).to_be_visible()
+    expect(page.locator(".ribbons .source .uncovered")).to_have_text("black")
+
+
+def test_the_model_is_changed_and_the_languages_swapped(open_page: Open) -> None:
+    page = open_page(text="The cat sleeps.")
+    expect(page.locator("#output")).to_have_text("Le chat dort.")
+    page.get_by_role("button", name="Swap the two languages").click()
+    expect(page.get_by_label("Text to translate")).to_have_value("Le chat dort.")
+    expect(page.locator("#output")).to_have_text("The cat is sleeping.")
+    expect(page.get_by_role("combobox", name="Languages")).to_have_value("fr-en")
+
+
+def test_several_sentences_are_looked_at_one_by_one(open_page: Open) -> None:
+    page = open_page(text="The cat sleeps. The dog is big.")
+    output = page.locator("#output")
+    expect(output).to_have_text("Le chat dort. Le chien est grand.")
+    output.get_by_role("button", name=re.compile("Look at this sentence")).click()
+    expect(page.locator(".ribbons .source")).to_contain_text("dog")
+    expect(page).to_have_url(re.compile("sentence=1"))
+
+
+def test_a_file_comes_back_translated(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    file = tmp_path / "cat.txt"
+    file.write_text("The cat sleeps.\n", encoding="utf-8")
+    page.get_by_text("Translate a file").click()
+    page.locator("#file").set_input_files(file)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save the translation").click()
+    assert Path(download.value.path()).read_text(encoding="utf-8") == "Le chat dort.\n"
+
+
+def test_the_server_goes_away_and_comes_back(open_page: Open, server: RunningServer) -> None:
+    page = open_page(text="The cat sleeps.")
+    expect(page.locator("#output")).to_have_text("Le chat dort.")
+    server.stop()
+    try:
+        page.get_by_label("Text to translate").fill("The dog sleeps.")
+        expect(page.get_by_role("status").filter(has_text="does not answer")).to_be_visible()
+        expect(page.get_by_label("Text to translate")).to_have_value("The dog sleeps.")
+    finally:
+        server.start()
+    expect(page.locator("#output")).to_have_text("Le chien dort.")
+    expect(page.get_by_text("does not answer")).to_have_count(0)
+
+
+def test_a_sentence_is_text_whatever_it_holds(open_page: Open) -> None:
+    page = open_page(text='<img src=x onerror="document.title=1"> <b>cat</b>')
+    expect(page.locator("#output")).to_contain_text("<img")
+    assert page.locator("#output img, #output b").count() == 0
+    assert page.title() != "1"

@@ -1,0 +1,56 @@
+"""What the browser tests share: a server that can be stopped, and how to wait for a panel."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+CHROMIUM = os.environ.get("REGARD_CHROMIUM", "/usr/bin/chromium")
+CAT = "The black cat sleeps on the old sofa."
+Open = Callable[..., Page]
+
+
+class RunningServer:
+    """`regard serve` as a process of its own, which a test may stop and start again at the same address."""
+
+    def __init__(self, *models: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.models = models
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "regard", "serve", *self.models, "--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(300):
+            with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.address}health", timeout=1):
+                return
+            assert self.process.poll() is None, "the server ended while it started"
+            time.sleep(0.1)
+        raise AssertionError("the server did not answer within 30 seconds")
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(30)
+            self.process = None
+
+
+def see(page: Page, name: str) -> None:
+    """Bring a panel near the window, which makes it ask, and wait for its answer."""
+    panel = page.locator(f"#panel-{name}")
+    panel.scroll_into_view_if_needed()
+    expect(panel.locator('[data-state="ready"]').first).to_be_visible()
