@@ -53,4 +53,4 @@ def see(page: Page, name: str) -> None:
     """Bring a panel near the window, which makes it ask, and wait for its answer."""
     panel = page.locator(f"#panel-{name}")
     panel.scroll_into_view_if_needed()
-    expect(panel.locator('[data-state="ready"]').first).to_be_visible()
+    expect(panel.locator('[data-state="ready"] > .body:not(:empty)').first).to_be_visible()

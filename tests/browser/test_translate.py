@@ -85,7 +85,7 @@ def test_several_sentences_are_looked_at_one_by_one(open_page: Open) -> None:
     page = open_page(text="The cat sleeps. The dog is big.")
     output = page.locator("#output")
     expect(output).to_have_text("Le chat dort. Le chien est grand.")
-    output.get_by_role("button", name=re.compile("Look at this sentence")).click()
+    output.get_by_role("button", name=re.compile("Le chien est grand")).click()
     expect(page.locator(".ribbons .source")).to_contain_text("dog")
     expect(page).to_have_url(re.compile("sentence=1"))
 

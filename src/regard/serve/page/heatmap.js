@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { rovingGrid } from "./roving.js";
 import { decimal, direction, rowProblem } from "./text.js";
 
-const LIGHT_FROM = 0.65; // of the heat colour: from here on the light text has the better contrast
+export const TURNS = 0.619; // of the way to the heat colour: from here on the other text colour is readable (base.css)
 
 /**
  * @param {object} map
@@ -93,7 +93,7 @@ function cell(value, most, scale, on) {
   const share = Math.min(1, Math.max(0, Math.abs(value) / most));
   const fraction = scale === "root" ? Math.sqrt(share) : share;
   const names = [
-    fraction >= LIGHT_FROM ? "light" : "",
+    fraction >= TURNS ? "light" : "",
     fraction < 0.08 ? "faint" : "",
     value < 0 ? "negative" : "",
     on ? "on" : "",

@@ -117,9 +117,10 @@ function modelLine(model) {
         .join(", ")}`
     : "alignment error rate not evaluated";
   const layers = model.layers ? `${model.layers.encoder} + ${model.layers.decoder} layers` : "";
+  const parameters = model.parameters ?? model.card?.parameters;
   return [
     model.architecture,
-    `${large(model.parameters)} parameters`,
+    Number.isFinite(parameters) ? `${large(parameters)} parameters` : "",
     layers,
     model.heads ? `${model.heads} heads` : "",
     aer,

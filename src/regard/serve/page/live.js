@@ -24,8 +24,6 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   let turn = 0;
 
   const state = (name) => {
-    const panel = element.closest(".panel") ?? element;
-    panel.dataset.state = name;
     element.dataset.state = name;
     body.setAttribute("aria-busy", String(name === "loading" || name === "stale"));
   };

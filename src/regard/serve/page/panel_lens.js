@@ -46,7 +46,7 @@ export function lensPanel() {
                 {
                   role: "gridcell",
                   class: one.rank === 1 ? "right" : null,
-                  vars: { "--w": `${(60 * one.top[0].probability).toFixed(1)}%` },
+                  vars: { "--w": `${(48 * one.top[0].probability).toFixed(1)}%` },
                   "data-key": `lens-${layer.layer}-${number}`,
                   "aria-label": `${one.top[0].token}, ${percent(one.top[0].probability)}; what is said has rank ${one.rank}`,
                 },

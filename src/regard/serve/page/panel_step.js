@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { shownMap } from "./attention_view.js";
 import { h } from "./dom.js";
+import { TURNS } from "./heatmap.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
 import { select } from "./state.js";
@@ -110,7 +111,7 @@ function keyRow(term) {
         : h(
             "td",
             {
-              class: weights ? (value >= 0.65 ? "weight light" : "weight") : null,
+              class: weights ? (value >= TURNS ? "weight light" : "weight") : null,
               vars: weights ? { "--w": `${100 * value}%` } : {},
             },
             decimal(value, 3),
