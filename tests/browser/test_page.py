@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -165,6 +167,27 @@ def test_a_view_is_saved_as_one_file_that_needs_no_server(open_page: Open, brows
     expect(saved.locator("#panel-words .target [aria-pressed=true]")).to_have_text("noir")
     see(saved, "align")
     expect(saved.locator("#panel-align .heat td").first).to_be_visible()
+    assert wrong == []
+    offline.close()
+
+
+def test_a_lecture_needs_no_server(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "lecture.html"
+    command = [sys.executable, "-m", "regard", "page", "en-fr-classic", "The cat sleeps.", "--out", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    offline = browser.new_context(offline=True)
+    page = offline.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(f"{file.as_uri()}#/inside")
+    for name in PANELS:
+        if name != "bleu":  # which waits for a reference
+            see(page, name)
+    page.locator("#panel-heads").get_by_role("button", name=re.compile("^layer 1 head 1")).click()
+    page.get_by_role("button", name="Cut head 1 of layer 1").click()
+    expect(page.locator("#panel-heads .card")).to_contain_text("log p")
+    page.keyboard.press("3")
+    expect(page.get_by_role("heading", name="How a translation is made")).to_be_visible()
     assert wrong == []
     offline.close()
 

@@ -20,7 +20,7 @@ def page(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, such as site.html.")] = ...,  # type: ignore[assignment]
     device: Device = "auto",
 ) -> None:
-    """Write the page of `regard serve` as one file that needs no server.
+    """Write the page of the server as one file, for a lecture.
 
     It holds the answers for these texts: translations, alternatives, attention, cut heads, the search, evidence and
     the lessons. A browser opens it from the disk; it loads and sends nothing.
