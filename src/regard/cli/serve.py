@@ -49,6 +49,12 @@ Cors = Annotated[
 LogText = Annotated[bool, typer.Option("--log-text", help="Write the texts of requests to the log.")]
 Body = Annotated[int, typer.Option("--body", metavar="N", help="Bytes of a request, files counted.")]
 KeptBytes = Annotated[int, typer.Option("--kept-bytes", help="Bytes of all documents that are kept, at most.")]
+DocumentCharacters = Annotated[
+    int, typer.Option("--document-characters", metavar="N", help="Characters of a document, at most.")
+]
+DocumentTimeout = Annotated[
+    float, typer.Option("--document-timeout", metavar="X", help="Seconds that a document may take.")
+]
 KeptMinutes = Annotated[
     float, typer.Option("--kept-minutes", metavar="X", help="Minutes for which documents are kept.")
 ]
@@ -96,6 +102,8 @@ def serve(
     host_name: HostNames = None,
     cors: Cors = None,
     body: Body = 20_000_000,
+    document_characters: DocumentCharacters = 1_000_000,
+    document_timeout: DocumentTimeout = 3600.0,
     kept_minutes: KeptMinutes = 60.0,
     kept_bytes: KeptBytes = 1_000_000_000,
     log_text: LogText = False,
@@ -137,6 +145,8 @@ def serve(
             host_names=tuple(host_name or ()),
             cors=tuple(cors or ()),
             body=body,
+            document_characters=document_characters,
+            document_timeout=document_timeout,
             kept_minutes=kept_minutes,
             kept_bytes=kept_bytes,
             log_text=log_text,

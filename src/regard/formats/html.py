@@ -22,6 +22,7 @@ from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.html_names import BLOCK, FOREIGN, OPAQUE, RAW, SEPARATE, VOID, WORDLESS, is_kept, is_read
 from regard.formats.markup_source import InnerText, MarkupSource, Span
+from regard.formats.tag_rules import NO_RULES, TagRules
 
 MOST_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
 # Latin-1 and ASCII mean windows-1252 in HTML (WHATWG Encoding).
@@ -56,6 +57,7 @@ class HtmlReader:
     xml: bool = False  # whether `<x/>` is an empty element
     start: int = 0  # which part of the source is HTML
     end: int | None = None
+    rules: TagRules = NO_RULES
 
     def __post_init__(self) -> None:
         self.warnings: list[str] = []
@@ -99,12 +101,15 @@ class HtmlReader:
         else:
             self.builder.atom(start, end)
 
+    def is_block(self, name: str) -> bool:
+        return (name in BLOCK and name not in self.rules.inline) or name in self.rules.splitting
+
     def start_tag(self, piece: HtmlPiece, name: str, attributes: Mapping[str, str]) -> None:
         token, start, end, _ = piece
         empty = name in VOID or (token.self_closing and (self.xml or name in FOREIGN))
-        if name in BLOCK:
+        if self.is_block(name):
             self.cut()
-        kept = is_kept(attributes)
+        kept = is_kept(attributes) or name in self.rules.ignored
         if not kept:
             self.made.inner += readable_attributes(piece, name, attributes, self.builder.lines.at(start))
         if not empty and (kept or name in OPAQUE):
@@ -112,7 +117,7 @@ class HtmlReader:
             return
         if not empty:
             self.open[name] += 1
-        if name in BLOCK:
+        if self.is_block(name):
             return
         if name == "br":
             self.builder.line_break(start, end)
@@ -123,14 +128,14 @@ class HtmlReader:
 
     def end_tag(self, name: str, start: int, end: int) -> None:
         self.open[name] -= self.open[name] > 0
-        if name in BLOCK:
+        if self.is_block(name):
             self.cut()
         else:
             self.builder.close(name, start, end)
 
     def leave_opaque(self, end: int) -> None:
         assert self.opaque is not None
-        if self.opaque.name not in BLOCK:
+        if not self.is_block(self.opaque.name):
             self.builder.atom(self.opaque.start, end, word=self.opaque.name not in WORDLESS)
         self.opaque = None
 
@@ -248,9 +253,10 @@ class HtmlDocument:
     encoded: Encoded
     text: str  # with form feeds for carriage returns
     errors: str  # how characters are written that the encoding has not
+    rules: TagRules = NO_RULES
 
     def __post_init__(self) -> None:
-        reader = HtmlReader(self.text, is_xhtml(self.text))
+        reader = HtmlReader(self.text, is_xhtml(self.text), rules=self.rules)
         self.made = reader.read()
         self.segments: list[Segment] = self.made.segments()
         self.warnings = reader.warnings
@@ -269,13 +275,13 @@ def read(data: bytes, options: FormatOptions) -> HtmlDocument:
     return HtmlDocument(encoded, without_carriage_returns(encoded.text), "xmlcharrefreplace")
 
 
-def read_fragment(text: str) -> HtmlDocument:
+def read_fragment(text: str, rules: TagRules = NO_RULES) -> HtmlDocument:
     """A part of a page, as programs send it; what it says of its encoding does not matter any more.
 
     >>> [segment.text for segment in read_fragment("<p>One <b>cat</b></p>&lt;two&gt;").segments]
     ['One cat', '<two>']
     """
-    return HtmlDocument(Encoded(text, "utf-8", b""), without_carriage_returns(text), "strict")
+    return HtmlDocument(Encoded(text, "utf-8", b""), without_carriage_returns(text), "strict", rules)
 
 
 def without_carriage_returns(text: str) -> str:

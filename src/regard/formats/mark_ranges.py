@@ -38,6 +38,13 @@ class TargetSentence:
         self.link_starts = [start for start, _, _ in self.links]
         self.link_ends = list(accumulate((end for _, end, _ in self.links), max))
         self.linked = Counter(word for _, _, word in self.links)
+        self.kept = sorted(  # what is the same in both texts
+            (span.source, span.target)
+            for span in sentence.protected
+            if span.target is not None
+            and sentence.text[span.target[0] - start : span.target[1] - start] == span.text
+            and span.source[1] - span.source[0] == len(span.text)
+        )
         letters = [at for at, character in enumerate(sentence.source, sentence.source_span[0]) if character.isalnum()]
         self.letters = (letters[0], letters[-1] + 1) if letters else (0, 0)  # from the first to the last
 
@@ -123,6 +130,8 @@ class MarkRanges:
         return ranges
 
     def of_mark(self, number: int, mark: Mark, claims: Claims) -> Span:
+        if (same := self.within_same(mark)) is not None and claims.free(same):
+            return same
         first, last = self.holder(mark.start), self.holder(mark.end - 1)
         begins_inside = first is not None and first.sentence.source_span[0] < mark.start
         ends_inside = last is not None and mark.end < last.sentence.source_span[1]
@@ -134,6 +143,18 @@ class MarkRanges:
         if last is not None and ends_inside:
             end = self.edge(mark, last, claims, suffix=False)
         return start, end
+
+    def within_same(self, mark: Mark) -> Span | None:
+        """The place of a mark inside something that stands in the translation as it stood in the source, such as the
+        name in `@<b>name</b>`."""
+        sentence = self.holder(mark.start)
+        if sentence is None or not sentence.kept:
+            return None
+        number = bisect_right(sentence.kept, ((mark.start, len(self.translation.source)),)) - 1
+        if number < 0:
+            return None
+        (start, end), target = sentence.kept[number]
+        return (target[0] + mark.start - start, target[0] + mark.end - start) if mark.end <= end else None
 
     def holder(self, at: int) -> TargetSentence | None:
         """The sentence that a source character belongs to, if any."""

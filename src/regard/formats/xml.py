@@ -18,6 +18,7 @@ from regard.formats.built_segment import Escapes
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.markup_source import MarkupSource
+from regard.formats.tag_rules import NO_RULES, TagRules
 from regard.formats.utf8_places import character_places
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -83,21 +84,6 @@ class EventList:
         raise InputError(
             f"the document declares the entity {name!r}; entities are not expanded, so write them out first"
         )
-
-
-@dataclass(frozen=True)
-class TagRules:
-    """What is known of elements by their names. Without it, an element that stands beside text is inline."""
-
-    ignored: frozenset[str] = frozenset()  # whose content stays as it is
-    splitting: frozenset[str] = frozenset()  # that end a text, wherever they stand
-    inline: frozenset[str] = frozenset()
-    outline: bool = True  # whether elements that are not named are judged by where they stand; else they are inline
-    preserve: bool = False  # whether line breaks and runs of spaces mean something
-    identifiers: bool = True  # whether what looks like an identifier stays
-
-
-NO_RULES = TagRules()
 
 
 class Element(NamedTuple):

@@ -109,6 +109,8 @@ class Endpoint:
             number = secrets.token_hex(4)
             log.exception("fault %s in %s %s", number, self.method, self.path)
             return self.refusal(ServeError(500, f"a fault of the server, number {number} in its log"))
+        finally:
+            await request.close()  # files that were uploaded
         return made if isinstance(made, Response) else JsonResponse(made, self.status)
 
     def texts_of(self, values: Mapping[str, Any]) -> list[str]:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import anyio.to_thread
-
-from regard.decode.translation import Translation
-from regard.formats.document import ATOM, Document, PlacedSegment, Segment
 from regard.formats.html import read_fragment
-from regard.formats.translate_document import write_translated
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
 from regard.serve.libretranslate import (
@@ -26,6 +20,8 @@ from regard.serve.libretranslate import (
 )
 from regard.serve.passages import Passages, TranslatedPassage, translate_passages
 from regard.serve.problems import FieldError, ServeError
+from regard.serve.request_texts import MarkupText, PlainText
+from regard.serve.service import off_the_loop
 
 FORMATS = ("text", "html")
 TRANSLATE = (
@@ -40,63 +36,20 @@ DETECT = (Field("q", "text", "a text", example="The cat is on the mat."), API_KE
 LEAST_SHARE = 0.01  # of a language that /detect names beside the most probable one
 
 
-class TextAnswer(NamedTuple):
-    text: str
-    alternatives: list[str]
-
-
-@dataclass(frozen=True)
-class PlainText:
-    """A text without markup."""
-
-    text: str
-
-    @property
-    def segments(self) -> Sequence[Segment]:
-        return [Segment(self.text)] if self.text.strip() else []
-
-    def answer(self, found: Sequence[Translation], alternatives: int) -> TextAnswer:
-        if not found:
-            return TextAnswer(self.text, [])
-        return TextAnswer(found[0].text, other_texts(found[0], alternatives))
-
-
-@dataclass(frozen=True)
-class HtmlText:
-    """A fragment of HTML. Other translations are given where it is one text without markup inside: of those the places
-    of words are not known."""
-
-    document: Document
-
-    @property
-    def segments(self) -> Sequence[Segment]:
-        return self.document.segments
-
-    def answer(self, found: Sequence[Translation], alternatives: int) -> TextAnswer:
-        said = write_translated(self.document, found).data.decode()
-        plain = len(found) == 1 and not self.segments[0].marks and ATOM not in self.segments[0].text
-        others = other_texts(found[0], alternatives) if plain else []
-        return TextAnswer(said, [self.document.write([PlacedSegment((text,))]).decode() for text in others])
-
-
-def other_texts(translation: Translation, most: int) -> list[str]:
-    texts = [candidate.text for candidate in translation.candidates]
-    return [text for text in texts if text != translation.text][:most]
-
-
 async def translate(call: Call) -> dict[str, Any]:
     several, texts = texts_of(call)
     source, target = languages_of(call)
     html = (call["format"] or "text") == "html"
-    read = await anyio.to_thread.run_sync(read_texts, texts, html)
+    characters = sum(map(len, texts))
+    read = await off_the_loop(characters, read_texts, texts, html)
     asked = Passages([one.segments for one in read], target, source, {"nbest": call["alternatives"] + 1})
     found = await translate_passages(call.services.translation, asked)
-    answers = await anyio.to_thread.run_sync(written, call, read, found)
+    answers = await off_the_loop(characters, written, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}
 
 
 def written(
-    call: Call, read: Sequence[PlainText | HtmlText], found: Sequence[TranslatedPassage]
+    call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedPassage]
 ) -> dict[str, list[Any]]:
     """The answer for a list of texts."""
     alternatives = call["alternatives"]
@@ -129,15 +82,15 @@ def texts_of(call: Call) -> tuple[bool, list[str]]:
     return several, texts
 
 
-def read_texts(texts: Sequence[str], html: bool) -> list[PlainText | HtmlText]:
-    return [HtmlText(read_fragment(text)) if html else PlainText(text) for text in texts]
+def read_texts(texts: Sequence[str], html: bool) -> list[PlainText | MarkupText]:
+    return [MarkupText(read_fragment(text)) if html else PlainText(text) for text in texts]
 
 
 async def detect(call: Call) -> list[dict[str, Any]]:
     if not call["q"]:
         raise FieldError("q", "q is missing", missing=True)
     translation = call.services.translation
-    first = await anyio.to_thread.run_sync(translation.language_of, call["q"])
+    first = await off_the_loop(len(call["q"]), translation.language_of, call["q"])
     shares = translation.shares(call["q"], first)
     others = [code for code, share in shares.items() if code != first and share >= LEAST_SHARE]
     return [{"confidence": per_cent(shares.get(code, 0.0)), "language": code} for code in (first, *others)]
@@ -145,5 +98,5 @@ async def detect(call: Call) -> list[dict[str, Any]]:
 
 ENDPOINTS = (
     Endpoint("POST", "/translate", LIBRETRANSLATE, "Translate a text, or several", translate, TRANSLATE),
-    Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT),
+    Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT, charged=()),
 )

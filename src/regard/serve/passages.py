@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import anyio.to_thread
-
 from regard.bundle.directions import Choice, Direction
 from regard.decode.translating import TranslateOptions
 from regard.decode.translation import Translation
 from regard.formats.document import Segment
-from regard.serve.service import TranslationRequest, TranslationService
+from regard.serve.service import TranslationRequest, TranslationService, off_the_loop
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,10 @@ class Passages:
     target: str
     source: str | None = None
     options: TranslateOptions | None = None
+
+    @property
+    def characters(self) -> int:
+        return sum(len(segment.text) for segments in self.segments for segment in segments)
 
 
 class TranslatedPassage(NamedTuple):
@@ -44,7 +46,7 @@ async def translate_passages(
     service: TranslationService, asked: Passages, deadline: float | None = None
 ) -> list[TranslatedPassage]:
     """In their order. The size was checked before."""
-    sources = await anyio.to_thread.run_sync(sources_of, service, asked)
+    sources = await off_the_loop(asked.characters, sources_of, service, asked)
     groups: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     for number, segments in enumerate(asked.segments):
         for place, segment in enumerate(segments):

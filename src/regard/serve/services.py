@@ -12,14 +12,17 @@ from starlette.requests import Request
 
 from regard.serve import metrics
 from regard.serve.callers import Callers
+from regard.serve.document_service import DocumentService
+from regard.serve.document_worker import DocumentWorker
 from regard.serve.explain_service import ExplainService
 from regard.serve.notes import notes_of
 from regard.serve.pool import ModelPool
 from regard.serve.problems import ServeError
 from regard.serve.service import TranslationService
 from regard.serve.settings import ServeConfig
-from regard.serve.state.documents import DocumentLimits
+from regard.serve.state.documents import DocumentJob, DocumentLimits
 from regard.serve.state.folder import state_folder
+from regard.serve.state.glossaries import find_glossary
 from regard.serve.state.keys import KeyLimits
 from regard.serve.state.state import ServerState
 from regard.serve.state.store import StateError, in_thread
@@ -31,15 +34,17 @@ log = logging.getLogger("regard.serve")
 
 
 class Services:
-    """What endpoints use. `state` and `callers` are there while it runs."""
+    """What endpoints use. `state`, `callers` and `document_worker` are there while it runs."""
 
     state: ServerState
     callers: Callers
+    document_worker: DocumentWorker
 
     def __init__(self, config: ServeConfig) -> None:
         self.config = config
         self.pool = ModelPool(config, metrics.count_batch)
         self.translation = TranslationService(config, self.pool)
+        self.documents = DocumentService(config, self.translation)
         self.explain = ExplainService(config, self.pool)
 
     async def admit(self, request: Request, key: str | None, texts: Sequence[str]) -> None:
@@ -53,6 +58,20 @@ class Services:
         await self.callers.request(caller)
         await self.callers.spend(caller, notes.characters)
         notes.spent = notes.characters
+
+    async def charge(self, request: Request, characters: int) -> None:
+        """Count further characters of a request that was let in: those of a document, now that it is read."""
+        notes = notes_of(request)
+        await self.callers.spend(request.state.caller, characters)
+        notes.characters += characters
+        notes.spent += characters
+
+    async def translate_job(self, job: DocumentJob, data: bytes) -> tuple[bytes, int]:
+        """The result of a document that waited in the store, and its characters."""
+        asked = job.request
+        glossary = await in_thread(find_glossary, self.state.glossaries, job.owner, asked["glossaries"])
+        read = await self.documents.read(data, asked["format"], asked["target"])
+        return await self.documents.translate(read, asked["source"], asked["target"], glossary), read.characters
 
     async def give_back(self, request: Request, problem: Exception) -> None:
         """Count characters off that were not translated, unless the client did not wait for them."""
@@ -76,7 +95,8 @@ class Services:
         with state_folder(given) as folder, ServerState(folder, self._document_limits()) as self.state:
             limits = KeyLimits(self.config.per_minute, self.config.quota, self.config.period)
             self.callers = Callers(self.state, keys_needed=self.config.keys, limits=limits)
-            jobs = (self.pool.preload(), self.pool.drop_idle(), self._clean())
+            self.document_worker = DocumentWorker(self.state.documents, self.translate_job)
+            jobs = (self.pool.preload(), self.pool.drop_idle(), self._clean(), self.document_worker.run())
             tasks = [asyncio.create_task(job) for job in jobs]
             try:
                 yield

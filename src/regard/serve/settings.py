@@ -38,6 +38,8 @@ class ServeConfig:
     per_minute: int | None = key(None, "requests of a client in any minute, at most")
     quota: int | None = key(None, "characters of a client in each day or month, at most")
     period: Literal["day", "month"] = key("month", "for how long quota is: a day or a month of the calendar, UTC")
+    document_characters: int = key(1_000_000, "characters of a document, at most")
+    document_timeout: float = key(3600.0, "the longest that the translation of a document may take")
     kept_minutes: float = key(60.0, "minutes for which documents and their translations are kept")
     kept_bytes: int = key(1_000_000_000, "bytes of all documents that are kept, at most")
     log_text: bool = key(False, "whether the log may hold texts")
@@ -47,6 +49,7 @@ class ServeConfig:
             "workers": 1,
             "texts": 1,
             "characters": 1,
+            "document_characters": 1,
             "waiting": 1,
             "body": 1000,
             "alternatives": 0,
@@ -62,7 +65,8 @@ class ServeConfig:
             raise InputError(f"kept_minutes must be more than 0, but is {self.kept_minutes:g}")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be from 0 to 65535, but is {self.port}")
-        if self.timeout <= 0:
-            raise InputError(f"timeout must be more than 0 seconds, but is {self.timeout:g}")
+        for name in ("timeout", "document_timeout"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be more than 0 seconds, but is {getattr(self, name):g}")
         if self.idle < 0:
             raise InputError(f"idle must be 0 seconds or more, but is {self.idle:g}")

@@ -10,7 +10,8 @@ workers would kill the next.
 
 What was uploaded and what came out are files beside the store, not blobs in it: they are large, short-lived, and their
 room is free again at once. Their names are random and made here; nothing of a request becomes part of a path. A result
-is handed out only to who has the job's id and its key, 128 and 256 random bits, and belongs to the same API key.
+is handed out only to who has the job's id and its key, 128 and 256 random bits; of DeepL's interface also only to the
+same API key.
 """
 
 from __future__ import annotations
@@ -91,13 +92,14 @@ class Documents:
         """A result that is there already, to be fetched later."""
         return self._keep(owner, name, result, {}, "done", characters)
 
-    def get(self, id: str, key: str, owner: str) -> DocumentJob | None:
-        """The job of who knows its key; None for anybody else, as for one that does not exist or has expired."""
+    def get(self, id: str, key: str, owner: str | None) -> DocumentJob | None:
+        """The job of who knows its key; None for anybody else, as for one that does not exist or has expired. Without
+        an owner the key is enough: for a link that a browser opens."""
         with self.store.reading() as connection:
             row = connection.execute(
-                "SELECT * FROM documents WHERE id = ? AND owner = ? AND expires > ?", (id, owner, self.store.now())
+                "SELECT * FROM documents WHERE id = ? AND expires > ?", (id, self.store.now())
             ).fetchone()
-        if row is None or not hmac.compare_digest(row["hash"], hashed(key)):
+        if row is None or owner not in (None, row["owner"]) or not hmac.compare_digest(row["hash"], hashed(key)):
             return None
         return _job(row)
 

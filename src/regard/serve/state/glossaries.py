@@ -13,6 +13,7 @@ import sqlite3
 import threading
 import uuid
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -111,6 +112,20 @@ class Glossaries:
                 "SELECT * FROM glossaries WHERE owner = ? AND id = ?", (owner, id)
             ).fetchone()
             return found
+
+
+def find_glossary(glossaries: Glossaries, owner: str, ids: Sequence[str]) -> Glossary | None:
+    """Glossaries as one; of a term that stands in several, the first decides. None for no ids, `InputError` for one
+    that is not there."""
+    if len(ids) == 1 and (only := glossaries.glossary(owner, ids[0])) is not None:
+        return only
+    pairs: Pairs = {}
+    for id in ids:
+        entries = glossaries.entries(owner, id)
+        if entries is None:
+            raise InputError(f'there is no glossary "{id[:60]}"')
+        pairs = dict(_columns(line) for line in entries.split("\n")) | pairs
+    return Glossary.of(pairs) if pairs else None
 
 
 def _stored(row: sqlite3.Row) -> StoredGlossary:
