@@ -33,6 +33,12 @@ def ask(client: TestClient, path: str, status: int = 200, **body: Any) -> Any:
     return answer.json() if status == 200 else answer.json()["error"]
 
 
+def test_models(client: TestClient) -> None:
+    (found,) = client.get("/api/models").json()["models"]
+    assert (found["layers"], found["heads"], found["parameters"]) == ({"encoder": 6, "decoder": 3}, 4, 9_947_904)
+    assert (found["view"]["layer"], found["view"]["head"], found["view"]["having_read"]) == (1, 2, True)
+
+
 def test_words(client: TestClient, model: Translator) -> None:
     found = ask(client, "words", text=TWO, sentence=1, alternatives=2)
     assert (found["translation"], found["sentence"]["span"]) == (TARGET, [15, 36])
@@ -49,7 +55,8 @@ def test_words(client: TestClient, model: Translator) -> None:
     assert found["words"][0]["from_source"] == 1.0
     assert (found["loop"], found["uncovered"], found["reasons"]) == (None, [], [])
     assert found["view"]["aer"] == {"the embedded corpus": 8.78}
-    assert (noir["confidence"] is None) == (found["word_calibration"] is None)
+    assert 0.6 < noir["confidence"] < 1
+    assert found["word_calibration"]["on"] in found["confidence_caption"]
 
 
 def test_attention(client: TestClient, model: Translator) -> None:

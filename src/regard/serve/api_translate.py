@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -144,6 +144,12 @@ def event(name: str, data: Any) -> str:
 # ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def layers_of(table: Mapping[str, Any]) -> dict[str, int] | None:
+    """Of encoder and decoder; None where an architecture does not count them apart."""
+    found = {side: table.get(f"{side}_layers") for side in ("encoder", "decoder")}
+    return {side: int(count) for side, count in found.items() if count is not None} if all(found.values()) else None
+
+
 def model_row(model: ServedModel) -> dict[str, Any]:
     source, target = model.bundle.languages
     card = model.card
@@ -154,9 +160,12 @@ def model_row(model: ServedModel) -> dict[str, Any]:
         "source_name": language_name(source) if source else None,
         "target_name": language_name(target) if target else None,
         "architecture": model.bundle.architecture,
+        "parameters": card.get("parameters"),
+        "layers": layers_of(model.bundle.table),
+        "heads": model.bundle.table.get("heads"),
         "loaded": model.loaded is not None,
         "view": card_view(model.bundle),
-        "card": {name: card[name] for name in ("about", "tests", "parameters") if name in card},
+        "card": {name: card[name] for name in ("about", "tests") if name in card},
     }
 
 
