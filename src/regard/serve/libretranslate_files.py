@@ -70,7 +70,7 @@ async def suggest(call: Call) -> dict[str, bool]:
             raise FieldError(name, f"{name} is missing", missing=True)
     source, target = languages_of(call)
     add = call.services.state.suggestions.add
-    await in_thread(add, call.caller.owner, source or call["source"], target, call["q"], call["s"])
+    await in_thread(add, call.caller.subject, source or call["source"], target, call["q"], call["s"])
     return {"success": True}
 
 
