@@ -132,12 +132,12 @@ def both_ways(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "text": {"vocab_size": 360, "tags": ["<en>"]},
         "model": TINY,
         "train": {
-            "steps": 150,
+            "steps": 90,
             "batch_tokens": 1200,
             "learning_rate": 1e-2,
             "schedule": "cosine",
             "warmup": 10,
-            "save_every": 150,
+            "save_every": 90,
             "device": "cpu",
         },
     }

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
-from regard.course.grammar import Split, generate
 from regard.data.config import DataConfig
+from support import grammar
 
 SIZE = 3000
 SPANISH = [
@@ -50,13 +49,8 @@ class Text:
 PREFIXES = {"train": "", "dev": "dev_", "test": "test_"}
 
 
-@cache
-def _splits() -> dict[str, Split]:
-    return generate(SIZE)
-
-
 def clean() -> Text:
-    splits = _splits()
+    splits = grammar(SIZE)
     parts = {name: [(e.src, e.tgt) for e in splits[name].examples] for name in ("train", "dev", "test")}
     return Text(**parts)
 

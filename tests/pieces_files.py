@@ -10,12 +10,12 @@ from pathlib import Path
 
 import sentencepiece
 
-from regard.course.grammar.corpus import generate
+from support import grammar
 
 
 @cache
 def grammar_lines(count: int = 600) -> tuple[tuple[str, str], ...]:
-    train = generate(1_000, seed=3)["train"].examples
+    train = grammar(seed=3)["train"].examples
     return tuple((example.src, example.tgt) for example in train[:count])
 
 

@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
 import pytest
+
+from regard.course.grammar import Split, generate
 
 T = TypeVar("T")
 
@@ -49,6 +52,12 @@ licence = "Apache-2.0"
 attribution = "regard"
 url = "docs/corpus.md"
 """
+
+
+@cache
+def grammar(size: int = 1000, seed: int = 1) -> dict[str, Split]:
+    """The embedded corpus: made once, because it takes a second and nobody changes it."""
+    return generate(size, seed)
 
 
 def write_lines(folder: Path, times: int = 4) -> tuple[Path, Path]:

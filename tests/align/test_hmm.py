@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from regard.align import hmm, ibm
 from regard.align.hmm import HmmConfig, forward_backward, moves, symmetrise, train, train_both, update_jumps, viterbi
-from regard.course.grammar import generate
 from regard.errors import InputError, RecipeError
 from regard.explain.alignment import aer, parse_links, transpose
+from support import grammar
 
 GOLD = Path(__file__).parents[3] / "shared" / "data" / "gold-alignments"
 needs_gold = pytest.mark.skipif(not GOLD.exists(), reason="the hand-made alignments are not here")
@@ -123,7 +123,7 @@ def test_the_likelihood_never_falls(pairs):
 
 
 def test_one_pair_alone_is_aligned_as_among_many_and_unknown_words_do_no_harm():
-    pairs = [(e.src, e.tgt) for e in generate(1000)["train"].examples[:150]]
+    pairs = [(e.src, e.tgt) for e in grammar()["train"].examples[:150]]
     both = train_both(pairs, HmmConfig(iterations=2, model1_iterations=2))
     new = [*pairs[:20], ("zyx qrs", "the unheard-of"), ("", "le"), ("the", "")]
     for way in ("viterbi", "posterior"):
@@ -133,7 +133,7 @@ def test_one_pair_alone_is_aligned_as_among_many_and_unknown_words_do_no_harm():
 
 
 def test_on_the_embedded_corpus_it_beats_model_1_in_both_directions():
-    examples = generate(1000)["train"].examples
+    examples = grammar()["train"].examples
     pairs, gold = [(e.src, e.tgt) for e in examples], [set(e.alignment) for e in examples]
     turned = [(target, source) for source, target in pairs]
     both = train_both(pairs)

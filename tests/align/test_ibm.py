@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from regard.align import ibm
 from regard.align.ibm import Model1, link_posteriors, train
 from regard.align.numbered import NULL, NumberedPairs, Sentences, grouped, words_of
-from regard.course.grammar import generate
 from regard.errors import InputError
 from regard.explain.alignment import aer, diagonal
+from support import grammar
 
 TEXTBOOK = [("das Haus", "the house"), ("das Buch", "the book"), ("ein Buch", "a book")]
 lines = st.lists(st.sampled_from("abcde"), min_size=1, max_size=5).map(" ".join)
@@ -120,7 +120,7 @@ def test_impossible_settings_are_refused(iterations, smoothing):
 
 
 def test_on_the_embedded_corpus_it_beats_the_diagonal():
-    examples = generate(1000)["train"].examples
+    examples = grammar()["train"].examples
     pairs = [(e.src, e.tgt) for e in examples]
     gold = [set(e.alignment) for e in examples]
     found = [set(links) for links in train(pairs).align_all(pairs)]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import random
+from functools import cache
 
 import numpy as np
 import pytest
 
 from regard.align import looseness
 from regard.align.looseness import Association, learn_association, slots
-from regard.course.grammar import generate
 from regard.data.key_words import key_words
+from support import grammar
 
-GRAMMAR = [(key_words(e.src), key_words(e.tgt)) for e in generate(1000)["train"].examples[:500]]
+
+@cache
+def grammar_words() -> list[tuple[list[str], list[str]]]:
+    return [(key_words(e.src), key_words(e.tgt)) for e in grammar()["train"].examples[:500]]
 
 
 def made(gains: dict[tuple[str, str], float], sources: list[str], targets: list[str]) -> Association:
@@ -44,8 +48,8 @@ def test_scores_are_those_of_the_formula(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_translations_score_above_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looseness, "COMMON", 1.0)  # of a small grammar every word is common
-    found = learn_association(GRAMMAR)
-    sources, targets = [e for e, _ in GRAMMAR], [f for _, f in GRAMMAR]
+    found = learn_association(grammar_words())
+    sources, targets = [e for e, _ in grammar_words()], [f for _, f in grammar_words()]
     true = found.scores(sources, targets)
     shifted = found.scores(sources, targets[1:] + targets[:1])
     halved = found.scores(sources, [words[: len(words) // 2] for words in targets])

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from regard.align.hmm import HmmConfig
 from regard.align.wordbased import NOTHING, Bigrams, WordBased, WordBasedConfig, Writing, learn_lexicon, search
-from regard.course.grammar import generate
 from regard.errors import InputError, RecipeError
 from regard.metrics.bleu import bleu
+from support import grammar
 
 TOY = [
     ("The cat sleeps.", "Le chat dort."),
@@ -145,7 +145,7 @@ def test_impossible_settings_are_refused(setting, value):
 
 
 def test_on_the_embedded_corpus_it_is_a_floor_but_far_above_nothing():
-    splits = generate(1000)
+    splits = grammar()
     pairs, held_out = ([(e.src, e.tgt) for e in splits[name].examples] for name in ("train", "test"))
     sources, references = [source for source, _ in held_out], [target for _, target in held_out]
     system = WordBased.train(pairs, aligner=HmmConfig(iterations=3, model1_iterations=3))

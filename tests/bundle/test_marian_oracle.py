@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,11 @@ KINDS: dict[str, dict[str, Any]] = {
         "decoder_attention_heads": 4,
     },
 }
-PAIRS = short_lines()[::3]
+
+
+@cache
+def pairs() -> list[tuple[str, str]]:
+    return short_lines()[::3]
 
 
 class Both:
@@ -48,8 +53,8 @@ class Both:
         self.theirs.set_attn_implementation("eager")  # the only one that gives its weights
         self.folder, self.ours = folder, read_marian(folder)
         tokenizer = self.ours.tokenizer
-        self.sources = tokenizer.encode_source([source for source, _ in PAIRS])
-        self.targets = tokenizer.encode_target([target for _, target in PAIRS])
+        self.sources = tokenizer.encode_source([source for source, _ in pairs()])
+        self.targets = tokenizer.encode_target([target for _, target in pairs()])
 
     def order(self, vocabulary: Any) -> list[int | None]:
         assert isinstance(vocabulary, SentencePieceVocabulary)
@@ -121,7 +126,7 @@ def test_the_export_to_ctranslate2_translates_as_it_does(trained: Both, tmp_path
     said = []
     for engine in ("native", "ctranslate2"):
         translator = Translator.load(tmp_path / "mine", "cpu", engine=engine)
-        said.append([found.text for found in translator.translate([source for source, _ in PAIRS], **AS_LINES)])
+        said.append([found.text for found in translator.translate([source for source, _ in pairs()], **AS_LINES)])
     # So small a model may say a letter again and again; how often hangs on the last bit.
     whole = [(ours, theirs) for ours, theirs in zip(*said, strict=True) if not re.search(r"(\w)\1\1", ours)]
     assert [ours for ours, _ in whole] == [theirs for _, theirs in whole]

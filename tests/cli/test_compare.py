@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli.compare import names_data
-from regard.course.grammar import generate
-from support import Call, regard, write_lines
+from support import Call, grammar, regard, write_lines
 
 pytestmark = pytest.mark.long
 
@@ -48,7 +47,7 @@ def test_two_models_and_their_ensemble_in_one_report(tmp_path: Path, call: Call,
 def grammar_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """A tiny piece of the embedded corpus, which the rules can read; the last line of the test they cannot."""
     folder = tmp_path_factory.mktemp("piece")
-    examples = generate(1000)["train"].examples
+    examples = grammar()["train"].examples
     short = [e for e in examples if len(e.src.split()) < 8]
     pieces = {"train": short[:200], "dev": short[200:210], "test": short[210:229]}
     words = []

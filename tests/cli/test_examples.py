@@ -19,7 +19,7 @@ from regard.cli.app import app
 from regard.cli.explain import app as explain
 from regard.cli.serve import inner
 from regard.cli.serve_keys import app as keys
-from support import Call
+from support import Call, grammar
 
 SLOW = (  # training, long measurements, or the network
     "regard align --src corpus/dev.en --tgt corpus/dev.fr --gold",
@@ -79,12 +79,12 @@ def test_help_prints_the_examples_as_they_are(call: Call) -> None:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory, run_folder: Path) -> Path:
     """What the examples use, made as their help says."""
-    from regard.course.grammar import generate, write_corpus
+    from regard.course.grammar import write_corpus
     from regard.serve.state.keys import ApiKeys
     from regard.serve.state.store import Store
 
     folder = tmp_path_factory.mktemp("examples")
-    splits = generate(1000)
+    splits = grammar()
     write_corpus(folder / "corpus", splits)
     for file in folder.glob("corpus/dev.*"):  # fewer lines, so that the examples take seconds
         lines = file.read_text(encoding="utf-8").splitlines(keepends=True)[:20]

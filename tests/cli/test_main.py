@@ -50,6 +50,7 @@ def test_the_parser_gives_the_same_request(call: Call, monkeypatch: pytest.Monke
     assert asked[:2] == asked[2:]
 
 
+@pytest.mark.usefixtures("usual_engine")
 def test_both_ways_translate_alike(call: Call) -> None:
     plain, parsed = call("translate", "The black cat sleeps."), call("translate", "--", "The black cat sleeps.")
     assert plain == parsed

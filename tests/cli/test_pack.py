@@ -167,8 +167,8 @@ def adapted(run_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     replace(Bundle.load(run_folder), weights="int8").save(home / "en-fr")
     for name, side in (("src", 1), ("tgt", 0)):
         (home / name).write_text("".join(pair[side] + "\n" for pair in LINES), encoding="utf-8")
-    train = {"start_from": str(home / "en-fr"), "lora_rank": 8, "lora_alpha": 8.0, "steps": 200, "learning_rate": 2e-2}
-    train |= {"schedule": "cosine", "warmup": 10, "save_every": 200, "device": "cpu"}
+    train = {"start_from": str(home / "en-fr"), "lora_rank": 8, "lora_alpha": 8.0, "steps": 120, "learning_rate": 2e-2}
+    train |= {"schedule": "cosine", "warmup": 10, "save_every": 120, "device": "cpu"}
     data = {"src": str(home / "src"), "tgt": str(home / "tgt"), "dev_size": 0, "max_length": 100}
     regard.train({"data": data, "train": train}, home / "run")
     return home

@@ -6,10 +6,11 @@ import random
 
 import pytest
 
-from regard.course.grammar import NOTES_EXAMPLES, corpus, generate, verbs
+from regard.course.grammar import NOTES_EXAMPLES, corpus, verbs
 from regard.course.grammar.clauses import PAST
 from regard.course.rules.english_words import verb_groups
 from regard.course.rules.translate import translate, translate_all
+from support import grammar
 
 
 @pytest.mark.parametrize(("english", "french"), NOTES_EXAMPLES)
@@ -18,7 +19,7 @@ def test_the_sentences_of_the_notes_are_translated(english, french):
 
 
 def test_each_sentence_of_the_test_splits_is_translated_exactly():
-    splits = generate(1000)
+    splits = grammar()
     for name in ("test", "compositional"):
         examples = splits[name].examples
         assert translate_all(e.src for e in examples) == [e.tgt for e in examples]

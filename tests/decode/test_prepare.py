@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.course.grammar import generate
 from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared
 from regard.text.glossary import Glossary
 from regard.text.known_words import KnownWords
 from regard.text.slots import SLOTS
 from regard.translator import Translator
-from support import LINES, Call
+from support import LINES, Call, grammar
 
 MENDS = TextOptions(mend=True)
 LITERAL, SLOTTED = Reader("en", "fr"), Reader("en", "fr", slots=len(SLOTS))
@@ -136,7 +135,7 @@ def whole(line: str) -> PreparedSentence:
 
 
 def test_the_embedded_corpus_is_read_as_it_is() -> None:
-    for example in generate(1000)["train"].examples:
+    for example in grammar()["train"].examples:
         assert prepared(example.src, MENDS, SLOTTED).read == example.src
 
 

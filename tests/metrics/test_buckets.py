@@ -16,7 +16,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 
-from regard.course.grammar import generate, write_corpus
+from regard.course.grammar import write_corpus
 from regard.errors import InputError
 from regard.metrics import buckets as module
 from regard.metrics.bleu import Bleu
@@ -33,6 +33,7 @@ from regard.metrics.buckets import (
 from regard.metrics.chrf import Chrf
 from regard.metrics.ter import Ter
 from regard.metrics.tokens import tokens_of
+from support import grammar
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17 = DATA / "wmt17-en-de-systems"
@@ -85,7 +86,7 @@ def test_tags_by_spaces_or_commas_each_once_a_line():
 
 
 def test_tag_files_of_the_grammar_corpus(tmp_path):
-    made = generate(1000, seed=5)
+    made = grammar(seed=5)
     write_corpus(tmp_path / "corpus", made)
     examples = made["test"].examples
     found = by_tags((tmp_path / "corpus" / "test.tags").read_text("utf-8").splitlines())

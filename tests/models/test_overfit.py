@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import regard
-from regard.course.grammar.corpus import generate
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 from regard.training.run import Outcome
 from regard.translator import Translator
+from support import grammar
 
 pytestmark = pytest.mark.long
 
@@ -43,7 +43,7 @@ STEPS = {"gnmt": 110, "deep-att": 140}  # their embeddings begin small, and the 
 
 @cache
 def pairs() -> list[tuple[str, str]]:
-    short = [e for e in generate(1000)["train"].examples if max(len(e.src.split()), len(e.tgt.split())) <= WORDS]
+    short = [e for e in grammar()["train"].examples if max(len(e.src.split()), len(e.tgt.split())) <= WORDS]
     return [(e.src, e.tgt) for e in short[:PAIRS]]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.course.grammar import generate
 from regard.text.mend import in_capitals, in_small, in_title_case
+from support import grammar
 
 
 @given(st.text(alphabet="ABCÉ .!?42'", max_size=30))
@@ -26,7 +26,7 @@ def test_sentences_begin_with_a_capital() -> None:
 
 
 def test_the_embedded_corpus_is_tidy() -> None:
-    for example in generate(1000)["train"].examples:
+    for example in grammar()["train"].examples:
         assert not in_capitals(example.src)
         assert not in_title_case(example.src)
         assert not in_title_case(example.tgt)

@@ -26,7 +26,7 @@ def model(request: pytest.FixtureRequest) -> Model:
     """It never ends a translation by itself, so that all have one length and nothing is padded."""
     _, presets, make = ARCHITECTURES[request.param]
     torch.manual_seed(0)
-    made: Any = make(replace(presets["tiny"], dropout=0.0), 40, 40, False).train()
+    made: Any = make(replace(presets["tiny"], dropout=0.0, encoder_layers=2, decoder_layers=2), 40, 40, False).train()
 
     def never_ends(module: torch.nn.Module, inputs: Any, logits: Tensor) -> Tensor:
         return logits.index_fill(-1, torch.tensor([EOS]), -50.0)
