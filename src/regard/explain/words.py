@@ -177,23 +177,22 @@ def completed(
     tokens begin a word or end the sentence."""
     if not starts:
         return []
-    rows, device = max(map(len, starts.values())), model.device
+    device, last = model.device, max(starts)
     batch = flat_batch([source], [target]).pad().to(device)
-    state = model.start(model.encode(batch.src, batch.src_mask), beams=rows)
+    state = model.start(model.encode(batch.src, batch.src_mask))
     found: list[list[int]] = []
-    for place, read in enumerate([BOS, *target]):
-        state = model.step(torch.full((rows,), read, device=device), state).state
+    for place, read in enumerate([BOS, *target][: last + 1]):
+        state = model.step(torch.tensor([read], device=device), state).state
         if place in starts:
-            count = len(starts[place])
-            padded = [*starts[place], *[EOS] * (rows - count)]
-            ways, branch = [torch.tensor(padded, device=device)], state
+            ways = [torch.tensor(starts[place], device=device)]
+            branch = state.select(torch.zeros_like(ways[0]))
             while len(ways) < LONGEST:
                 step = model.step(ways[-1], branch)
                 branch = step.state
                 ways.append(step.logits.argmax(dim=-1))
-                if begins[ways[-1][:count].cpu().numpy()].all():
+                if begins[ways[-1].cpu().numpy()].all():
                     break
-            found += torch.stack(ways, dim=1)[:count].tolist()
+            found += torch.stack(ways, dim=1).tolist()
     return found
 
 
