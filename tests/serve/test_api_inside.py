@@ -173,6 +173,7 @@ def test_what_needs_no_explanation(client: TestClient, model: Translator) -> Non
         ("bleu", 413, "references", {"hypothesis": "a", "references": ["a " * 1001]}),
         ("choice", 400, None, {"words": ["il", "elle"]}),
         ("neighbours", 404, None, {}),
+        ("evidence", 413, "text", {"text": "cat dog " * 55, "translation": "chat " * 90}),
         ("bleu", 400, "references", {"hypothesis": "a", "references": []}),
         ("positions", 400, None, {"width": 7}),
     ],

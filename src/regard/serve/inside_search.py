@@ -13,9 +13,10 @@ from regard.explain.resume import resume
 from regard.explain.sentence_pair import SentencePair
 from regard.report.json import rounded
 from regard.serve.inside import Asked, numbers, pair_data, sentence_data, sentence_of, view_data
-from regard.serve.problems import ServeError
+from regard.serve.problems import FieldError, ServeError
 from regard.translator import Translator
 
+MOST_EVIDENCE = 15_000  # source words times tokens: what is computed grows with it
 CAPTION = {
     "mean": "Δ log p when the embeddings of a source word are replaced by the mean embedding; positions stay",
     "removed": "Δ log p when a source word is taken out; the words after it move",
@@ -46,6 +47,9 @@ def lattice_answer(
 
 
 def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradients: bool = False) -> dict[str, Any]:
+    if len(pair.source_words) * (len(pair.source_ids) + len(pair.target_ids)) > MOST_EVIDENCE:
+        message = "the sentence is too long to blank its words one by one; at most about 80 words can be"
+        raise FieldError("text", message, status=413)
     found = evidence_of(pair.asked, pair.said, blank, gradients)
     return {
         **pair_data(pair, model),
