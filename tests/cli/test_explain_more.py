@@ -99,8 +99,8 @@ def test_what_cannot_be_is_one_line(call, run_folder, tmp_path, monkeypatch, wor
 @pytest.mark.parametrize("command", [["attention"], ["heads"], ["evidence"], ["lattice"], ["step", "--position", "1"]])
 @pytest.mark.parametrize(("text", "says"), [("", "the text is empty"), ("12:30", "has no words")])
 def test_nothing_to_explain_is_one_line(call, command, text, says):
-    """With the model in the box, which copies a text without letters."""
-    said = call("explain", *command, text, "--device", "cpu")
+    """With a model in the box, which copies a text without letters."""
+    said = call("explain", *command, text, "--model", "en-fr-classic", "--device", "cpu")
     assert (said.code, said.out) == (2, "")
     assert said.err.startswith("regard: there is nothing to explain")
     assert said.err.count("\n") == 1

@@ -27,7 +27,7 @@ def recipe_in(folder: Path, **keys: object):  # type: ignore[no-untyped-def]
         "tgt": tgt,
         "vocab_size": 340,
         "device": "cpu",
-        "batch_tokens": 200,
+        "batch_tokens": 100,
         "max_length": 60,
         **TINY,
     }
