@@ -39,3 +39,10 @@ def test_used_up_characters(model: tuple[str, ...]) -> None:
     assert (status, said["error"].startswith("Slowdown: "), again != "") == (429, True, True)
     status, said, again = answer(config, "/v2/translate", DEEPL)
     assert (status, said["message"], again != "") == (456, "Quota Exceeded", True)
+
+
+def test_what_takes_too_long(model: tuple[str, ...]) -> None:
+    config = ServeConfig(models=model, timeout=1e-6)
+    assert answer(config, "/translate", LIBRE)[0] == 503
+    status, said, again = answer(config, "/v2/translate", DEEPL)
+    assert (status, "longer than" in said["message"], again != "") == (503, True, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ from regard.serve.service import ServedTranslation, TranslationRequest
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.version import __version__
+
+log = logging.getLogger("regard.serve")
 
 SPLITS = ("sentences", "wrapped", "lines")
 OPTIONS = (
@@ -129,10 +132,9 @@ async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
         yield event("done", row(done))
     except ServeError as problem:
         yield event("error", OWN.problem(problem))
-    except BaseExceptionGroup as several:
-        first = several.exceptions[0]
-        known = first if isinstance(first, ServeError) else ServeError(500, "a fault of the server")
-        yield event("error", OWN.problem(known))
+    except Exception:
+        log.exception("fault in a stream")
+        yield event("error", OWN.problem(ServeError(500, "a fault of the server")))
     finally:
         work.cancel()
 

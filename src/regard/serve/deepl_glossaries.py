@@ -20,7 +20,9 @@ GLOSSARY = (
     Field("name", "text", "what it is called", example="Terms of the house"),
     Field("source_lang", "text", "the language of its terms", example="en", most=40),
     Field("target_lang", "text", "the language of their translations", example="fr", most=40),
-    Field("entries", "text", "lines of a term, a tab or comma, and its translation", example="cat\tminou"),
+    Field(
+        "entries", "text", "lines of a term, a tab or comma, and its translation", example="credit card\tcarte bancaire"
+    ),
     Field("entries_format", "choice", "tsv or csv", "tsv", choices=("tsv", "csv"), nullable=True),
 )
 

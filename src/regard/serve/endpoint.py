@@ -141,8 +141,6 @@ async def while_connected(request: Request, work: Awaitable[Any]) -> Any:
         task.cancel()
         await asyncio.wait({task})
         raise ServeError(499, "the client has left")
-    except BaseExceptionGroup as several:  # of a task group: the first problem says enough
-        raise several.exceptions[0] from None
     finally:
         gone.cancel()
         if not task.done():

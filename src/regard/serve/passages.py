@@ -8,7 +8,6 @@ most words of the others beside it are in.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from regard.decode.translating import TranslateOptions
 from regard.decode.translation import Translation
 from regard.formats.document import Segment
 from regard.serve.service import TranslationRequest, TranslationService, off_the_loop
+from regard.serve.together import together
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,7 @@ async def translate_passages(
         served = await service.translate(request, deadline, checked=True)
         found.update(zip(places, (one.translation for one in served), strict=True))
 
-    async with asyncio.TaskGroup() as tasks:
-        for (source, wrapped), places in groups.items():
-            tasks.create_task(translate(source, wrapped, places))
+    await together(translate(*kind, places) for kind, places in groups.items())
     return [
         TranslatedPassage([found[number, place] for place in range(len(segments))], sources[number])
         for number, segments in enumerate(asked.segments)

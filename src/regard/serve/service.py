@@ -20,6 +20,7 @@ from regard.serve import metrics
 from regard.serve.pool import LoadedWithQueue, ModelPool
 from regard.serve.problems import NoPairError, ServeError, too_late
 from regard.serve.settings import ServeConfig
+from regard.serve.together import together
 from regard.text.language import language_name
 from regard.text.which_language import language_shares, which_language
 from regard.translator import Translator
@@ -86,10 +87,10 @@ class TranslationService:
             texts = [asked.texts[number] for number in numbers]
             found.update(zip(numbers, await self._translate(models, texts, asked, until), strict=True))
 
-        async with asyncio.TaskGroup() as tasks:
-            for models in dict.fromkeys(choice.models for choice in choices):
-                numbers = [number for number, choice in enumerate(choices) if choice.models == models]
-                tasks.create_task(translate_with(models, numbers))
+        by_models: dict[tuple[str, ...], list[int]] = {}
+        for number, choice in enumerate(choices):
+            by_models.setdefault(choice.models, []).append(number)
+        await together(translate_with(models, numbers) for models, numbers in by_models.items())
         for i, one in enumerate(choices):
             metrics.count_translation(one.models, found[i])
         return [

@@ -1,0 +1,33 @@
+"""Several things at once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from regard.serve.problems import ServeError
+from regard.serve.together import together
+
+
+async def give(value: int) -> int:
+    await asyncio.sleep(0.01 * (3 - value))
+    return value
+
+
+async def fail() -> int:
+    raise ServeError(503, "too late")
+
+
+async def nested() -> int:
+    return sum(await together([fail(), give(1)]))
+
+
+def test_results_are_in_order() -> None:
+    assert asyncio.run(together(give(value) for value in range(3))) == [0, 1, 2]
+    assert asyncio.run(together([])) == []
+
+
+def test_the_first_problem_is_what_is_raised() -> None:
+    with pytest.raises(ServeError, match="too late"):
+        asyncio.run(together([give(0), nested()]))
