@@ -15,11 +15,17 @@ from regard.explain.front import explain
 from regard.serve import api_inside, api_tools
 from regard.serve.fields import REQUIRED
 from regard.serve.inside import Asked, RecentPairs
+from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
 MODEL = "en-fr-classic"
 TEXT, TARGET = "The black cat sleeps.", "Le chat noir dort."
 TWO = f"I see the dog. {TEXT}"
+
+
+@pytest.fixture(scope="module")
+def config() -> ServeConfig:
+    return ServeConfig(models=(MODEL,))  # loaded for explanations alone
 
 
 @pytest.fixture(scope="module")
