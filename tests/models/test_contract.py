@@ -183,7 +183,7 @@ def test_rows_and_sentences_change_places(model: Model, batch: Batch, room: int 
 
 
 @torch.inference_mode()
-def test_which_attention_there_is_and_is_declared(model: Model, batch: Batch, request: pytest.FixtureRequest) -> None:
+def test_which_attention_there_is(model: Model, batch: Batch, request: pytest.FixtureRequest) -> None:
     maps = model.attention(batch)
     named = request.node.callspec.params["model"]
     assert bool(maps.cross) == (named not in WITHOUT_ATTENTION)
@@ -193,6 +193,11 @@ def test_which_attention_there_is_and_is_declared(model: Model, batch: Batch, re
     if named.startswith(ONE_LOOK):
         assert maps.encoder == maps.decoder == []
         assert [weights.shape[1] for weights in maps.cross] in ([], [1])
+
+
+@torch.inference_mode()
+def test_what_is_declared_of_attention_is_so(model: Model, batch: Batch) -> None:
+    maps = model.attention(batch)
     assert model.has_attention == bool(maps.cross)
     if any(isinstance(part, Ensemble) for part in model.modules()):
         with pytest.raises(InputError, match="name one of its members"):
