@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev demo test test-long test-browser test-lowest check house bench clean
+.PHONY: help install install-dev demo test test-long test-browser test-fuzz test-lowest check house bench clean
 help:
 	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test         run the tests"
 	@echo "make test-long    run the tests that train, kill or restart whole runs"
 	@echo "make test-browser run the page in a real browser (needs chromium)"
+	@echo "make test-fuzz    ask a running server at random, by its OpenAPI document"
 	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make check        formatting, lint, types, layers, order of the package"
 	@echo "make house        sizes, cycles, duplicates and clashes, as a table"
@@ -52,6 +53,9 @@ test-browser: install-dev
 	@test -x $${REGARD_CHROMIUM:-/usr/bin/chromium} || { echo "chromium is missing: apt-get install chromium, or name another: \
 	  make test-browser REGARD_CHROMIUM=/path/to/chromium" >&2; exit 2; }
 	$(BIN)/python -m pytest tests/browser -m browser
+
+test-fuzz: install-dev
+	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest $(WORKERS)
