@@ -20,7 +20,7 @@ from regard.serve.metrics import registry
 from server_process import running
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-OF_PROMETHEUS = {"up", "process_resident_memory_bytes", "process_cpu_seconds_total"}
+OF_PROMETHEUS = {"up", "process_cpu_seconds_total"}
 prometheus = shutil.which("prometheus")
 
 

@@ -149,6 +149,7 @@ class ModelPool:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
         threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
+        give_back_memory()  # what converting the weights has taken
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
         return LoadedWithQueue(translator, batcher)
 
