@@ -33,7 +33,7 @@ def restless(tokenizer: Tokenizer, seed: int, ends: float) -> Bundle:
 
 
 @pytest.mark.parametrize("beam", [1, 2, 5])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_replaying_what_was_kept_gives_the_searchs_own_list(tokenizer: Tokenizer, seed: int, beam: int) -> None:
     bundle = restless(tokenizer, seed, ends=3.0)
     found = lattice(bundle, SOURCE, beam, 0.6, guard=False)

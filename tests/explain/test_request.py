@@ -50,7 +50,6 @@ SEVERAL = [
     "HELLO! 12:30. Where is Tom? 😀",
     "First line.\n\n  * Second line: call 555-0199.\nThird?",
     "I am here. Dr. Smith is not. He left at 3:45 pm.",
-    "One. Two. https://example.com. Four.",
     "😀 Where are you? #later",
 ]
 

@@ -31,7 +31,7 @@ def recipe_in(folder: Path, **keys: object):  # type: ignore[no-untyped-def]
         "max_length": 60,
         **TINY,
     }
-    settings |= {"steps": 4, "save_every": 2, "eval_every": 4, "warmup": 2, "log_every": 1, "dropout": 0.1, **keys}
+    settings |= {"steps": 4, "save_every": 2, "dev_size": 0, "warmup": 2, "log_every": 1, "dropout": 0.1, **keys}
     return read_recipe(None, [(name, str(value)) for name, value in settings.items()])
 
 
