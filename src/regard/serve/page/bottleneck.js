@@ -18,13 +18,16 @@ export function bottleneckView() {
     },
     draw,
     caption: (answer) =>
-      `all ${answer.heads.length} heads between source and translation made uniform · this model was trained with attention, so it suffers more than one that never had it; the course’s claims train both · ${answer.how}`,
+      `all ${answer.heads.length} heads between source and translation made uniform · this model was trained with ` +
+      `attention, so it suffers more than one that never had it; the course’s claims train both · ${answer.how}`,
   });
   return panel(
     {
       id: "bottleneck",
       title: "One vector for everything",
-      lede: "Above: the translation with attention. Below: every look at the source is replaced by the same average of all its words.",
+      lede:
+        "Above: the translation with attention. Below: every look at the source is replaced by the same " +
+        "average of all its words.",
     },
     view,
   );

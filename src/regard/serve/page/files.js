@@ -1,8 +1,8 @@
 // A file in, a file of the same kind out. The server keeps the result for a while, for this reader alone.
 
-import { ApiError, upload } from "./api.js";
 import { h, show } from "./dom.js";
 import { modelOf } from "./models.js";
+import { ApiError, sendForm } from "./network.js";
 
 export function filesFold(say) {
   const status = h("div", { role: "status" });
@@ -41,7 +41,7 @@ export function filesFold(say) {
     area.setAttribute("aria-busy", "true");
     show(status, h("p", { class: "quiet" }, `Translating ${file.name} …`));
     try {
-      const { translatedFileUrl } = await (await upload("/translate_file", form)).json();
+      const { translatedFileUrl } = await sendForm("/translate_file", form);
       const address = new URL(translatedFileUrl, location.href);
       // behind a proxy the server may know itself by another name; the path is what counts
       show(

@@ -38,7 +38,8 @@ export function glossaryFold() {
       h(
         "p",
         { class: "small quiet", id: "glossary-help" },
-        "One pair a line, as it stands in the text and as you want it. A word that equals itself stays untranslated. Numbers, links and placeholders are kept without being asked.",
+        "One pair a line, as it stands in the text and as you want it. A word that equals itself stays " +
+          "untranslated. Numbers, links and placeholders are kept without being asked.",
       ),
     ),
   );

@@ -39,7 +39,8 @@ export function helpDialog(dialog) {
     h(
       "p",
       { class: "small quiet" },
-      "What you see is in the address of the page: copy the link, and another reader of this server sees the same. The part after # never leaves the browser.",
+      "What you see is in the address of the page: copy the link, and another reader of this server sees " +
+        "the same. The part after # never leaves the browser.",
     ),
     h(
       "p",
@@ -49,7 +50,7 @@ export function helpDialog(dialog) {
   );
 }
 
-export function bindKeys(_entrance, say) {
+export function bindKeys(say) {
   document.addEventListener("keydown", async (event) => {
     const typing = event.target.closest?.(
       "textarea, input:not([type=range]):not([type=radio]):not([type=checkbox]), select",
@@ -75,8 +76,8 @@ const ACTIONS = {
   "?": () => void document.getElementById("help").showModal(),
   u: () => (undo() ? "undone" : "nothing to undo"),
   U: () => (redo() ? "done again" : "nothing to do again"),
-  j: () => (nextHypothesis(1), `result ${current().hypothesis + 1}`),
-  k: () => (nextHypothesis(-1), `result ${current().hypothesis + 1}`),
+  j: () => nextHypothesis(1),
+  k: () => nextHypothesis(-1),
   "[": () => move({ layers: -1 }),
   "]": () => move({ layers: 1 }),
   ",": () => move({ heads: -1 }),

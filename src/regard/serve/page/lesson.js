@@ -1,12 +1,13 @@
 // The third entrance: the story of the course, with live views and a question to each.
 
-import { ApiError, ask } from "./api.js";
+import { ask } from "./api.js";
 import { bottleneckView } from "./bottleneck.js";
 import { button, h, show } from "./dom.js";
 import { PANELS } from "./inside.js";
 import { modelOf } from "./models.js";
 import { current, select } from "./state.js";
 import { piecesView } from "./pieces_view.js";
+import { ApiError } from "./network.js";
 
 const VIEWS = { ...PANELS, bottleneck: bottleneckView, pieces: piecesView };
 

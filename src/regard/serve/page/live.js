@@ -1,9 +1,10 @@
 // A block that shows the answer to a question about the selection, and says truthfully where it stands: nothing asked,
 // loading, stale (an older answer while the new one is on its way), refused, or ready.
 
-import { ApiError, ask, isSaved } from "./api.js";
+import { ask, isSaved } from "./api.js";
 import { current } from "./state.js";
 import { button, h, show } from "./dom.js";
+import { ApiError } from "./network.js";
 
 /**
  * @param {object} spec
@@ -11,7 +12,7 @@ import { button, h, show } from "./dom.js";
  * @param {(answer: any, sel: object) => any} spec.draw nodes for the answer
  * @param {(answer: any, sel: object) => string} [spec.caption] which view it is and how far to trust it
  * @param {string} [spec.empty] said where there is no question
- * @param {boolean} [spec.lazy] ask only once the block has come near the window
+ * @param {boolean} [spec.lazy] ask only while the block is near the window
  */
 export function live({ question, draw, caption, empty = "Type a sentence above to see this.", lazy = true }) {
   const body = h("div", { class: "body" });
@@ -101,11 +102,9 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
 
   if (lazy) {
     const watch = new IntersectionObserver(
-      (seen) => {
-        if (!seen.some((one) => one.isIntersecting)) return;
-        watch.disconnect();
-        near = true;
-        update();
+      (changes) => {
+        near = changes.at(-1).isIntersecting; // far from the window nothing is asked; it catches up on its way back
+        if (near) update();
       },
       { rootMargin: "300px" },
     );

@@ -1,11 +1,12 @@
 // The page starts here: the models are asked for, the address is read, and the entrance that it names is shown.
 
-import { ApiError, isSaved, onConnection, useKey } from "./api.js";
+import { isSaved } from "./api.js";
 import { button, h, show, svg } from "./dom.js";
 import { insideEntrance } from "./inside.js";
 import { bindKeys, helpDialog } from "./keys.js";
 import { lessonEntrance } from "./lesson.js";
 import { loadModels, models, modelOf, version } from "./models.js";
+import { onConnection, onKeyWanted, useKey } from "./network.js";
 import { savedSentences } from "./saved.js";
 import { canUndo, current, readAddress, select, subscribe, undo } from "./state.js";
 import { theme } from "./theme.js";
@@ -41,7 +42,7 @@ function enter(sel, changed) {
     shown = sel.view;
     const [, title, make] = ENTRANCES.find(([name]) => name === sel.view);
     entrance = make(say);
-    show(place("main"), h("h1", { class: "unseen" }, title), entrance.element);
+    show(place("main"), sel.view === "lesson" ? null : h("h1", { class: "unseen" }, title), entrance.element);
     document.title = `${title} · regard`;
     for (const link of place("entrances").children) {
       if (link.dataset.view === shown) link.setAttribute("aria-current", "page");
@@ -120,7 +121,6 @@ async function start() {
   try {
     await loadModels();
   } catch (error) {
-    if (error instanceof ApiError && [401, 403].includes(error.status)) return askForKey(main, error);
     show(main, h("p", { class: "note bad" }, error.message, " ", button("Try again", start)));
     return;
   } finally {
@@ -151,28 +151,31 @@ async function start() {
     banner(`This server has no model “${current().model}”; its own choice is shown.`);
     select({ model: "" });
   }
-  bindKeys(() => entrance, say);
+  bindKeys(say);
 }
 
-function askForKey(main, error) {
-  const box = h("input", { type: "password", id: "key", autocomplete: "off" });
+/** Some servers answer only those who have a key; it is asked for when the first question is refused. */
+function askForKey(message) {
+  const box = h("input", { type: "password", id: "key", autocomplete: "off", "aria-label": "API key" });
   const use = (event) => {
     event.preventDefault();
     useKey(box.value.trim());
-    start();
+    banner();
+    shown = ""; // everything is asked again
+    enter(current(), null);
   };
-  show(
-    main,
+  banner(
     h(
       "form",
-      { class: "stack", onsubmit: use },
-      h("p", { class: "note" }, error.message),
-      h("label", { class: "field" }, h("span", {}, "API key"), box),
-      h("p", {}, h("button", { type: "submit", class: "main" }, "Use this key")),
+      { class: "row", onsubmit: use },
+      message,
+      box,
+      h("button", { type: "submit", class: "main" }, "Use this key"),
     ),
   );
 }
 
+onKeyWanted(askForKey);
 onConnection((gone) => {
   banner(
     gone

@@ -26,7 +26,9 @@ export function alignPanel() {
       id: "align",
       letter: "B",
       title: "Where it looks",
-      lede: "Each translated word (down) and the source words that it attends to (across); a row sums to 1. This is what the model reads, not by itself a reason for what it says: panel I compares the two.",
+      lede:
+        "Each translated word (down) and the source words that it attends to (across); a row sums to 1. This " +
+        "is what the model reads, not by itself a reason for what it says: panel I compares the two.",
     },
     map,
     hand,

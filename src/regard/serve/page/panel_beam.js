@@ -49,7 +49,8 @@ export function beamPanel() {
       h(
         "p",
         { class: "quiet small" },
-        `log p of the token ${decimal(node.log_prob)} · of all so far ${decimal(node.total)} · score if it ended here ${decimal(node.score, 3)}`,
+        `log p of the token ${decimal(node.log_prob)} · of all so far ${decimal(node.total)}`,
+        ` · score if it ended here ${decimal(node.score, 3)}`,
       ),
       button("Go on from here", goOn, { class: "main", "data-key": "go-on" }),
     );
@@ -60,7 +61,9 @@ export function beamPanel() {
       id: "beam",
       letter: "F",
       title: "The ways it considered",
-      lede: "The search keeps a few beginnings and goes on with the best. Grey ones were given up; any of them can be taken up again. The keys j and k go through the list of results.",
+      lede:
+        "The search keeps a few beginnings and goes on with the best. Grey ones were given up; any of them " +
+        "can be taken up again. The keys j and k go through the list of results.",
     },
     search,
     again,
@@ -136,7 +139,10 @@ function drawResumed(answer) {
     h(
       "p",
       { class: "quiet small" },
-      `score ${decimal(found.score, 3)}, ${better > 1e-6 ? `better than the first by ${decimal(better, 3)}: the search gave up too early` : `worse than the first by ${decimal(-better, 3)}: rightly given up`}`,
+      `score ${decimal(found.score, 3)}, `,
+      better > 1e-6
+        ? `better than the first by ${decimal(better, 3)}: the search gave up too early`
+        : `worse than the first by ${decimal(-better, 3)}: rightly given up`,
     ),
     button("Take this translation into all panels", () => chooseText(found.text)),
   );

@@ -41,7 +41,9 @@ export function bleuPanel() {
       id: "bleu",
       letter: "G",
       title: "How BLEU counts",
-      lede: "BLEU compares the translation with yours by runs of one to four words. A run counts as often as the reference has it, and no more.",
+      lede:
+        "BLEU compares the translation with yours by runs of one to four words. A run counts as often as the " +
+        "reference has it, and no more.",
     },
     h("label", { class: "field" }, h("span", {}, "Reference"), box),
     score,
@@ -89,7 +91,8 @@ function drawScore(answer) {
     h(
       "p",
       { class: "quiet small" },
-      `Brevity penalty ${decimal(answer.brevity_penalty, 3)}: the translation has ${answer.hypothesis_length} tokens, the reference ${answer.reference_length}.`,
+      `Brevity penalty ${decimal(answer.brevity_penalty, 3)}: the translation has ${answer.hypothesis_length} tokens, `,
+      `the reference ${answer.reference_length}.`,
     ),
   ];
 }

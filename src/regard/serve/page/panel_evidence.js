@@ -25,7 +25,9 @@ export function evidencePanel() {
       id: "evidence",
       letter: "I",
       title: "What it relied on",
-      lede: "A source word is blanked, and the probability of each translated word falls or rises. Where attention and this evidence disagree, trust the evidence.",
+      lede:
+        "A source word is blanked, and the probability of each translated word falls or rises. Where " +
+        "attention and this evidence disagree, trust the evidence.",
     },
     maps,
     h("h3", {}, "The nearest sentences it learned from"),

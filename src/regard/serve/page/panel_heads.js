@@ -23,7 +23,9 @@ export function headsPanel() {
       id: "heads",
       letter: "C",
       title: "Every head",
-      lede: "A row for each layer, a column for each head. Low entropy: the head looks at one word; high: at many. Cutting a head shows whether the translation needs it.",
+      lede:
+        "A row for each layer, a column for each head. Low entropy: the head looks at one word; high: at " +
+        "many. Cutting a head shows whether the translation needs it.",
     },
     sheet,
     cut,
@@ -70,7 +72,11 @@ function thumb(answer, map, on, gone) {
         .map(([text, value]) => `AER ${decimal(value, 1)}% on ${text}`)
         .join(", ")
     : "AER not evaluated";
-  const numbers = `entropy ${decimal(map.entropy, 1)} bits, ${answer.hidden_name} mass ${decimal(map.hidden_mass)}, ${answer.kind === "cross" ? aer : ""}`;
+  const numbers = [
+    `entropy ${decimal(map.entropy, 1)} bits`,
+    `${answer.hidden_name} mass ${decimal(map.hidden_mass)}`,
+    ...(answer.kind === "cross" ? [aer] : []),
+  ].join(", ");
   return h(
     "button",
     {
@@ -134,5 +140,6 @@ function worst(answer) {
 
 function sheetCaption(answer) {
   const reading = answer.kind === "encoder" ? "" : `${answer.reading.replace("_", " ")} · `;
-  return `${reading}entropy in bits, mean over rows · AER where it was measured, else not evaluated · ${answer.how} · ${current().units}`;
+  const known = "entropy in bits, mean over rows · AER where it was measured, else not evaluated";
+  return `${reading}${known} · ${answer.how} · ${current().units}`;
 }

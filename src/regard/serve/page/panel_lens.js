@@ -74,7 +74,9 @@ export function lensPanel() {
       id: "lens",
       letter: "J",
       title: "Layer by layer",
-      lede: "Each layer’s state is read as if it were the last: the word forms on the way up. Outlined cells already hold what is said in the end.",
+      lede:
+        "Each layer’s state is read as if it were the last: the word forms on the way up. Outlined cells " +
+        "already hold what is said in the end.",
     },
     table,
   );

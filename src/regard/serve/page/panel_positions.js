@@ -9,14 +9,17 @@ export function positionsPanel() {
     question: () => questions.positions(),
     draw: drawPositions,
     caption: (answer) =>
-      `width ${answer.width}, ${answer.length} positions · computed from the formula, the same for every sentence; a model may also learn its positions or turn them (rotary)`,
+      `width ${answer.width}, ${answer.length} positions · computed from the formula, the same for every sentence; ` +
+      "a model may also learn its positions or turn them (rotary)",
   });
   return panel(
     {
       id: "positions",
       letter: "H",
       title: "Where a word stands",
-      lede: "Attention by itself has no order. Sine waves of many lengths are added to the words; two places can be told apart, and their product depends on how far apart they are.",
+      lede:
+        "Attention by itself has no order. Sine waves of many lengths are added to the words; two places can " +
+        "be told apart, and their product depends on how far apart they are.",
     },
     figure,
   );

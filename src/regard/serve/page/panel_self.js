@@ -32,7 +32,9 @@ export function selfPanel() {
       id: "self",
       letter: "D",
       title: "Words that look at words",
-      lede: "Inside one sentence, each word gathers what it needs from the others. Every colour is a head; choose a word to see where its heads look.",
+      lede:
+        "Inside one sentence, each word gathers what it needs from the others. Every colour is a head; " +
+        "choose a word to see where its heads look.",
     },
     figure,
     h("h3", {}, "Two sentences that differ in one word"),
@@ -113,7 +115,9 @@ function pronoun(words) {
 
 function arcsCaption(answer, sel) {
   const layer = sel.depth || answer.layers.length;
-  return `${answer.kind} self-attention · layer ${layer} · ${sel.arc ? `head ${sel.arc}` : "all heads"} · arcs under 0.04 are not drawn · AER does not apply within one sentence · ${answer.how}`;
+  const head = sel.arc ? `head ${sel.arc}` : "all heads";
+  const honest = "arcs under 0.04 are not drawn · AER does not apply within one sentence";
+  return `${answer.kind} self-attention · layer ${layer} · ${head} · ${honest} · ${answer.how}`;
 }
 
 function pairBox() {

@@ -25,7 +25,9 @@ export function stepPanel() {
       id: "step",
       letter: "E",
       title: "One step in numbers",
-      lede: "How the weights of one row come about: a query is compared with every key, the scores are scaled and masked, and softmax turns them into weights that sum to 1.",
+      lede:
+        "How the weights of one row come about: a query is compared with every key, the scores are scaled " +
+        "and masked, and softmax turns them into weights that sum to 1.",
     },
     numbers,
   );
@@ -145,5 +147,7 @@ function vectorTable(term, keys) {
 
 function stepCaption(answer) {
   const worst = Math.max(0, ...Object.values(answer.largest_differences));
-  return `${answer.kind} attention · layer ${answer.layer} · head ${answer.head} · ${answer.architecture} · recomputed from the equation; differs from the model’s own values by at most ${worst.toExponential(0)} · ${answer.how}`;
+  const checked = `recomputed from the equation; differs from the model’s own values by at most ${worst.toExponential(0)}`;
+  const where = `${answer.kind} attention · layer ${answer.layer} · head ${answer.head} · ${answer.architecture}`;
+  return `${where} · ${checked} · ${answer.how}`;
 }

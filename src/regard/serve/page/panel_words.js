@@ -1,5 +1,6 @@
 // Panel A: the translation word by word, with probabilities, alternatives, shares, coverage and alarms.
 
+import { ask } from "./api.js";
 import { button, h } from "./dom.js";
 import { live, panel } from "./live.js";
 import { modelOf, modelPicker, pairName } from "./models.js";
@@ -27,7 +28,9 @@ export function wordsPanel() {
       id: "words",
       letter: "A",
       title: "Word by word",
-      lede: "Ribbons join the words that correspond. An underline marks a word of which the model was less sure; choose a word to see what else it might have said.",
+      lede:
+        "Ribbons join the words that correspond. An underline marks a word of which the model was less sure; " +
+        "choose a word to see what else it might have said.",
     },
     sentences,
     main,
@@ -243,5 +246,12 @@ function caption(answer) {
     .join(" · ");
 }
 
-/** j and k go through the n-best list, wherever the reader is. */
-export const nextHypothesis = (by) => select({ hypothesis: Math.max(0, current().hypothesis + by), edits: "" });
+/** j and k go through the n-best list, wherever the reader is; @returns what to say */
+export async function nextHypothesis(by) {
+  const sel = current();
+  const hypothesis = sel.hypothesis + by;
+  const wanted = hypothesis < 0 ? null : questions.words({ ...sel, edits: "", hypothesis });
+  if (!wanted || !(await ask(wanted.path, wanted.body).catch(() => null))) return "There is no further result.";
+  select({ hypothesis, edits: "" });
+  return `result ${hypothesis + 1}`;
+}

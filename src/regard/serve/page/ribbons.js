@@ -105,5 +105,6 @@ export function ribbons({ source, target, links, word = -1, from = -1, uncovered
 function band(a, b) {
   const middle = (a.bottom + b.top) / 2;
   const down = (x, y) => `C${x} ${middle} ${y} ${middle} ${y} ${b.top}`;
-  return `M${a.left} ${a.bottom}${down(a.left, b.left)}H${b.right}C${b.right} ${middle} ${a.right} ${middle} ${a.right} ${a.bottom}Z`;
+  const up = `C${b.right} ${middle} ${a.right} ${middle} ${a.right} ${a.bottom}`;
+  return `M${a.left} ${a.bottom}${down(a.left, b.left)}H${b.right}${up}Z`;
 }

@@ -8,13 +8,13 @@ import { direction, length } from "./text.js";
 const REST = 300; // milliseconds
 export const LONGEST = 20_000; // characters that a link and this box hold; longer text goes in as a file
 
-export function sourceBox({ label = "Text to translate", rows = 3, placeholder = "Type or paste text" } = {}) {
+/** @param {{told?: (text: string, tooLong: boolean) => void}} [how] `told` hears every letter */
+export function sourceBox({ label = "Text to translate", rows = 3, placeholder = "Type or paste text", told } = {}) {
   const box = h("textarea", {
     id: "source-text",
     rows,
     placeholder,
     "aria-label": label,
-    maxlength: LONGEST,
     spellcheck: "true",
     autocapitalize: "sentences",
     dir: direction(current().text),
@@ -26,21 +26,28 @@ export function sourceBox({ label = "Text to translate", rows = 3, placeholder =
   const commit = () => {
     clearTimeout(timer);
     timer = null;
-    select({ text: box.value }, { typing: true });
+    if (length(box.value) <= LONGEST) select({ text: box.value }, { typing: true });
   };
   box.addEventListener("input", () => {
     box.dir = direction(box.value);
+    const tooLong = length(box.value) > LONGEST;
+    box.setAttribute("aria-invalid", String(tooLong));
+    told?.(box.value, tooLong);
     clearTimeout(timer);
     timer = setTimeout(commit, REST);
   });
   box.addEventListener("blur", () => timer && commit());
-  const stop = subscribe((sel) => {
+  const stop = subscribe((sel, changed) => {
     if (!box.isConnected) return stop();
-    if (timer || box.value === sel.text) return;
+    if (timer || !changed.has("text") || box.value === sel.text) return;
     box.value = sel.text;
     box.dir = direction(sel.text);
   });
   return box;
 }
 
-export const countText = (text) => `${length(text).toLocaleString("en")} of ${LONGEST.toLocaleString("en")} characters`;
+/** How long a text is, and what to do with one that is too long. */
+export function countText(text, tooLong = false) {
+  const count = `${length(text).toLocaleString("en")} of ${LONGEST.toLocaleString("en")} characters`;
+  return tooLong ? `${count}: too long for this box; give it as a file` : count;
+}

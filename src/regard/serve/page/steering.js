@@ -1,12 +1,13 @@
 // Attention edited by hand: the reader sets where one translated word looks, and the sentence is decoded again.
 
-import { ApiError, ask } from "./api.js";
+import { ask } from "./api.js";
 import { shownMap } from "./attention_view.js";
 import { button, h, show } from "./dom.js";
 import { modelName } from "./models.js";
 import { current } from "./state.js";
 import { diffLine, dropText } from "./words.js";
 import { percent } from "./text.js";
+import { ApiError } from "./network.js";
 
 /** @param {() => any} attention the answer that the map shows */
 export function steering(attention) {
@@ -44,7 +45,8 @@ export function steering(attention) {
       h(
         "p",
         { class: "quiet small" },
-        `Layer ${layer}, ${head ? `head ${head}` : "all heads"}: where the row of “${answer.rows[row].text}” looks. Choose another row in the map. The weights are divided by their sum.`,
+        `Layer ${layer}, ${head ? `head ${head}` : "all heads"}: where the row of “${answer.rows[row].text}” looks. `,
+        "Choose another row in the map. The weights are divided by their sum.",
       ),
       h(
         "div",

@@ -1,12 +1,15 @@
 // The first entrance: text in, text out, and nothing technical. Words of which the model is less sure are underlined;
 // touching one shows what else it might have said.
 
-import { ApiError, ask, isSaved, listen } from "./api.js";
+import { ask, isSaved } from "./api.js";
 import { button, h, show } from "./dom.js";
+import { examples } from "./examples.js";
 import { filesFold } from "./files.js";
 import { glossaryFold } from "./glossary.js";
 import { modelOf, pairPicker, swapped } from "./models.js";
+import { ApiError, listen } from "./network.js";
 import * as questions from "./questions.js";
+import { receipt } from "./receipt.js";
 import { ribbons } from "./ribbons.js";
 import { savedPicker } from "./saved.js";
 import { countText, sourceBox } from "./source_box.js";
@@ -17,7 +20,7 @@ import { openAlternatives, wordLine } from "./words.js";
 const STREAM_FROM = 400; // characters: shorter texts are there at once
 
 export function translateEntrance(say) {
-  const output = h("div", { class: "output", id: "output", "aria-live": "polite", "aria-busy": "false" });
+  const output = h("div", { class: "output", id: "output", "aria-busy": "false" });
   const doubts = h("div", { class: "stack" });
   const strip = h("section", { class: "stack", "aria-label": "How the words correspond" });
   const count = h("span");
@@ -44,7 +47,7 @@ export function translateEntrance(say) {
         "section",
         { "aria-label": "Source" },
         h("header", {}, from, swap),
-        sourceBox({ rows: 5 }),
+        sourceBox({ rows: 5, told: (text, tooLong) => counted(text, tooLong) }),
         h(
           "footer",
           {},
@@ -60,12 +63,17 @@ export function translateEntrance(say) {
     isSaved() ? null : h("div", { class: "extras" }, glossaryFold(), filesFold(say)),
   );
 
-  async function update(sel = current()) {
+  function counted(text, tooLong = false) {
+    count.className = tooLong ? "chip bad" : "";
+    show(count, countText(text, tooLong));
+  }
+
+  async function update(sel = current(), changed = null) {
     const model = modelOf(sel.model);
     show(from, model?.source_name ?? "Source");
     show(to, model?.target_name ?? "Translation");
     swap.hidden = isSaved() || !swapped(null);
-    show(count, countText(sel.text));
+    if (changed?.has("text") ?? true) counted(sel.text);
     const wanted = questions.translation(sel);
     const key = JSON.stringify(wanted);
     if (key !== asked) await translate(wanted, key);
@@ -91,6 +99,7 @@ export function translateEntrance(say) {
       if (mine !== control) return;
       row = found;
       draw(current());
+      say(row.text);
     } catch (error) {
       if (mine !== control || error.name === "AbortError") return;
       row = null;
@@ -153,7 +162,7 @@ export function translateEntrance(say) {
     copy.disabled = !row;
     if (!row) {
       show(output, h("span", { class: "quiet" }, sel.text.trim() ? "…" : "The translation appears here as you type."));
-      show(strip);
+      show(strip, sel.text.trim() || isSaved() ? null : examples(modelOf(sel.model)?.source));
       show(doubts);
       show(receipts);
       return;
@@ -165,7 +174,7 @@ export function translateEntrance(say) {
       pieces(row.text, spans).map((piece) => (piece.span < 0 ? piece.text : sentencePart(piece, sel))),
     );
     show(doubts, notes(sel));
-    show(receipts, receiptTable(row));
+    show(receipts, receipt(row));
     if (words && words.sentence.index === sel.sentence) {
       const links = words.words.flatMap((word, t) => word.links.map((s) => [s, t, 0.6]));
       const choose = (side, number) =>
@@ -251,41 +260,4 @@ export function translateEntrance(say) {
   }
 
   return { element, update };
-}
-
-/** What had to stay as it is, and whether it did. */
-function receiptTable(row) {
-  const kept = row.sentences.flatMap((sentence) => sentence.protected ?? []);
-  if (!kept.length) return null;
-  return h(
-    "details",
-    { class: "fold" },
-    h("summary", {}, `Kept as asked: ${kept.filter((one) => one.status !== "lost").length} of ${kept.length}`),
-    h(
-      "table",
-      { class: "plain" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ["In the source", "Kind", "In the translation", "Outcome"].map((name) => h("th", { scope: "col" }, name)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        kept.map((one) =>
-          h(
-            "tr",
-            {},
-            [one.text, one.kind, one.wanted, one.note ? `${one.status}: ${one.note}` : one.status].map((text) =>
-              h("td", { dir: "auto" }, text),
-            ),
-          ),
-        ),
-      ),
-    ),
-  );
 }

@@ -160,7 +160,7 @@ export function openAlternatives(answer, number, anchor) {
 
 export function surenessText(word) {
   if (word.confidence !== null && word.confidence !== undefined)
-    return `${percent(word.confidence)} of words like this one are right`;
+    return `${percent(word.confidence)} of words like this one stand in a reference translation, too`;
   return `The model gives this word ${percent(word.probability)}`;
 }
 
@@ -182,7 +182,9 @@ export function dropText(drop) {
   if (!Number.isFinite(drop)) return "unknown";
   if (Math.abs(drop) < 0.005) return "no change of log p";
   const times = Math.exp(Math.min(20, Math.abs(drop)));
-  return `${drop > 0 ? "−" : "+"}${decimal(Math.abs(drop))} log p: the same translation is ${times >= 1000 ? "over 1,000" : decimal(times, times < 10 ? 1 : 0)} times ${drop > 0 ? "less" : "more"} probable`;
+  const often = times >= 1000 ? "over 1,000" : decimal(times, times < 10 ? 1 : 0);
+  const [sign, than] = drop > 0 ? ["−", "less"] : ["+", "more"];
+  return `${sign}${decimal(Math.abs(drop))} log p: the same translation is ${often} times ${than} probable`;
 }
 
 /** What changed between two translations, word by word. */
