@@ -34,7 +34,8 @@ class RunningServer:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "regard", "serve", *self.models, "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        engine = {**os.environ, "REGARD_ENGINE": "auto"}  # what users have
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=engine)
         for _ in range(300):
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.address}health", timeout=1):
                 return

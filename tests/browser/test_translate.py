@@ -115,6 +115,32 @@ def test_the_server_goes_away_and_comes_back(open_page: Open, server: RunningSer
     expect(page.get_by_text("does not answer")).to_have_count(0)
 
 
+def test_a_key_is_asked_for_when_the_server_wants_one(open_page: Open) -> None:
+    page = open_page()
+
+    def guarded(route: Route) -> None:
+        if route.request.headers.get("authorization") == "Bearer open-sesame":
+            route.continue_()
+        else:
+            route.fulfill(status=403, json={"error": {"message": "an API key is needed", "status": 403}})
+
+    page.route("**/api/translate", guarded)
+    page.get_by_label("Text to translate").fill("The cat sleeps.")
+    page.get_by_label("API key").fill("open-sesame")
+    page.get_by_role("button", name="Use this key").click()
+    expect(page.locator("#output")).to_have_text("Le chat dort.")
+
+
+def test_a_text_that_is_too_long_stays_and_is_not_sent(open_page: Open) -> None:
+    page = open_page()
+    box = page.get_by_label("Text to translate")
+    box.fill("cat " * 5001)
+    expect(page.get_by_text("too long for this box")).to_be_visible()
+    page.wait_for_timeout(500)
+    assert len(box.input_value()) == 20_004
+    assert "cat" not in page.url
+
+
 def test_a_sentence_is_text_whatever_it_holds(open_page: Open) -> None:
     page = open_page(text='<img src=x onerror="document.title=1"> <b>cat</b>')
     expect(page.locator("#output")).to_contain_text("<img")

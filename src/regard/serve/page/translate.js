@@ -91,6 +91,7 @@ export function translateEntrance(say) {
       return draw(current());
     }
     output.setAttribute("aria-busy", "true");
+    if (!row) draw(current());
     try {
       const long = length(wanted.body.text) >= STREAM_FROM && !isSaved();
       const found = long
