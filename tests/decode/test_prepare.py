@@ -52,6 +52,13 @@ def test_a_slip_is_read_as_the_word_that_was_meant() -> None:
     assert "leters" in prepared("where are the leters?", MENDS, reader).read  # here it could be a name
 
 
+def test_the_numbers_of_an_english_date_are_read_and_must_be_said() -> None:
+    found = prepared("On May 1, 1998 I saw 3 cats.", MENDS, SLOTTED)
+    assert found.read == f"On May 1, 1998 I saw {SLOTS[0]} cats."
+    assert [one.wanted for one in found.held] == [("1", "1er"), ("1998",), ("3",)]
+    assert SLOTS[0] in prepared("Le 3 mai 1998", MENDS, Reader("fr", "en", slots=9)).read
+
+
 def test_a_misspelt_word_at_the_start_is_no_name() -> None:
     reader = Reader("en", "fr", slots=len(SLOTS), known=KnownWords(["where", "is", "it"]))
     assert prepared("Wheere is it?", MENDS, reader).read == "Wheere is it?"
@@ -82,10 +89,10 @@ def test_emoji_inside_are_not_read_by_a_model_without_slots() -> None:
 
 def test_a_full_stop_that_the_source_has_not_is_left_out() -> None:
     cats, there = prepared("Cats", MENDS, SLOTTED), prepared("Where are you", MENDS, SLOTTED)
-    assert (cats.without_added_stop("Les chats."), cats.without_added_stop("Les chats !")) == ("Les chats", "Les chats")
-    assert there.without_added_stop("Où es-tu ?") == "Où es-tu ?"
-    assert prepared("Cats.", MENDS, SLOTTED).without_added_stop("Les chats.") == "Les chats."
-    assert cats.without_added_stop(".") == "."
+    assert (cats.without_additions("Les chats."), cats.without_additions("Les chats !")) == ("Les chats", "Les chats")
+    assert there.without_additions("Où es-tu ?") == "Où es-tu ?"
+    assert prepared("Cats.", MENDS, SLOTTED).without_additions("Les chats.") == "Les chats."
+    assert cats.without_additions(".") == "."
 
 
 def test_a_filled_slot_stays_apart_from_words_as_in_the_source() -> None:

@@ -73,3 +73,12 @@ def test_a_long_sentence_is_cut_before_a_conjunction_of_its_language(tokenizer: 
     text = "Der kleine Hund schläft hier ganz lange und die schwarze Katze frisst dort"
     make = UnitMaker(tokenizer.plain, (), 60, TextOptions(), Reader("de", "en"))
     assert [text[slice(*unit.span)] for unit in units(make, text)][1].startswith("und die")
+
+
+def test_items_of_lists_and_signatures(tokenizer: Tokenizer) -> None:
+    make = UnitMaker(tokenizer, (), 100, TextOptions(mend=True), Reader("en", "fr"))
+    found = units(make, "- two eggs\n- Milk\n\nKind regards,\nMark")
+    assert [unit.prepared.item_in for unit in found] == ["fr", None, None, None]
+    assert found[0].prepared.without_additions("Deux œufs.") == "deux œufs"
+    assert [unit.prepared.read for unit in found][2:] == ["Kind regards,", ""]
+    assert found[-1].prepared.restore("").text == "Mark"

@@ -70,6 +70,46 @@ def test_file(known: KnownWords, tmp_path: Path) -> None:
     assert (again.words, again.copied, again.rare) == (known.words, known.copied, known.rare)
 
 
+BY_FREQUENCY = ["the", "is", "people", "where", "station", "élève", "cantar", "perdonar", "Straße"]
+ORDERED = KnownWords(BY_FREQUENCY, by_frequency=True)
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "at_start", "meant"),
+    [
+        ("peolpe", "en", False, "people"),
+        ("Peolpe", "en", True, "People"),
+        ("Peolpe", "en", False, None),  # a name, for all that is known
+        ("thee", "en", False, "the"),  # not a form of it
+        ("thee", "en", True, "the"),
+        ("eleve", "fr", False, "élève"),
+        ("Eleve", "fr", True, "Élève"),
+        ("Perdona", "es", True, None),  # a form of perdonar
+        ("Starße", "de", False, "Straße"),
+        ("isthe", "en", False, "is the"),
+        ("zebra", "en", False, None),
+    ],
+)
+def test_what_was_meant(word: str, language: str, at_start: bool, meant: str | None) -> None:
+    assert ORDERED.intended(word, at_start, language) == meant
+
+
+def test_names_and_forms_of_verbs_at_the_start() -> None:
+    assert not ORDERED.is_name("Cantaremos", at_start=True, language="es")
+    assert ORDERED.is_name("Cantaremos", at_start=True, language="fr")
+    assert not ORDERED.is_name("Wheer", at_start=True)
+    assert ORDERED.is_name("Zürich", at_start=True)
+
+
+def test_frequent_words_come_first(tmp_path: Path) -> None:
+    known = KnownWords.learn([("The cat saw the cat and the dog.", "Le chat a vu le chat et le chien.")])
+    assert known.ordered[:2] == ("cat", "the")
+    known.save(tmp_path / "known.txt")
+    assert KnownWords.load(tmp_path / "known.txt").ordered == known.ordered
+    (tmp_path / "old.txt").write_text("# regard: known words 1\ncat\nthe\n", "utf-8")
+    assert not KnownWords.load(tmp_path / "old.txt").ranks  # in the order of the alphabet
+
+
 @pytest.mark.parametrize("content", [b"", b"cat\ndog\n", b"\xff\xfe"])
 def test_other_files_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "known.txt").write_bytes(content)

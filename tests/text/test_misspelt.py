@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from regard.data.slips import with_slips
 from regard.text.keyboards import KEYBOARDS, NEIGHBOURS
-from regard.text.misspelt import meant
+from regard.text.misspelt import likely, meant, run_together
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz", min_size=6, max_size=12)
 
@@ -41,3 +41,43 @@ def test_other_forms_and_short_words_are_no_slips(word: str) -> None:
 def test_several_may_be_meant() -> None:
     assert meant("plain", {"plain", "plan"}) == set()
     assert meant("carfe", {"care", "cafre", "scarfe", "carafe"}) == {"cafre", "scarfe", "carafe"}
+
+
+BY_FREQUENCY = ["the", "of", "to", "and", "is", "that", "know", "people", "station", "claws", "class"]
+RANKS = {word: rank for rank, word in enumerate(BY_FREQUENCY)}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("teh", "the"),
+        ("fhe", "the"),
+        ("thta", "that"),
+        ("jnow", "know"),
+        ("peopl", "people"),
+        ("staation", "station"),
+        ("people", None),  # known
+        ("to", None),
+        ("xy", None),
+        ("zzzzzz", None),
+    ],
+)
+def test_what_is_likely_by_frequency(typed: str, meant: str | None) -> None:
+    assert likely(typed, RANKS) == meant
+
+
+def test_a_rare_word_is_not_likely_meant_where_letters_may_be_those_of_another_rare_word() -> None:
+    filler = {f"w{number}": number for number in range(20_000)}
+    assert likely("clawz", filler | {"claws": 100}) == "claws"
+    assert likely("clawz", filler | {"claws": 15_000}) is None  # the last letter
+    assert likely("clwas", filler | {"claws": 15_000}) == "claws"  # swapped letters are hardly another word
+    assert likely("clsss", filler | {"class": 100, "cless": 150}) is None  # as frequent as each other
+
+
+@given(st.text("abcde", max_size=8), st.lists(st.text("abcde", min_size=1, max_size=8), unique=True, max_size=30))
+def test_what_is_likely_is_known_and_another_word(typed: str, words: list[str]) -> None:
+    ranks = {word: rank for rank, word in enumerate(words)}
+    found = likely(typed, ranks)
+    assert found is None or (found in ranks and typed not in ranks)
+    apart = run_together(typed, ranks)
+    assert apart is None or (apart.replace(" ", "") == typed and all(part in ranks for part in apart.split(" ")))

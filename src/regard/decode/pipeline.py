@@ -270,7 +270,7 @@ class Pipeline:
         if not self.text.mend:
             return answers
         forced = len(self.prefixes.text(unit.start))
-        shorter = [sentence.without_added_stop(answer) for answer in answers]
+        shorter = [sentence.without_additions(answer) for answer in answers]
         return [new if len(new) >= forced else old for old, new in zip(answers, shorter, strict=True)]
 
     def _result(self, draft: UnitDraft) -> UnitResult:

@@ -22,7 +22,9 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from regard.decode.translation import Span
+from regard.text.dates import dates_in_words
 from regard.text.glossary import Glossary, TermMatch
+from regard.text.initial import with_small_initial
 from regard.text.known_words import KnownWords
 from regard.text.localise import localised
 from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt
@@ -108,6 +110,7 @@ class PreparedSentence:
     origins: tuple[Span, ...]  # of each character of `read`, in `source`
     held: tuple[Held, ...] = ()
     loud: bool = False  # in capitals; so is its translation
+    item_in: str | None = None  # an item of a list that begins with a small letter; the language of its translation
 
     @property
     def inner(self) -> list[Held]:
@@ -159,8 +162,10 @@ class PreparedSentence:
         touches_right = self.source[one.end : one.end + 1].isalnum()
         return " " * (left.isalnum() and not touches_left), " " * (right.isalnum() and not touches_right)
 
-    def without_added_stop(self, answer: str) -> str:
-        """The answer without a full stop or exclamation mark that the sentence does not have: a heading stays one."""
+    def without_additions(self, answer: str) -> str:
+        """The answer without what a model of sentences adds: a full stop that a heading does not have, the capital of a
+        list's item."""
+        answer = answer if self.item_in is None else with_small_initial(answer, self.item_in)
         stop = STOP.search(answer)
         if stop is None or self.read[-1:] in SENTENCE_END or not self.read[-1:].isalnum():
             return answer
@@ -194,7 +199,7 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
         held = tuple(one._replace(outside=True) for one in spans)
         return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
     terms = [one for one in inner if one.kind == TERM]
-    inner = _with_slots(sentence, inner, reader.slots) if options.protect else terms
+    inner = _with_slots(sentence, inner, reader) if options.protect else terms
     spelt: list[Change] = []
     if options.mend and reader.known:
         around = [(0, start), *((one.start, one.end) for one in inner), (end, len(sentence))]
@@ -205,6 +210,11 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
     if loud or (options.mend and in_title_case(rest, reader.source, reader.known)):
         read = in_small(read)
     return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
+
+
+def unread(sentence: str) -> PreparedSentence:
+    """A sentence that is its own translation."""
+    return PreparedSentence(sentence, len(sentence), len(sentence), "", ())
 
 
 def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Held]:
@@ -273,16 +283,21 @@ def _has_letters(sentence: str, start: int, end: int, spans: Sequence[Held]) -> 
     return terms or any(character.isalpha() for a, b in between for character in sentence[a:b])
 
 
-def _with_slots(sentence: str, spans: Sequence[Held], most: int) -> list[Held]:
+def _with_slots(sentence: str, spans: Sequence[Held], reader: Reader) -> list[Held]:
     """A slot for each span, in order, as long as there are any; without slots, some are not read. A term that is
-    translated has none: the model knows its word, and a sentence comes out far better around it than around a slot."""
-    if not most:
+    translated has none: the model knows its word, and a sentence comes out far better around it than around a slot.
+    Nor have the numbers of a date with the name of a month, which has another order in another language."""
+    if not reader.slots:
         return [one._replace(omitted=_too_strange(one)) for one in spans]
-    slots = iter(SLOTS[:most])
+    slots = iter(SLOTS[: reader.slots])
+    dates = dates_in_words(sentence, reader.source or "en")
     held = []
     for one in spans:
         if _invisible(one):
             held.append(one._replace(omitted=True))
+        elif one.kind == "number" and any(start < one.start and one.end <= end for start, end in dates):
+            first = one.wanted == ("1",) and reader.target == "fr"
+            held.append(one._replace(wanted=("1", "1er")) if first else one)
         elif one.kind != TERM or one.wanted == (sentence[one.start : one.end],):
             held.append(one._replace(slot=next(slots, None)))
         else:

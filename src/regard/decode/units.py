@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from regard.decode.prefix import NO_START, ForcedStart
-from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared
+from regard.decode.prepare import PreparedSentence, Reader, TextOptions, prepared, unread
 from regard.decode.translation import Span
 from regard.text.clauses import clause_spans
+from regard.text.layout import is_list_item
 from regard.text.sentences import sentence_spans
+from regard.text.signatures import is_signature
 from regard.text.tokenizer import Tokenizer
 
 LONGEST = 20_000  # characters of a sentence that is looked at as a whole
@@ -85,7 +87,13 @@ class UnitMaker:
         return clause_spans(text, span, lambda part: len(part) <= LONGEST, self._language)
 
     def _prepared(self, text: str, span: Span) -> PreparedSentence:
-        return prepared(text[slice(*span)], self.options, self.reader)
+        sentence = text[slice(*span)]
+        if self.options.protect and self.options.mend and is_signature(text, span):
+            return unread(sentence)
+        found = prepared(sentence, self.options, self.reader)
+        if self.options.mend and found.read[:1].islower() and is_list_item(text, span[0], self._language):
+            return replace(found, item_in=self.reader.target)
+        return found
 
     def _encoded(self, waiting: Sequence[_Waiting]) -> Iterator[Unit]:
         encoded = self.tokenizer.encode_source([one.prepared.read for one in waiting])

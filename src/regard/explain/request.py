@@ -104,7 +104,7 @@ class Request:
     def restored(self, ids: Sequence[int]) -> str:
         """What the model says, as it is given back before anything is repaired."""
         answer = self.bundle.tokenizer.decode(ids)
-        answer = self.sentence.without_added_stop(answer) if self.search.mend else answer
+        answer = self.sentence.without_additions(answer) if self.search.mend else answer
         return self.sentence.restore(answer).text
 
     def searched(self) -> str:

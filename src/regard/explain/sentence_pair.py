@@ -120,7 +120,7 @@ class SentencePair:
                 return [None] * len(spans)
             origins = given.origins
             return [(origins[start][0], origins[end - 1][1]) if end > start else None for start, end in spans]
-        kept = sentence.without_added_stop(answer) if self.asked.search.mend else answer
+        kept = sentence.without_additions(answer) if self.asked.search.mend else answer
         restored = sentence.restore(kept)
         if restored.text != self.said.translation:  # repaired after the search
             return [None] * len(spans)

@@ -8,29 +8,35 @@ A source word is one of
     rare          a name too seldom seen to rely on the model, whose small form is an ordinary word: Baker
 
 and unknown otherwise; other rare names count as unknown. The file holds one word a line: ordinary and translated words
-as they are, copied ones after "+", rare names after "=".
+as they are, the most frequent first, copied ones after "+", rare names after "=". In files of the first version, which
+are read too, words are in the order of the alphabet, so that nothing is known of their frequency.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from regard.errors import InputError
 from regard.files import write_atomically
 from regard.text.capitals import CAPITALISED_NOUNS, WORD, cased_words
-from regard.text.misspelt import is_tangled, meant
+from regard.text.misspelt import is_tangled, likely, meant, run_together, says_last_letter_twice, without_accents
+from regard.text.stems import has_known_stem
 
-FIRST_LINE = "# regard: known words 1"
+FIRST_LINE = "# regard: known words 2"
+FIRST_LINE_WITHOUT_ORDER = "# regard: known words 1"
 OFTEN = 50  # pairs with a name, from which on a model copies it reliably
 MOSTLY = 0.5  # of the pairs with a word, the share whose target has it as it is: a name from here on
 SEEN_AS_NAME = 3  # pairs that make a name of a word that is ordinary in small letters
 
 Knowledge = Literal["ordinary", "translated", "copied", "rare", "unknown"]
+# Of a slip at the beginning of a sentence, where names stand too: its letters, and the rank of the word that is meant.
+LETTERS_AT_START, FREQUENT_AT_START, TANGLED_AT_START, SHORT_AT_START = 5, 1_000, 5_000, 100
+LETTERS_OF_NOUN = 6  # of a misspelt one with a capital, since names have one too
 ENDINGS = ("s", "es")  # of forms that are known when the word is: Germans
-ENDINGS_AT_START = ("ed", "d", "ing", "ly", "er", "ers", "ness", "less", "e", "en", "n")
 
 
 class KnownWords:
@@ -41,15 +47,23 @@ class KnownWords:
     [True, False, False, False]
     """
 
-    def __init__(self, words: Iterable[str] = (), copied: Iterable[str] = (), rare: Iterable[str] = ()) -> None:
-        self.words = frozenset(words)  # ordinary in small letters, translated with a capital
+    def __init__(
+        self,
+        words: Iterable[str] = (),
+        copied: Iterable[str] = (),
+        rare: Iterable[str] = (),
+        by_frequency: bool = False,
+    ) -> None:
+        """`by_frequency`: the words are given in the order of their frequency."""
+        self.ordered = tuple(words) if by_frequency else ()
+        self.words = frozenset(self.ordered or words)  # ordinary in small letters, translated with a capital
         self.copied = frozenset(copied)
         self.rare = frozenset(rare)
 
     @classmethod
     def learn(cls, pairs: Iterable[tuple[str, str]], language: str = "en", often: int = OFTEN) -> KnownWords:
         """From pairs (source, target); `language` is the source's."""
-        small: set[str] = set()
+        small = Counter[str]()
         within, kept_within = Counter[str](), Counter[str]()
         first, kept_first = Counter[str](), Counter[str]()
         for source, target in pairs:
@@ -57,7 +71,7 @@ class KnownWords:
             for word in cased_words(source, language=language):
                 form = source[word.start : word.end]
                 if form.islower():
-                    small.add(form)
+                    small[form] += 1
                 elif any(map(str.isupper, form)):
                     targets = parts_of(target) if targets is None else targets
                     seen, kept = (first, kept_first) if word.at_start else (within, kept_within)
@@ -79,7 +93,19 @@ class KnownWords:
                 copied.add(form)
             elif ordinary and times >= SEEN_AS_NAME and len(form) > 1:
                 rare.add(form)
-        return cls(words, copied, rare)
+        ordered = sorted(words, key=lambda form: (-small[form] - within[form] - first[form], form))
+        return cls(ordered, copied, rare, by_frequency=True)
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """Of each word by its frequency, 0 the first; empty where that is not known."""
+        return {word: rank for rank, word in enumerate(self.ordered)}
+
+    @cached_property
+    def _accented(self) -> dict[str, str]:
+        """Of words with accents, as they are typed without any, the most frequent; only where the order is known."""
+        found = {bare: word for word in reversed(self.ordered) if not word.isascii() for bare in without_accents(word)}
+        return {bare: word for bare, word in found.items() if bare not in self.words}
 
     def knowledge(self, word: str) -> Knowledge:
         """
@@ -105,35 +131,62 @@ class KnownWords:
                     return "ordinary"
         return "unknown"
 
-    def is_name(self, word: str, at_start: bool) -> bool:
+    def is_name(self, word: str, at_start: bool, language: str = "en") -> bool:
         """Whether the model has no business translating it; `at_start`: it begins a sentence, where any word has a
         capital."""
         if word.islower():
             return False
         knowledge = self.knowledge(word)
         if at_start and knowledge == "unknown":
-            small = word.lower()
-            return not self._has_known_stem(small) and not is_tangled(small, self.words)
+            if word.lower() in self._accented or has_known_stem(word.lower(), self.words, language):
+                return False
+            return not self._is_slip_at_start(word)
         return knowledge == "unknown" or (knowledge == "rare" and not at_start)
 
-    def intended(self, word: str) -> str | None:
-        """The only known word that a word in small letters can be a slip of (`misspelt.py`); None if it is known, if
-        there is none or if there are several.
+    def _is_slip_at_start(self, word: str) -> bool:
+        """Whether a word that begins a sentence is rather a slip of a frequent word than a name."""
+        small = word.lower()
+        tangled = is_tangled(small, self.words)
+        found = likely(small, self.ranks)
+        if not self.ranks or found is None:
+            return tangled and not self.ranks
+        if len(small) < LETTERS_AT_START:
+            return (tangled or len(small) == LETTERS_AT_START - 1) and self.ranks[found] < SHORT_AT_START
+        return self.ranks[found] < (TANGLED_AT_START if tangled else FREQUENT_AT_START)
+
+    def intended(self, word: str, at_start: bool = False, language: str = "en") -> str | None:
+        """The only known word that a word in small letters can be a slip of, or the one that is far more frequent than
+        the others (`misspelt.py`); None if it is known, if there is none or if there are several. A word with a capital
+        is looked at where it begins a sentence (`at_start`), and in languages all of whose nouns have one.
 
         >>> KnownWords(["station", "cat", "cart"]).intended("sttion"), KnownWords(["cat"]).intended("cats")
         ('station', None)
         """
-        if not word.islower() or self.knowledge(word) != "unknown" or self._has_known_stem(word):
+        small = word.lower()
+        capitalised = word[:1].isupper() and word[1:].islower()
+        if word.islower() and says_last_letter_twice(word, self.ranks):
+            return word[:-1]
+        if self.knowledge(word) != "unknown":
             return None
-        found = meant(word, self.words)
-        return found.pop() if len(found) == 1 else None
-
-    def _has_known_stem(self, small: str) -> bool:
-        return any(small.endswith(ending) and small[: -len(ending)] in self.words for ending in ENDINGS_AT_START)
+        if has_known_stem(small, self.words, language):
+            return None
+        if (accented := self._accented.get(small)) and (word.islower() or (capitalised and at_start)):
+            return accented if word.islower() else accented[:1].upper() + accented[1:]
+        if capitalised and at_start:
+            found = likely(small, self.ranks) if self._is_slip_at_start(word) else None
+            return found and found[:1].upper() + found[1:]
+        nouns = language in CAPITALISED_NOUNS
+        if not word.islower() and not (capitalised and nouns and len(word) >= LETTERS_OF_NOUN):
+            return None
+        if self.ranks:
+            return likely(word, self.ranks) or (None if nouns else run_together(word, self.ranks))
+        others = meant(word, self.words)
+        return others.pop() if len(others) == 1 else None
 
     def save(self, path: Path) -> None:
-        lines = [*self.words, *(f"+{word}" for word in self.copied), *(f"={word}" for word in self.rare)]
-        content = "\n".join([FIRST_LINE, *sorted(lines), ""])
+        names = sorted([*(f"+{word}" for word in self.copied), *(f"={word}" for word in self.rare)])
+        first = FIRST_LINE if self.ordered else FIRST_LINE_WITHOUT_ORDER
+        content = "\n".join([first, *names, *(self.ordered or sorted(self.words)), ""])
         write_atomically(path, lambda temporary: temporary.write_text(content, "utf-8"))
 
     @classmethod
@@ -142,11 +195,12 @@ class KnownWords:
             first, *lines = path.read_text("utf-8").split("\n")
         except UnicodeDecodeError:
             first, lines = "", []
-        if first != FIRST_LINE:
+        if first not in (FIRST_LINE, FIRST_LINE_WITHOUT_ORDER):
             raise InputError(f'{path}: not a file of known words; its first line must be "{FIRST_LINE}"')
         marked = [line for line in lines if line[:1] in ("+", "=")]
         copied, rare = ([line[1:] for line in marked if line[0] == mark] for mark in "+=")
-        return cls(frozenset(lines).difference(marked, [""]), copied, rare)
+        words = [line for line in lines if line and line[0] not in "+="]
+        return cls(words, copied, rare, by_frequency=first == FIRST_LINE)
 
 
 def parts_of(text: str) -> set[str]:

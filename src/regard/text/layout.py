@@ -74,6 +74,18 @@ def lines(text: str, language: str = "en") -> Iterator[TextLine]:
         start += len(line)
 
 
+def is_list_item(text: str, start: int, language: str = "en") -> bool:
+    """Whether a list mark stands before this place, and nothing else in its line.
+
+    >>> is_list_item("- two eggs", 2), is_list_item("two eggs", 0), is_list_item("- Well, two eggs", 8)
+    (True, False, False)
+    """
+    line = text[max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1 : start]
+    begins = len(line) - len(line.lstrip())
+    following = text[start : start + 1]
+    return begins < len(line) and after_list_marks(line + following, begins, len(line) + 1, language) == len(line)
+
+
 def after_list_marks(text: str, start: int, end: int, language: str = "en") -> int:
     """Where the text begins that a list mark stands before.
 

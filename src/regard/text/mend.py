@@ -88,8 +88,8 @@ def respelt(sentence: str, taken: Sequence[Span], known: KnownWords, language: s
     if not first or not first[0].isupper():
         return []
     changes = []
-    for start, end, _ in cased_words(sentence, taken, language):
-        if _stands_alone(sentence, start, end) and (new := known.intended(sentence[start:end])):
+    for start, end, at_start in cased_words(sentence, taken, language):
+        if _stands_alone(sentence, start, end) and (new := known.intended(sentence[start:end], at_start, language)):
             changes.append((start, end, new))
     return changes
 

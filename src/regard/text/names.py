@@ -65,7 +65,7 @@ def name_spans(
         named.append(
             not loud[i]
             and 2 <= len(form) <= LONGEST
-            and (_shaped_like_name(form, known) or _unknown_name(text, word, form, known))
+            and (_shaped_like_name(form, known) or _unknown_name(text, word, form, known, language))
             and (
                 language not in CAPITALISED_NOUNS
                 or _MIXED.search(form) is not None
@@ -94,12 +94,12 @@ def _shaped_like_name(form: str, known: KnownWords | None) -> bool:
     return form.isupper() and known.knowledge(form) in ("unknown", "rare")
 
 
-def _unknown_name(text: str, word: CasedWord, form: str, known: KnownWords | None) -> bool:
+def _unknown_name(text: str, word: CasedWord, form: str, known: KnownWords | None, language: str) -> bool:
     """Zürich, where the model does not know it."""
     if known is None or not form[0].isupper():
         return False
     imperative = word.at_start and text[word.end : word.end + 1] == "-"  # Oublie-la
-    return not imperative and known.is_name(form, word.at_start)
+    return not imperative and known.is_name(form, word.at_start, language)
 
 
 def _names_follow(form: str, named: bool, known: KnownWords | None) -> bool:
