@@ -64,6 +64,7 @@ def test_uniform_looks_everywhere_alike(kind: str) -> None:
     model, head = sharp(), Head(kind, 0, 1)  # type: ignore[arg-type]
     with cut(model, [head], "uniform"):
         maps = getattr(model.attention(BATCH), kind)[0]  # (B, H, queries, keys)
+        close(model(BATCH).log_softmax(-1), stepwise(model, BATCH)[0])  # in translation too
     wanted = getattr(model.attention(BATCH), kind)[0]
     close(maps[:, [0, 2, 3]], wanted[:, [0, 2, 3]])
     seen = wanted[:, 1] > 0

@@ -7,7 +7,9 @@
 
 `zero` removes all that a head does, `uniform` only its choice of keys. Heads of multi-head attention can be cut both
 ways, the one head of a recurrent model only by `uniform`: without its context nothing of the source would be left. The
-model declares its heads (`Model.attention_parts`). Forward hooks cut them; the weights are never changed.
+model declares its heads (`Model.attention_parts`). Forward hooks cut them by `zero`; for `uniform` the query's matrix
+is changed and restored, so that a model must not be used elsewhere meanwhile.
+
 Importance (Michel et al. 2019, with log p in place of BLEU) is what log p of given translations loses. Heads are chosen
 on some sentences and compared with random heads on others.
 """
@@ -15,21 +17,23 @@ on some sentences and compared with random heads on others.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from regard.batch import pad_sources
 from regard.bundle.bundle import Bundle
 from regard.decode.likelihood import Ids, forced_log_probs
 from regard.decode.search import greedy
 from regard.errors import InputError
+from regard.explain.mechanisms import head_size
 from regard.explain.trace import Kind
+from regard.layers.attention import MultiHeadAttention
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
@@ -85,30 +89,37 @@ def cut(model: Model, heads: Sequence[Head], how: How | None = None) -> Iterator
                 have = f"{min(map(str, known))} … {max(map(str, known))}" if known else "none that can be cut"
                 raise InputError(f"there is no head {head} in this model; it has {have}")
             part = parts[head.kind, head.layer]
-            hooks.callback(_hook(part, head.head, how).remove)
+            hooks.callback(_cut_head(part, head.head, how))
         yield
 
 
-def _hook(part: AttentionPart, head: int, how: How | None) -> RemovableHandle:
+def _cut_head(part: AttentionPart, head: int, how: How | None) -> Callable[[], None]:
+    """Cut one head; what is returned restores it."""
     match part:
         case MultiHeadPart(attention=attention) if how == "uniform":
-            return attention.register_forward_pre_hook(_without_query(head))
+            return _without_query(attention, head)
         case MultiHeadPart(attention=attention):
-            return attention.output.register_forward_pre_hook(_without_output(head, attention.heads))
+            return attention.output.register_forward_pre_hook(_without_output(head, attention.heads)).remove
         case ScorePart(scores=scores) if how != "zero":
-            return scores.register_forward_hook(lambda module, inputs, output: output * 0)
+            return scores.register_forward_hook(lambda module, inputs, output: output * 0).remove
         case ScorePart():
             raise InputError('the one head of a recurrent model cannot be cut to zero; how must be "uniform"')
     raise AssertionError("no head of it is known")
 
 
-def _without_query(head: int) -> Any:
-    def hook(module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        query = inputs[0].clone()  # (B, H, T, K)
-        query[:, head] = 0
-        return (query, *inputs[1:])
+def _without_query(attention: MultiHeadAttention, head: int) -> Callable[[], None]:
+    """A query of zeros gives all keys the same score. The matrix itself is changed, because a step of a search reads it
+    without calling the module."""
+    rows = slice(head * head_size(attention), (head + 1) * head_size(attention))
+    kept = [(matrix, matrix[rows].clone()) for matrix in (attention.query.weight, attention.query.bias)]
 
-    return hook
+    def put(values: Sequence[Tensor | float]) -> None:
+        with torch.no_grad():
+            for (matrix, _), value in zip(kept, values, strict=True):
+                matrix[rows] = value
+
+    put([0.0, 0.0])
+    return lambda: put([was for _, was in kept])
 
 
 def _without_output(head: int, heads: int) -> Any:
