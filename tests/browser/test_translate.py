@@ -90,6 +90,16 @@ def test_several_sentences_are_looked_at_one_by_one(open_page: Open) -> None:
     expect(page).to_have_url(re.compile("sentence=1"))
 
 
+def test_a_long_text_arrives_sentence_by_sentence(open_page: Open) -> None:
+    page = open_page()
+    streams: list[str] = []
+    page.on("request", lambda request: streams.append(request.url) if request.url.endswith("/stream") else None)
+    page.get_by_label("Text to translate").fill("The cat sleeps. " * 30)
+    expect(page.locator("#output")).to_have_text(re.compile(r"^(Le chat dort\.\s*){30}$"))
+    assert len(streams) == 1
+    expect(page.locator("#output .sentence")).to_have_count(29)  # the one in focus is shown word by word
+
+
 def test_a_file_comes_back_translated(open_page: Open, tmp_path: Path) -> None:
     page = open_page()
     file = tmp_path / "cat.txt"

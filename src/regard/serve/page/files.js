@@ -50,7 +50,7 @@ export function filesFold(say) {
           "p",
           { class: "note good" },
           `${file.name} is translated. `,
-          h("a", { href: address.pathname, download: "" }, "Save the translation"),
+          h("a", { href: address.pathname + address.search, download: "" }, "Save the translation"),
         ),
       );
       say(`${file.name} is translated.`);
