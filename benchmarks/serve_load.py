@@ -26,9 +26,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -171,6 +173,7 @@ def start(model: str, flags: Sequence[str]) -> tuple[subprocess.Popen[str], str]
     assert server.stderr is not None
     for line in server.stderr:
         if found := ADDRESS.search(line):
+            Thread(target=deque, args=[server.stderr, 0], daemon=True).start()  # a log that nobody reads stops it
             return server, found[0]
     raise SystemExit("the server did not start")
 
