@@ -67,6 +67,18 @@ def test_a_mark_without_alignment_is_placed_by_position_and_reported() -> None:
     assert placed.warnings == ("no translated word is aligned with 'four'; its inline element was placed by position",)
 
 
+def test_a_mark_inside_what_is_the_same_in_both_texts_stays_there() -> None:
+    kept = (ProtectedSpan("@alice", "address", "@alice", (6, 12), (0, 6), "kept"),)
+    found = translation("Hello @alice", "@alice bonjour", "0-2", kept)
+    assert shown(place_marks(marked("Hello @alice", "@alice", "alice"), found)) == "[0:@[1:alice]] bonjour"
+
+
+def test_a_mark_does_not_cut_what_must_survive() -> None:
+    kept = (ProtectedSpan("%s", "placeholder", "%s", (4, 6), (0, 2), "kept"),)
+    found = translation("now %s", "%s là", "", kept)
+    assert shown(place_marks(marked("now %s", "now"), found)) == "[0:%s] là"
+
+
 def test_atoms_go_where_the_translation_says() -> None:
     source, target = f"Press {ATOM} or {ATOM}.", f"{ATOM} ou {ATOM} pressez."
     kept = tuple(

@@ -69,7 +69,7 @@ def translate_file(client: TestClient, name: str, data: bytes = TEXT) -> Any:
     return client.post("/translate_file", data={"source": "en", "target": "fr"}, files={"file": (name, data)})
 
 
-@pytest.mark.parametrize("name", ["cat.txt", "../../etc/cat.txt", 'c\r\na"t é.txt', "C:\\cat.txt"])
+@pytest.mark.parametrize("name", ["../../etc/cat.txt", 'C:\\c\r\na"t é.txt'])
 def test_a_file_and_where_to_fetch_it(client: TestClient, name: str) -> None:
     address = translate_file(client, name).json()["translatedFileUrl"]
     result = client.get(address)

@@ -38,6 +38,8 @@ class TargetSentence:
         self.link_starts = [start for start, _, _ in self.links]
         self.link_ends = list(accumulate((end for _, end, _ in self.links), max))
         self.linked = Counter(word for _, _, word in self.links)
+        # What must survive, and should not be cut.
+        self.survivors = sorted(span.target for span in sentence.protected if span.target is not None)
         self.kept = sorted(  # what is the same in both texts
             (span.source, span.target)
             for span in sentence.protected
@@ -55,6 +57,17 @@ class TargetSentence:
             if self.words[word][1] > span[0]:
                 yield word
             word += 1
+
+    def widened(self, range: Span) -> Span:
+        """A range around the whole of what it would cut and what must survive, such as `%s`."""
+        start, end = range
+        if start == end:
+            return range
+        for edge in (start, end):
+            number = bisect_right(self.survivors, (edge, -1)) - 1
+            if number >= 0 and self.survivors[number][0] < edge < self.survivors[number][1]:
+                start, end = min(start, self.survivors[number][0]), max(end, self.survivors[number][1])
+        return start, end
 
     def points(self, start: int, end: int) -> tuple[int, list[int]]:
         """For a mark around source characters `start` to `end`: the first word that it may go around, and the points of
@@ -136,7 +149,9 @@ class MarkRanges:
         begins_inside = first is not None and first.sentence.source_span[0] < mark.start
         ends_inside = last is not None and mark.end < last.sentence.source_span[1]
         if first is not None and first is last and (begins_inside or ends_inside):
-            return self.best_range(number, mark, first, claims)
+            found = self.best_range(number, mark, first, claims)
+            widened = first.widened(found)
+            return widened if claims.free(widened) else found
         start, end = self.outside_position(mark.start), self.outside_position(mark.end)
         if first is not None and begins_inside:
             start = self.edge(mark, first, claims, suffix=True)
@@ -150,7 +165,7 @@ class MarkRanges:
         sentence = self.holder(mark.start)
         if sentence is None or not sentence.kept:
             return None
-        number = bisect_right(sentence.kept, ((mark.start, len(self.translation.source)),)) - 1
+        number = bisect_right(sentence.kept, ((mark.start, len(self.translation.source) + 1),)) - 1
         if number < 0:
             return None
         (start, end), target = sentence.kept[number]

@@ -62,8 +62,9 @@ def write_translated(document: Document, translations: Sequence[Translation]) ->
         replace(place_marks(segment, found), doubtful=is_doubtful(found))
         for segment, found in zip(segments, translations, strict=True)
     ]
+    written = document.write(placed)  # which may add to the warnings
     remarks = (*document.warnings, *warnings_of(segments, placed))
-    return TranslatedDocument(document.write(placed), remarks, segments, tuple(translations))
+    return TranslatedDocument(written, remarks, segments, tuple(translations))
 
 
 def is_doubtful(translation: Translation) -> bool:
