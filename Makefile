@@ -59,7 +59,7 @@ test-browser: install-dev
 	$(BIN)/python -m pytest tests/browser -m browser
 
 test-fuzz: install-dev
-	$(BIN)/python -m pytest -p schemathesis.pytest.plugin -m slow tests/serve/test_fuzz.py
+	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py
 
 test-lowest: $(LOWEST)/.installed
 	$(LOWEST)/bin/python -m pytest $(WORKERS)

@@ -14,7 +14,7 @@ from schemathesis import BaseSchema, Case, GenerationMode
 
 from server_process import ServerProcess, running
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 EXAMPLES = 25  # of each endpoint, right ones and as many wrong ones
