@@ -18,7 +18,8 @@ from regard.serve.fields import Field
 from regard.serve.inside import check_length, numbers
 from regard.serve.own import OWN, WHICH_MODEL
 from regard.serve.problems import FieldError
-from regard.text.language import NAMES_OF, language_name, plain_words, ranks
+from regard.text.language import NAMES_OF, language_name
+from regard.text.which_language import language_shares
 from regard.text.words import subword_shares, word_spans
 from regard.translator import Translator
 
@@ -32,16 +33,10 @@ TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no further
 
 def detected(text: str) -> list[dict[str, Any]]:
     """The languages that a text may be in, best first, with their probability among all that are known."""
-    words = " ".join(plain_words(text))
-    if not words:
-        return []
-    known = [(code, score) for code, score in ranks(words) if code in NAMES_OF]
-    scores = np.array([score for _, score in known])
-    shares = np.exp(scores - scores.max())
-    shares = shares / shares.sum()
+    shares = list(language_shares(text, NAMES_OF).items())
     return [
         {"language": code, "name": language_name(code), "confidence": numbers(share)}
-        for (code, _), share in list(zip(known, shares, strict=True))[:MOST_LANGUAGES]
+        for code, share in shares[:MOST_LANGUAGES]
     ]
 
 
