@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import regard
+from regard.decode.job import TranslationJob
 from regard.decode.pipeline import Pipeline
 from regard.serve.batcher import LARGEST_BATCH, BatchDone, Batcher
 from regard.serve.problems import ServeError
@@ -142,3 +143,36 @@ def test_a_fault_is_told_to_its_own_request_alone(
 
     found = asyncio.run(all_at_once())
     assert [isinstance(one, RuntimeError) for one in found] == ["dog" in text for text in SHORT]
+
+
+def test_what_cannot_be_done_in_time_is_refused_at_once(batcher: Batcher, translator: Translator) -> None:
+    batcher._speed = 100.0  # characters a second
+
+    async def ask_beside_a_long_one(characters: int, seconds: float) -> None:
+        long = asyncio.create_task(ask(batcher, translator, LONG))
+        await asyncio.sleep(0)
+        try:
+            await batcher.translate(translator.job(["I see."], beam=1), characters, time.monotonic() + seconds)
+        finally:
+            long.cancel()
+
+    with pytest.raises(ServeError) as caught:
+        asyncio.run(ask_beside_a_long_one(2000, 20.0))  # which also waits for 2,000 characters of the other
+    assert (caught.value.status, caught.value.reason) == (503, "busy")
+    assert int(caught.value.headers["Retry-After"]) >= 1
+    asyncio.run(ask_beside_a_long_one(6, 20.0))
+
+
+def test_a_fault_in_putting_a_text_together_does_not_end_the_thread(
+    batcher: Batcher, translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(TranslationJob, "add", lambda *given: 1 / 0)
+        for _ in range(3):  # more than there are threads
+            with pytest.raises(ZeroDivisionError):
+                asyncio.run(ask(batcher, translator, SHORT[0]))
+        patch.setattr(TranslationJob, "translations", lambda *given: 1 / 0)
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                asyncio.run(ask(batcher, translator, SHORT[0]))
+    assert asyncio.run(ask(batcher, translator, SHORT[0])) == "Le chat est noir."
