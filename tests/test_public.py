@@ -25,6 +25,7 @@ FLAGS = {
     "resume": ["--override", "--previous", "--verify", "--set", "--help"],
     "bench": ["--updates", "--json", "--set", "--help"],
     "doctor": ["--sample-pairs", "--no-predict", "--json", "--set", "--help"],
+    "page": ["--out", "--device", "--help"],
     "serve": ["--host", "--port", "--workers", "--through", "--preload", "--idle", "--timeout", "--characters"],
     "translate": [
         *(

@@ -46,6 +46,7 @@ def test_a_twin_is_made_again_after_training_that_torch_does_not_count() -> None
 
 
 def test_a_model_is_not_kept_alive_by_its_twin() -> None:
+    gc.collect()  # models of other tests
     before = len(module._twins)
     for _ in range(3):
         for_search(scattered(Transformer(SMALL, V, V, True)))

@@ -103,8 +103,10 @@ def test_every_answer_of_the_application_is_guarded(client: TestClient) -> None:
     assert client.post("/translate", json=CAT, headers={"origin": "http://evil.example"}).status_code == 403
 
 
-def test_the_metrics_count_what_was_asked(client: TestClient) -> None:
+def test_the_metrics_count_what_was_asked(client: TestClient, keys: ApiKeys) -> None:
     client.get("/health")
+    secret, _ = keys.add("counted")
+    assert client.post("/translate", json={**CAT, "api_key": secret}).status_code == 200
     text = client.get("/metrics").text
     assert 'regard_requests_total{endpoint="/health",method="GET",status="200"}' in text
     assert f'regard_sentences_total{{model="{MODEL}"}}' in text
