@@ -42,6 +42,7 @@ WIDEST = 64  # beams
 NEVER_SAID = frozenset((PAD, BOS))
 FAR_LESS = 0.3  # of score; a resumed search rarely finds what is nearer to the best
 EXTRA = 1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
+NARROW = 2  # beams for which it does not: one in a hundred differs, of the same quality, and it takes 5% less time
 
 
 class Ended(NamedTuple):
@@ -186,6 +187,7 @@ class CTranslate2Engine:
         """
         budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
         several, pending = options.beam > 1, []
+        wanted = options.beam + EXTRA if options.beam > NARROW else options.beam
         for batch in budgeted([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
             steps, limited = StepLog(len(batch)), self.model.limited(sources)
@@ -194,8 +196,8 @@ class CTranslate2Engine:
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(ids) for ids in sources],
                 beam_size=options.beam,
-                patience=(options.beam + EXTRA) / options.beam if several else 1.0,
-                num_hypotheses=options.beam + EXTRA if several else 1,
+                patience=wanted / options.beam,
+                num_hypotheses=wanted,
                 length_penalty=NO_PENALTY,
                 suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
                 max_input_length=0,
