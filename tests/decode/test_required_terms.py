@@ -105,3 +105,12 @@ def test_what_was_said_instead_is_forbidden_unless_the_term_begins_like_it(token
     terms = required.of([["chats noirs"]]).terms
     assert terms is not None
     assert All((terms, required.never(["chats"]))).forbidden() == {EOS}
+
+
+def test_a_fragment_of_a_forbidden_word_is_not_said_either(tokenizer: Tokenizer) -> None:
+    """After "Le ch" a search that may not say "chou" would go on with the required word: "Le ch matou"."""
+    first, second, *_ = tokenizer.encode_target(["chou"])[0]
+    assert tokenizer.target.decode([first]).strip() in ("c", "ch", "cho")
+    never = RequiredTerms(tokenizer).never(["chou"])
+    assert first in never.forbidden()
+    assert second not in never.after(first).forbidden()

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from regard.decode.constraints import Never
 from regard.decode.term_constraint import Form, Terms, WordEdges
 from regard.decode.translation import Span, WordLink
+from regard.text.pieces import SPACE
 from regard.text.tokenizer import Tokenizer
 
 FOUR_BYTES = 0xF0  # first byte of a character of four
@@ -51,8 +52,16 @@ class RequiredTerms:
         return Required(Terms.of(sayable, self.edges) if sayable else None, missing)
 
     def never(self, texts: Sequence[str]) -> Never:
-        """None of these texts, unless a required one begins like it."""
-        return Never(frozenset(form.tokens for text in texts for form in self.forms(text)))
+        """None of these texts, unless a required one begins like it. Where the first of a word's tokens is only a few
+        letters, that one is forbidden: the search would say it and go on with the required word, as in "Le ch matou"
+        where "chat" is forbidden."""
+        forms = [form.tokens for text in texts for form in self.forms(text)]
+        return Never(frozenset(tokens[:1] if self._is_fragment(tokens) else tokens for tokens in forms))
+
+    def _is_fragment(self, tokens: Sequence[int]) -> bool:
+        """Whether the first of several tokens is the beginning of a word and too short to be one that is needed."""
+        first = self.tokenizer.target.bytes[tokens[0]].decode("utf-8", "replace").lstrip(SPACE)
+        return len(tokens) > 1 and first.isalpha() and len(first) < SHORTEST_OWN and tokens[1] in self.edges.continues
 
     def forms(self, text: str, first: bool = False) -> Iterator[Form]:
         """The tokens of a text in each place where it may stand; `first`: only at the beginning of the sentence."""
