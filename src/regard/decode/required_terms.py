@@ -60,8 +60,9 @@ class RequiredTerms:
 
     def _is_fragment(self, tokens: Sequence[int]) -> bool:
         """Whether the first of several tokens is the beginning of a word and too short to be one that is needed."""
-        first = self.tokenizer.target.bytes[tokens[0]].decode("utf-8", "replace").lstrip(SPACE)
-        return len(tokens) > 1 and first.isalpha() and len(first) < SHORTEST_OWN and tokens[1] in self.edges.continues
+        first = self.tokenizer.target.bytes[tokens[0]].decode("utf-8", "replace")
+        begins = first.startswith(SPACE) and first[1:].isalpha() and len(first[1:]) < SHORTEST_OWN
+        return begins and len(tokens) > 1 and tokens[1] in self.edges.continues
 
     def forms(self, text: str, first: bool = False) -> Iterator[Form]:
         """The tokens of a text in each place where it may stand; `first`: only at the beginning of the sentence."""
