@@ -249,6 +249,7 @@ def main() -> None:
         while more.answers < given.requests:
             _, some = served_rate(url, questions, given.clients, 5.0, pid)
             more.add(some)
+            print(f"{more.answers} requests: {usage(pid).memory if pid else 0:.0f} MB", file=sys.stderr, flush=True)
         after = usage(pid).memory if pid else 0.0
     finally:
         if server:
