@@ -34,6 +34,7 @@ SLOW = (  # training, long measurements, or the network
     "regard fetch",
     "regard import opus-mt",
     "regard lexicon --model runs/mine --src corpus/train.en",
+    "regard page",
     "regard resume",
     "regard train",
 )
