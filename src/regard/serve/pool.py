@@ -176,7 +176,8 @@ class ModelPool:
                 if model.loaded is not None and model.used < old and not model.users:
                     loaded, model.loaded = model.loaded, None
                     MODELS.dec()
-                    await anyio.to_thread.run_sync(loaded.batcher.close)
+                    # Begun at once: who is cancelled now has let the model go, and its threads must end.
+                    await asyncio.get_running_loop().run_in_executor(None, loaded.batcher.close)
                     del loaded
                     await anyio.to_thread.run_sync(give_back_memory)
                     log.info("the model %s was not used for a while and is dropped", model.name)
