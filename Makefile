@@ -56,7 +56,7 @@ test-long: install-dev
 test-browser: install-dev
 	@test -x $${REGARD_CHROMIUM:-/usr/bin/chromium} || { echo "chromium is missing: apt-get install chromium, or name another: \
 	  make test-browser REGARD_CHROMIUM=/path/to/chromium" >&2; exit 2; }
-	$(BIN)/python -m pytest tests/browser -m browser
+	$(BIN)/python -m pytest $(WORKERS) tests/browser -m browser
 
 test-fuzz: install-dev
 	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py
