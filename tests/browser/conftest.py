@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from browsing import CHROMIUM, Open, RunningServer
 
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[RunningServer]:
@@ -26,7 +28,7 @@ def browser() -> Iterator[Browser]:
         pytest.fail(f"{CHROMIUM} is missing; install it with: apt-get install chromium", pytrace=False)
     expect.set_options(timeout=30_000)  # explanations take their time on a busy machine
     with sync_playwright() as play:
-        made = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        made = play.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield made
         made.close()
 
@@ -38,7 +40,8 @@ def open_page(server: RunningServer, browser: Browser) -> Iterator[Open]:
     contexts = []
 
     def start(view: str = "translate", /, *, width: int = 1280, scheme: str = "light", **selection: object) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+        looks = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme, "reduced_motion": "reduce"}
+        context = browser.new_context(**looks)  # type: ignore[arg-type]
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         contexts.append(context)
         page = context.new_page()

@@ -154,6 +154,7 @@ def test_loading_is_said_to_those_who_cannot_see(open_page: Open) -> None:
 def test_a_view_is_saved_as_one_file_that_needs_no_server(open_page: Open, browser: Browser, tmp_path: Path) -> None:
     page = open_page("inside", text=CAT, word=2)
     see(page, "align")
+    expect(page.locator("#panel-words .target [aria-pressed=true]")).to_have_text("noir")  # what is saved has come
     with page.expect_download() as download:
         page.get_by_role("button", name="Save this view as one file").click()
     file = tmp_path / "view.html"
