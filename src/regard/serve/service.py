@@ -21,7 +21,6 @@ from regard.serve.pool import LoadedWithQueue, ModelPool
 from regard.serve.problems import NoPairError, ServeError, too_late
 from regard.serve.settings import ServeConfig
 from regard.serve.together import together
-from regard.text.language import language_name
 from regard.text.which_language import language_shares, which_language
 from regard.translator import Translator
 
@@ -169,9 +168,6 @@ class TranslationService:
             added = None if asked.added is None else _given(asked.added, job)
             batcher = batchers[id(job.translator)]
             answer = await batcher.translate(job, characters, until, added, accepted=answer is not None)
-
-    def language_pair(self, source: str, target: str) -> str:
-        return f"{language_name(source)} ({source}) to {language_name(target)} ({target})"
 
 
 async def off_the_loop(characters: int, work: Callable[[*Given], T], *given: *Given) -> T:
