@@ -53,6 +53,12 @@ export function choice(name, options, value, choose) {
   );
 }
 
+/** The head of a plain table: a row of the names of its columns. */
+export function headRow(names) {
+  const cells = names.map((name) => h("th", { scope: "col" }, name));
+  return h("thead", {}, h("tr", {}, cells));
+}
+
 function dress(element, props) {
   for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) continue;

@@ -1,6 +1,6 @@
 // Panel F: the beam search. A path of the n-best list loads its own attention; a branch that was given up can go on.
 
-import { button, h } from "./dom.js";
+import { button, h, headRow } from "./dom.js";
 import { latticeDrawing } from "./lattice.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
@@ -90,17 +90,7 @@ function nbestTable(answer, sel) {
       "table",
       { class: "plain" },
       h("caption", { class: "unseen" }, "The translations that the search found, best first"),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ["", "Translation", "log p", "Score"].map((name) =>
-            h("th", { scope: "col" }, name || h("span", { class: "unseen" }, "Place")),
-          ),
-        ),
-      ),
+      headRow([h("span", { class: "unseen" }, "Place"), "Translation", "log p", "Score"]),
       h(
         "tbody",
         {},

@@ -1,7 +1,7 @@
 // Panel G: BLEU by hand. The reader writes a reference and sees each n-gram that counts, and why a score is 0.
 
 import { ask } from "./api.js";
-import { h } from "./dom.js";
+import { h, headRow } from "./dom.js";
 import { live, panel } from "./live.js";
 import * as questions from "./questions.js";
 import { current, select, subscribe } from "./state.js";
@@ -61,17 +61,7 @@ function drawScore(answer) {
       h(
         "table",
         { class: "plain" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ["Run of", "Counted", "Precision", "The runs of the translation"].map((name) =>
-              h("th", { scope: "col" }, name),
-            ),
-          ),
-        ),
+        headRow(["Run of", "Counted", "Precision", "The runs of the translation"]),
         h(
           "tbody",
           {},

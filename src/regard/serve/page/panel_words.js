@@ -1,7 +1,7 @@
 // Panel A: the translation word by word, with probabilities, alternatives, shares, coverage and alarms.
 
 import { ask } from "./api.js";
-import { button, h } from "./dom.js";
+import { button, h, headRow } from "./dom.js";
 import { live, panel } from "./live.js";
 import { modelOf, modelPicker, pairName } from "./models.js";
 import * as questions from "./questions.js";
@@ -193,17 +193,7 @@ function probabilityTable(answer, sel) {
       h(
         "table",
         { class: "plain" },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ["Word", "Probability", "Confidence", "From the source", "Next best"].map((name) =>
-              h("th", { scope: "col" }, name),
-            ),
-          ),
-        ),
+        headRow(["Word", "Probability", "Confidence", "From the source", "Next best"]),
         h(
           "tbody",
           {},

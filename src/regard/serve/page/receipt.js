@@ -1,6 +1,6 @@
 // What had to stay as it is, or be translated in one way, and whether it was.
 
-import { h } from "./dom.js";
+import { h, headRow } from "./dom.js";
 
 /** @param {any} row a translation of /api/translate */
 export function receipt(row) {
@@ -15,15 +15,7 @@ export function receipt(row) {
     h(
       "table",
       { class: "plain" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          columns.map((name) => h("th", { scope: "col" }, name)),
-        ),
-      ),
+      headRow(columns),
       h(
         "tbody",
         {},
