@@ -13,7 +13,7 @@ FLAGS = {
     "step": [
         *("--position", "--layer", "--head", "--kind", "--target", "--model", "--beam", "--out", "--device", "--help"),
     ],
-    "positions": ["--width", "--length", "--model", "--out", "--font", "--device", "--help"],
+    "positions": ["--width", "--length", "--model", "--notes", "--out", "--font", "--device", "--help"],
 }
 
 
@@ -67,6 +67,10 @@ def test_positions(call, run_folder, tmp_path):
     assert "width 32" in (tmp_path / "p.svg").read_text()
     assert call("explain", "positions", "--out", tmp_path / "p.json").code == 0
     assert len(json.loads((tmp_path / "p.json").read_text())["requirements"]) == 5
+    notes = call("explain", "positions", "--notes")
+    assert notes.code == 0
+    assert "sin(p / 10000^(4/5))" in notes.out
+    assert call("explain", "positions", "--notes", "--out", tmp_path / "n.html").code == 0
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,8 @@ def test_positions(call, run_folder, tmp_path):
         (["step", SENTENCE, "--head", "0"], "--head must be a whole number of at least 1, but is 0"),
         (["step", SENTENCE, "--kind", "self"], "'self' is not one of 'cross', 'encoder', 'decoder'"),
         (["step", SENTENCE, "--out", "x.svg"], "must end in .json, .txt"),
-        (["positions", "--width", "7"], "width must be an even number"),
+        (["positions", "--width", "1"], "--width must be a whole number from 2 to 8,192"),
+        (["positions", "--width", "7", "--notes"], "give no --width or --model"),
         (["positions", "--width", "8", "--model", "m"], "give --width or --model, not both"),
     ],
 )

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from regard.course.positions.encodings import cosine_sum, distance_between, rises, rotated, sinusoid
+from regard.course.positions.encodings import cosine_sum, distance_between, make_encodings, rises, rotated, sinusoid
+from regard.course.positions.notes_tables import as_dict, as_markdown, as_page, as_text, notes_tables
 from regard.course.positions.requirements import positions, positions_of
 from regard.errors import InputError
 from regard.layers.positions import sinusoids
@@ -81,9 +82,44 @@ def test_a_models_own_words_and_table() -> None:
 
 
 def test_bad_sizes_are_refused() -> None:
-    with pytest.raises(InputError, match="even number from 2 on, but is 7"):
-        positions(7)
+    with pytest.raises(InputError, match="whole number from 2 on, but is 1"):
+        positions(1)
     with pytest.raises(InputError, match="from 4 to 1024, but is 3"):
         positions(8, 3)
     with pytest.raises(InputError, match="only Transformers encode positions as vectors"):
         positions_of(Rnn(RnnConfig(width=8, layers=1, embedding=8), 9, 9, True))
+
+
+def test_of_an_odd_width_the_last_sine_is_alone() -> None:
+    """The notes' d = 5: i = 0, 1, 2."""
+    vectors = sinusoid(np.arange(60), 5)
+    for p in (0, 1, 59):
+        by_hand = [f(p / 10000 ** (2 * i / 5)) for i in range(3) for f in (math.sin, math.cos)][:5]
+        np.testing.assert_allclose(vectors[p], by_hand, atol=2e-5)
+    products = [vectors[p] @ vectors[p + 9] for p in range(51)]
+    assert np.ptp(products) > 1e-3  # the last pair does not depend on the distance alone
+    least = distance_between(np.array([9]), 5)[0]
+    assert all(np.linalg.norm(vectors[p] - vectors[p + 9]) >= least - 1e-9 for p in range(51))
+    found = positions(5, 64)
+    assert [r.cells["sinusoid"].holds for r in found.requirements] == [True] * 5
+    assert "depends on p as well as on k" in found.requirements[1].finding
+    assert "longest vector has length 1.41" in found.requirements[4].finding
+
+
+def test_a_fraction_is_the_notes_p_of_50() -> None:
+    at = make_encodings(5, 50, None)["fraction"].vectors(np.array([0, 1, 49]), 50)
+    np.testing.assert_allclose(at[:, 0], [1 / 50, 2 / 50, 1])
+
+
+def test_the_tables_of_the_notes() -> None:
+    found = notes_tables()
+    count, share, bits, which, sines, wrong = (one.table.rows for one in found)
+    assert count[-1] == ["", "sum", "50.42", "50.31", "50.21", "50.31", "50.45"]
+    assert share[2] == ["", "sum", "0.44", "0.33", "0.23", "0.33", "0.47"]
+    assert bits[6] == ["6", "0", "1", "1", "0", "14", "1", "1", "1", "0"]
+    assert [row[:3] for row in which][-1] == ["4", "2", "sin(p / 10000^(4/5))"]
+    assert sines[3] == ["p = 1", "added", "0.84", "0.54", "0.03", "1.00", "0.00"]
+    assert wrong[0][-2:] == ["0.025", "0.545"]
+    for made in (as_text(found), as_markdown(found), as_page(found)):
+        assert all(one.title in made for one in found)
+    assert len(as_dict(found)["tables"]) == 6

@@ -156,7 +156,7 @@ def positions(
             "--width",
             parser=number("--width", int, 2, 8192),
             metavar="N",
-            help="Width of the vectors; even.  [default: 128]",
+            help="Width of the vectors.  [default: 128]",
         ),
     ] = None,
     length: Annotated[
@@ -170,6 +170,10 @@ def positions(
             help="A Transformer, for its width, words and learned positions.  [default: none]",
         ),
     ] = None,
+    notes: Annotated[
+        bool,
+        typer.Option("--notes", help="Print the notes' own tables instead: p, p/50, bits, sinusoids of width 5."),
+    ] = False,
     out: Picture = None,
     font: Font = None,
     device: Device = "cpu",
@@ -178,16 +182,21 @@ def positions(
 
     The sinusoids as a map, binary counting beside them, products of two positions against their distance (sinusoids,
     rotary, learned), and the notes' five requirements, each with a number for five encodings: counting, a fraction of
-    the sentence, bits, sinusoids, a learned table.
+    the sentence, bits, sinusoids, a learned table. Of an odd width the last sine has no cosine beside it.
 
     \b
-      regard explain positions
+      regard explain positions --notes
       regard explain positions --width 512 --length 100 --out positions.svg
     """
     from regard.report.deliver import PICTURES, Output, check_out, deliver
     from regard.report.json import rounded
     from regard.report.page import page, picture
 
+    if notes:
+        if width is not None or model is not None:
+            raise InputError("--notes prints the tables of the notes, with their own width; give no --width or --model")
+        _notes_tables(out)
+        return
     check_out(out, PICTURES)
     from regard.course.positions import requirements
     from regard.course.positions.drawing import positions_drawing
@@ -206,6 +215,22 @@ def positions(
         drawing=lambda: positions_drawing(found),
     )
     deliver(output, out, font)
+
+
+def _notes_tables(out: Path | None) -> None:
+    from regard.report.deliver import REPORTS, Output, check_out, deliver
+
+    check_out(out, REPORTS)
+    from regard.course.positions import notes_tables as tables
+
+    found = tables.notes_tables()
+    output = Output(
+        text=lambda: tables.as_text(found),
+        data=lambda: tables.as_dict(found),
+        markdown=lambda: tables.as_markdown(found),
+        page=lambda: tables.as_page(found),
+    )
+    deliver(output, out)
 
 
 def _one_model(folder: Path | None, device: str) -> Translator:

@@ -184,7 +184,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/positions", OWN, "Position encodings and their dot products", position_encodings,
         (
-            Field("width", "integer", "numbers of a vector, even", 64, least=2, most=MOST_WIDTH),
+            Field("width", "integer", "numbers of a vector", 64, least=2, most=MOST_WIDTH),
             Field("length", "integer", "positions", 64, least=4, most=MOST_LENGTH),
         ),
     ),

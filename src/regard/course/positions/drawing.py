@@ -55,7 +55,7 @@ def _map(found: Positions) -> tuple[list[Item], float]:
         rows = levels[start::2]
         items.append(_tiles(rows, y, half / len(rows), name))
         items.append(Label(LEFT - 6, y + half / 2, name, "right", SMALL, FAINT))
-        for at, number in ((y + 6, start), (y + half - 6, found.width - 2 + start)):
+        for at, number in ((y + 6, start), (y + half - 6, start + 2 * (len(rows) - 1))):
             items.append(Label(LEFT - 6, at, str(number), "right", SMALL, FAINT))
     return items + _ticks(found.length, 28 + MAP_HIGH), 28 + MAP_HIGH + 18
 

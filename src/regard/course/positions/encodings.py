@@ -3,7 +3,7 @@
     L positions   D width   K head size   ω_i = 1 / 10000^(2i/D)
 
     count      p in every dimension                              the notes' first attempt
-    fraction   p / (L − 1) in every dimension                    their second
+    fraction   p / L in every dimension, p from 1 on             their second, 1/50 … 50/50
     binary     the bits of p                                     their third: "a waste of space in the world of floats"
     sinusoid   sin(p ω_i), cos(p ω_i)                            their final choice (Vaswani et al. 2017)
     learned    a table of L vectors: randomly initialised, or a trained model's
@@ -86,7 +86,7 @@ def make_encodings(width: int, length: int, learned: Array | None) -> dict[str, 
     own = samples[0] if learned is None else learned
     encodings = [
         PositionEncoding("count", lambda p, n: np.repeat(p[:, None].astype(np.float64), width, axis=1)),
-        PositionEncoding("fraction", lambda p, n: np.repeat(p[:, None] / (n - 1), width, axis=1)),
+        PositionEncoding("fraction", lambda p, n: np.repeat((p[:, None] + 1) / n, width, axis=1)),
         PositionEncoding("binary", lambda p, n: binary(p, bits), table=2**bits),
         PositionEncoding("sinusoid", lambda p, n: sinusoid(p, width)),
         PositionEncoding("learned", lambda p, n: own[p], table=len(own), samples=samples),
@@ -117,8 +117,9 @@ def bound(difference: float) -> str:
 
 
 def cosine_sum(distance: NDArray[np.int64], width: int) -> Array:
-    """Σ_i cos(k ω_i) for distances (n,): equal to PE(p)·PE(p + k) for every p."""
-    omega = frequencies(width).double().numpy()  # (D/2,)
+    """Σ_i cos(k ω_i) for distances (n,): equal to PE(p)·PE(p + k) for every p. Of an odd width without the last sine,
+    which has no cosine beside it and whose product depends on p."""
+    omega = frequencies(width)[: width // 2].double().numpy()  # (D/2,)
     parts = [
         np.cos(chunk[:, None] * omega).sum(axis=1) for chunk in np.array_split(distance, len(distance) // 4096 + 1)
     ]
@@ -127,8 +128,8 @@ def cosine_sum(distance: NDArray[np.int64], width: int) -> Array:
 
 
 def distance_between(distance: NDArray[np.int64], width: int) -> Array:
-    """‖PE(p) − PE(p + k)‖ = √(D − 2 Σ_i cos(k ω_i)), for every p."""
-    found: Array = np.sqrt(np.maximum(width - 2 * cosine_sum(distance, width), 0.0))
+    """‖PE(p) − PE(p + k)‖ = √(D − 2 Σ_i cos(k ω_i)), for every p; of an odd width the least it can be."""
+    found: Array = np.sqrt(np.maximum(width - width % 2 - 2 * cosine_sum(distance, width), 0.0))
     return found
 
 

@@ -76,8 +76,8 @@ def positions(
     learned: Array | None = None,
 ) -> Positions:
     """`word` is the mean length of a word vector and its origin; the default is an untrained model."""
-    if width < 2 or width % 2:
-        raise InputError(f"width must be an even number from 2 on, but is {width}; try 128")
+    if width < 2:
+        raise InputError(f"width must be a whole number from 2 on, but is {width}; try 128")
     if not 4 <= length <= 1024:
         raise InputError(f"length must be from 4 to 1024, but is {length}; try 64")
     if head_size < 2 or head_size % 2:
@@ -121,8 +121,9 @@ def unique(encodings: dict[str, PositionEncoding], width: int, length: int) -> R
     sound = distances.min() > 0.01 and distinct == FAR // 10
     finding = (
         f"{'holds' if sound else 'holds in exact numbers only'}: of {FAR:,} positions the nearest two are {nearest:,} "
-        f"apart and differ by {distances.min():.3g}; rounded to bfloat16, {distinct:,} of the first {FAR // 10:,} stay "
-        f"different. Many frequencies make it so: with width 2, positions {twin} apart differ by {narrow.min():.1g}"
+        f"apart and differ by {'at least ' if width % 2 else ''}{distances.min():.3g}; rounded to bfloat16, "
+        f"{distinct:,} of the first {FAR // 10:,} stay different. Many frequencies make it so: with width 2, "
+        f"positions {twin} apart differ by {narrow.min():.1g}"
     )
     words = "unique encoding for each time-step"
     return Requirement(1, words, f"smallest distance of two among {length}", cells, finding)
@@ -136,6 +137,23 @@ def consistent(encodings: dict[str, PositionEncoding], width: int, length: int) 
         change, next_to = float(np.abs(short - long).max()), np.diag(long, 1)
         span = f"{next_to.min():.3g}" + (f"–{next_to.max():.3g}" if np.ptp(next_to) > 1e-6 else "")
         cells[name] = RequirementCell(change <= 1e-9, f"{change:.3g} · {span}")
+    words = "distance between any two time-steps consistent across sentences with different lengths"
+    measured = f"change of a distance between sentences of {length // 2} and {length} · distance of neighbours"
+    finding = _depends_on_more_than_distance(width, length) if width % 2 else _depends_on_distance(width, length)
+    return Requirement(2, words, measured, cells, finding)
+
+
+def _depends_on_more_than_distance(width: int, length: int) -> str:
+    """Of an odd width: the last sine has no cosine beside it, so sin² + cos² = 1 does not hold there."""
+    products = products_of("sinusoid", sinusoid(np.arange(length), width))
+    return (
+        "holds, since the length of the sentence does not enter. But the width is odd, and the last sine has no cosine "
+        f"beside it: PE(p)·PE(p + k) depends on p as well as on k, and products at one distance differ by "
+        f"{bound(products.deviation)} of that at distance 0. With an even width they depend on the distance alone"
+    )
+
+
+def _depends_on_distance(width: int, length: int) -> str:
     vectors = sinusoid(np.arange(length), width)
     expected = cosine_sum(np.abs(np.subtract.outer(np.arange(length), np.arange(length))).ravel(), width)
     double = float(np.abs((vectors @ vectors.T).ravel() - expected).max())
@@ -147,15 +165,12 @@ def consistent(encodings: dict[str, PositionEncoding], width: int, length: int) 
     first = f"it first rises at distance {up[0]}" if len(up) else f"up to {length} it only falls"
     if not len(up) and len(later):
         first += f", and first rises at {later[0]:,}"
-    finding = (
+    return (
         "holds, and more: PE(p)·PE(p + k) = Σ cos(kω) depends on the distance alone, "
         f"with differences {bound(double)} in double precision and {bound(float32)} in the model's. "
         f"It is no measure of distance, though: {first} ({len(up)} of {length - 1} steps go up), and at distance "
         f"{length - 1} it is {curve[-1]:.2f} of its start. And k and −k give the same: before and after look alike"
     )
-    words = "distance between any two time-steps consistent across sentences with different lengths"
-    measured = f"change of a distance between sentences of {length // 2} and {length} · distance of neighbours"
-    return Requirement(2, words, measured, cells, finding)
 
 
 def generalises(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
@@ -199,9 +214,10 @@ def small(encodings: dict[str, PositionEncoding], length: int, norm: float, orig
     for name, encoding in encodings.items():
         ratio = float(np.linalg.norm(encoding.vectors(at, length), axis=1).max()) / norm
         cells[name] = RequirementCell(ratio < LARGEST - 1e-9, f"{ratio:.3g}")
-    sinusoid_norm = math.sqrt(width / 2)
+    sinusoid_norm = float(np.linalg.norm(sinusoid(at, width), axis=1).max())
+    each = "the longest vector has length" if width % 2 else "each vector has length √(D/2) ="
     finding = (
-        f"{'holds' if sinusoid_norm < norm else 'does not hold'}: each vector has length √(D/2) = {sinusoid_norm:.3g}, "
+        f"{'holds' if sinusoid_norm < norm else 'does not hold'}: {each} {sinusoid_norm:.3g}, "
         f"a word {norm:.3g} ({origin}). It is the √D that does it: without that factor a position would be "
         f"{sinusoid_norm / (norm / math.sqrt(width)):.2g} times as long as a word"
     )
