@@ -51,18 +51,22 @@ def about_of(way: str, teacher: str) -> str:
 
 
 def teacher_of(card: Mapping[str, Any]) -> str:
-    """Who made the translations that a model learnt from, by its card: none where there are none among its corpora. A
-    student that goes on from a teacher has its shape, as --self-taught makes it.
+    """The translations by models that a model learnt from, and whose they are, by its card; "" where there are none.
 
-    >>> corpus = {"src": "voice.en-fr.en", "tgt": "voice.en-fr.fr"}
-    >>> teacher_of({"recipe": {"data": {"corpus": [corpus]}}})
-    'a larger model trained on the same pairs'
+    A larger teacher says English sentences of Europarl too. With --self-taught there is none: the student goes on from
+    the model that said the others, and is that model.
+
+    >>> said = {"recipe": {"data": {"corpus": [{"src": "voice.en-fr.en"}]}}}
+    >>> teacher_of(said | {"started_from": {"folder": "half"}})
+    'sentences of Common Voice and Tatoeba that the model itself translated, halfway through its training'
     """
     corpora = card.get("recipe", {}).get("data", {}).get("corpus", [])
-    if not any(Path(corpus["src"]).name.startswith(SAID) for corpus in corpora):
+    names = [Path(corpus["src"]).name for corpus in corpora]
+    if not any(name.startswith(SAID) for name in names):
         return ""
-    itself = Path(card.get("started_from", {}).get("folder", "")).name.startswith("teacher")
-    return "the model itself, halfway through its training," if itself else "a larger model trained on the same pairs"
+    if "started_from" in card and not any(name.startswith("europarl.") for name in names):
+        return "sentences of Common Voice and Tatoeba that the model itself translated, halfway through its training"
+    return "sentences of Common Voice, Tatoeba and Europarl that a larger model translated, trained on the same pairs"
 
 
 def views(chain: Chain, seconds: float) -> Iterator[StageCost]:

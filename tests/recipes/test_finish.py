@@ -60,8 +60,9 @@ def test_who_taught_a_model_is_in_its_card(finish: ModuleType) -> None:
 
     assert doctest.testmod(finish).failed == 0
     assert finish.teacher_of(card("grammar.en", "runs/teacher-1")) == ""
-    assert finish.teacher_of(card("runs/said/voice.en-fr.en", "runs/teacher-1")).startswith("the model itself")
-    assert finish.teacher_of(card("voice.en-fr.en", "student-0")).startswith("a larger model")
+    assert "the model itself" in finish.teacher_of(card("runs/said/voice.en-fr.en", "runs/half"))
+    assert "a larger model" in finish.teacher_of(card("europarl.en-fr.en", "student-0"))
+    assert "a larger model" in finish.teacher_of(card("voice.en-fr.en", None))
 
 
 @pytest.mark.parametrize("way", WAYS)
