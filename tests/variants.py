@@ -110,6 +110,20 @@ ATTENTION = RnnAttentionConfig(
 )
 
 
+NOTES: dict[str, Any] = {  # the notes' own model: equations 4 to 8
+    "cell": "tanh",
+    "bidirectional": False,
+    "start": "end",
+    "attend": "before",
+    "readout": "state",
+    "biases": False,
+    "encoder_width": 12,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "tie": "none",
+}
+
+
 def plain(joint: bool = True, **change: Any) -> Callable[[], Model]:
     return lambda: Rnn(replace(PLAIN, **change), V, V, joint)
 
@@ -121,6 +135,7 @@ def attending(joint: bool = True, **change: Any) -> Callable[[], Model]:
 RNN: dict[str, Callable[[], Model]] = {
     "lstm": plain(),
     "gru-every": plain(cell="gru", context="every", joint=False),
+    "tanh": plain(cell="tanh"),
     "lstm-reversed": plain(context="every", reverse_source=True, embedding=9),
     "after": attending(),
     "after-dot-gru": attending(score="dot", cell="gru", encoder_layers=1),
@@ -132,6 +147,8 @@ RNN: dict[str, Callable[[], Model]] = {
     "before": attending(attend="before"),
     "before-general-gru": attending(attend="before", score="general", cell="gru", encoder_width=7, tie="none"),
     "before-coverage": attending(attend="before", coverage=True, decoder_layers=1),
+    "notes": attending(joint=False, **NOTES),
+    "end-lstm": attending(bidirectional=False, start="end", encoder_width=12),
 }
 
 

@@ -8,9 +8,10 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from regard.errors import RecipeError
-from regard.layers.recurrent import GATES, Carry, Cell, Recurrent, Weights, gru_cell, lstm_cell
+from regard.layers.recurrent import GATES, Carry, Cell, Recurrent, Weights, gru_cell, lstm_cell, tanh_cell
 
-CELLS: list[Cell] = ["lstm", "gru"]
+CELLS: list[Cell] = ["lstm", "gru", "tanh"]
+WITHOUT_CELL = {"gru": gru_cell, "tanh": tanh_cell}
 LENGTHS = (3, 6, 1, 4)
 
 
@@ -42,6 +43,23 @@ def test_the_gru_equations_are_torchs() -> None:
     torch.testing.assert_close(gru_cell(x, h, weights_of(theirs)), theirs(x, h))
 
 
+def test_the_tanh_equations_are_torchs() -> None:
+    torch.manual_seed(1)
+    theirs = nn.RNNCell(5, 6)
+    x, h = torch.randn(4, 5), torch.randn(4, 6)
+    torch.testing.assert_close(tanh_cell(x, h, weights_of(theirs)), theirs(x, h))
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_without_biases_none_is_learnt(cell: Cell) -> None:
+    x, _ = padded(5)
+    layers = Recurrent(cell, 5, 6, biases=False)
+    assert sum(p.numel() for p in layers.parameters()) == GATES[cell] * 6 * (5 + 6)
+    states, _ = layers(x)
+    first, _ = layers.step(x[:, 0], layers.zeros(4))
+    torch.testing.assert_close(first, states[:, 0])
+
+
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_gradient_of_the_equations(cell: Cell) -> None:
     torch.manual_seed(2)
@@ -51,7 +69,8 @@ def test_the_gradient_of_the_equations(cell: Cell) -> None:
     if cell == "lstm":
         assert torch.autograd.gradcheck(lambda *a: lstm_cell(*a[:3], Weights(*a[3:])), (x, h, c, *weights))
     else:
-        assert torch.autograd.gradcheck(lambda *a: gru_cell(*a[:2], Weights(*a[2:])), (x, h, *weights))
+        step = WITHOUT_CELL[cell]
+        assert torch.autograd.gradcheck(lambda *a: step(*a[:2], Weights(*a[2:])), (x, h, *weights))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -83,7 +102,7 @@ def test_the_fused_layers_are_the_equations(cell: Cell) -> None:
             if cell == "lstm":
                 h, c = lstm_cell(word, h, c, layers.weights(layer))
             else:
-                h = gru_cell(word, h, layers.weights(layer))
+                h = WITHOUT_CELL[cell](word, h, layers.weights(layer))
             above.append(h)
         below = torch.stack(above, dim=1)
     torch.testing.assert_close(states, below)
@@ -151,5 +170,5 @@ def test_flops_are_those_counted(cell: Cell, bidirectional: bool) -> None:
 
 
 def test_an_unknown_cell_is_refused() -> None:
-    with pytest.raises(RecipeError, match='cell must be one of lstm, gru, but is "elman"'):
+    with pytest.raises(RecipeError, match='cell must be one of lstm, gru, tanh, but is "elman"'):
         Recurrent("elman", 4, 4)  # type: ignore[arg-type]

@@ -66,7 +66,13 @@ for family, some in (
 ):
     MODELS |= {f"{family}, {name}": make for name, make in some.items()}
     WITHOUT_ATTENTION |= {f"{family}, {name}" for name in some if family == "bytenet"}
-WITHOUT_ATTENTION |= {"rnn, lstm", "rnn, gru-every", "rnn, lstm-reversed", "hybrid, lexicon without attention"}
+WITHOUT_ATTENTION |= {
+    "rnn, lstm",
+    "rnn, gru-every",
+    "rnn, tanh",
+    "rnn, lstm-reversed",
+    "hybrid, lexicon without attention",
+}
 
 
 ONE_LOOK = ("rnn", "gnmt", "deep-att", "moe")  # families with one map of one head, if any

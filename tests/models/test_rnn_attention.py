@@ -5,8 +5,10 @@ What it must keep as a model is tested in `test_rnn.py`, with the model that doe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -175,3 +177,45 @@ def test_bahdanaus_sizes() -> None:
 def test_impossible_values_are_named(change: dict[str, Any], says: str) -> None:
     with pytest.raises(RecipeError, match=says):
         RnnAttentionConfig(**change)
+
+
+@torch.inference_mode()
+def test_the_notes_preset_is_equations_4_to_8(batch: Batch) -> None:
+    """Every step of file 003 in numpy: no bias, no gate, no second direction, the start from the encoder's end."""
+    torch.manual_seed(7)
+    sizes = {"width": D, "encoder_width": D, "embedding": E, "alignment": 6}
+    model = scattered(RnnAttention(replace(PRESETS["notes"], **sizes), V, V, False), 0.5)
+    named = {name: tensor.double().numpy() for name, tensor in model.named_parameters()}
+    source, target = 3 * named["source_embedding.weight"], 3 * named["target_embedding.weight"]  # 3 = √E
+    w_1, w_2, v = named["scores.of_key.weight"], named["scores.of_query.weight"], named["scores.v"]
+    w_x, w_s, w_y = named["decoder.stack.weight_ih_l0"], named["decoder.stack.weight_hh_l0"], named["output.weight"]
+    u_x, u_h = named["encoder.stack.weight_ih_l0"], named["encoder.stack.weight_hh_l0"]
+    assert len(named) == 10  # those and no others
+    logits, maps = model(batch).numpy(), model.attention(batch).cross[0].numpy()
+    for row in range(len(batch)):
+        h, states = np.zeros(D), []
+        for word in batch.src[row][batch.src_mask[row]].tolist():
+            h = np.tanh(u_x @ source[word] + u_h @ h)
+            states.append(h)
+        s = states[-1]  # s(0) = h(Tx)
+        for t, word in enumerate(batch.tgt_in[row].tolist()):
+            scores = np.array([v @ np.tanh(w_1 @ h + w_2 @ s) for h in states])  # (4), and v
+            alpha = np.exp(scores) / np.exp(scores).sum()  # (5)
+            c = sum(a * h for a, h in zip(alpha, states, strict=True))  # (6)
+            s = np.tanh(w_x @ np.concatenate([target[word], c]) + w_s @ s)  # (7)
+            np.testing.assert_allclose(logits[row, t], w_y @ s, rtol=1e-4, atol=1e-5)  # (8), before the softmax
+            np.testing.assert_allclose(maps[row, 0, t, : len(states)], alpha, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"start": "end"}, 'model.start = "end" needs model.bidirectional = false'),
+        ({"start": "end", "bidirectional": False}, "the decoder's width and layers"),
+        ({"readout": "state"}, 'needs model.attend = "before"'),
+        ({"score": "dot", "bidirectional": False}, "needs model.width = model.encoder_width"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(RecipeError, match=says):
+        make(**change)

@@ -10,14 +10,18 @@ GRU (Cho et al. 2014):
     r = σ(Wᵣx + Uᵣh + bᵣ)   z = σ(W_z x + U_z h + b_z)   n = tanh(Wₙx + bₙ + r ⊙ (Uₙh + bₕ))
     h' = (1 − z) ⊙ n + z ⊙ h
 
+tanh (Elman 1990), the notes' cell, which has no gates:
+
+    h' = tanh(Wx + Uh + b)
+
 Cho writes Uₙ(r ⊙ h) for r ⊙ (Uₙh): the gate before the matrix. torch and cuDNN put it after, so that one product serves
 all three gates, and so do we.
 
     B sentences   N = B × beam rows   S positions   E input width   D width   L layers   R directions
 
-`lstm_cell` and `gru_cell` are the equations; `Recurrent` is what the models run. Its arithmetic is float32 even under
-autocast: rounding adds up along a sentence, and cuDNN would be given float16, whose small gradients vanish, where
-bfloat16 was asked for. There are no peepholes, projections, layer norms or residual connections here.
+`lstm_cell`, `gru_cell` and `tanh_cell` are the equations; `Recurrent` is what the models run. Its arithmetic is float32
+even under autocast: rounding adds up along a sentence, and cuDNN would be given float16, whose small gradients vanish,
+where bfloat16 was asked for. There are no peepholes, projections, layer norms or residual connections here.
 """
 
 from __future__ import annotations
@@ -31,8 +35,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard.config import require
 
-Cell = Literal["lstm", "gru"]
-GATES = {"lstm": 4, "gru": 3}  # matrices of a cell, side by side in torch's weights
+Cell = Literal["lstm", "gru", "tanh"]
+GATES = {"lstm": 4, "gru": 3, "tanh": 1}  # matrices of a cell, side by side in torch's weights
 
 
 class Weights(NamedTuple):
@@ -62,8 +66,14 @@ def gru_cell(x: Tensor, h: Tensor, weights: Weights) -> Tensor:
     return (1 - z) * n + z * h
 
 
+def tanh_cell(x: Tensor, h: Tensor, weights: Weights) -> Tensor:
+    """One step of a plain recurrent layer: x (N, E), h (N, D) → the next h."""
+    w, u, b, b_u = weights
+    return (x @ w.T + b + h @ u.T + b_u).tanh()
+
+
 class Carry(NamedTuple):
-    """The state of a stack of cells between steps; a GRU has no `cell`."""
+    """The state of a stack of cells between steps; only an LSTM has a `cell`."""
 
     hidden: Tensor  # (L, N, D); with two directions (L·2, N, D), forward and backward of a layer side by side
     cell: Tensor | None
@@ -73,17 +83,26 @@ class Carry(NamedTuple):
 
 
 class Recurrent(nn.Module):
-    """Layers of LSTM or GRU, run over whole sequences in one fused call or one step at a time."""
+    """Layers of one kind of cell, run over whole sequences in one fused call or one step at a time."""
 
     def __init__(
-        self, cell: Cell, inputs: int, width: int, layers: int = 1, dropout: float = 0.0, bidirectional: bool = False
+        self,
+        cell: Cell,
+        inputs: int,
+        width: int,
+        layers: int = 1,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        biases: bool = True,
     ) -> None:
         super().__init__()
         require(cell in GATES, f'cell must be one of {", ".join(GATES)}, but is "{cell}"')
         self.cell, self.dropout, self.bidirectional = cell, dropout, bidirectional
-        kind = nn.LSTM if cell == "lstm" else nn.GRU
+        kind: type[nn.RNNBase] = {"lstm": nn.LSTM, "gru": nn.GRU, "tanh": nn.RNN}[cell]
         between = dropout if layers > 1 else 0.0  # torch warns of dropout without a second layer
-        self.stack = kind(inputs, width, layers, batch_first=True, dropout=between, bidirectional=bidirectional)
+        self.stack = kind(
+            inputs, width, layers, bias=biases, batch_first=True, dropout=between, bidirectional=bidirectional
+        )
         if cell == "lstm":
             self._open_forget_gates()
 
@@ -124,7 +143,8 @@ class Recurrent(nn.Module):
                     x, kept = torch.lstm_cell(x, (h[layer], c[layer]), *self.weights(layer))
                     cell.append(kept)
                 else:
-                    x = torch.gru_cell(x, h[layer], *self.weights(layer))
+                    one_step = torch.gru_cell if self.cell == "gru" else torch.rnn_tanh_cell
+                    x = one_step(x, h[layer], *self.weights(layer))
                 hidden.append(x)
         return x, Carry(torch.stack(hidden), torch.stack(cell) if cell else None)  # (L, N, D)
 
@@ -136,9 +156,12 @@ class Recurrent(nn.Module):
         return Carry(hidden, hidden if self.cell == "lstm" else None)
 
     def weights(self, layer: int) -> Weights:
-        """A layer's own matrices (of its forward direction), as the equations above take them."""
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        return Weights(*(getattr(self.stack, f"{name}_l{layer}") for name in names))
+        """A layer's own matrices (of its forward direction), as the equations above take them; zeros for no bias."""
+        of_input, of_state = (getattr(self.stack, f"weight_{name}_l{layer}") for name in ("ih", "hh"))
+        if not self.stack.bias:
+            none = of_input.new_zeros(len(of_input))
+            return Weights(of_input, of_state, none, none)
+        return Weights(of_input, of_state, *(getattr(self.stack, f"bias_{name}_l{layer}") for name in ("ih", "hh")))
 
     def flops(self, steps: int) -> float:
         """Operations of the matrix products over a sentence of so many tokens."""

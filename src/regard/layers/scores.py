@@ -41,13 +41,15 @@ def weighted_mean(scores: Tensor, mask: Tensor, values: Tensor) -> tuple[Tensor,
 class Scores(nn.Module):
     """One of the four scores, with its matrices."""
 
-    def __init__(self, kind: Score, query_width: int, key_width: int, width: int | None = None) -> None:
+    def __init__(
+        self, kind: Score, query_width: int, key_width: int, width: int | None = None, bias: bool = True
+    ) -> None:
         super().__init__()
         self.kind = kind
         if kind == "additive":
             width = width or key_width
             self.of_key = nn.Linear(key_width, width, bias=False)  # W₁
-            self.of_query = nn.Linear(query_width, width)  # W₂
+            self.of_query = nn.Linear(query_width, width, bias=bias)  # W₂
             self.v = nn.Parameter(torch.empty(width))
             nn.init.uniform_(self.v, -(width**-0.5), width**-0.5)
         elif kind == "general":

@@ -8,8 +8,8 @@
     s(t) = g(s(t−1), y(t−1), h(S))   context = "every", Cho: the top layer's last state enters every step
     P(y(t)) = softmax(V s(t))
 
-f and g are stacks of LSTM or GRU cells of one size, so that the state is passed on unchanged. Cho's own model has a
-further matrix and tanh between h(S) and s(0), and a maxout before the softmax; neither is here. Teacher forcing runs
+f and g are stacks of LSTM, GRU or tanh cells of one size, so that the state is passed on unchanged. Cho's own model has
+a further matrix and tanh between h(S) and s(0), and a maxout before the softmax; neither is here. Teacher forcing runs
 encoder and decoder in one fused call each.
 """
 
@@ -32,7 +32,7 @@ from regard.models.state import BatchState, per_row, repeated
 
 @dataclass(frozen=True)
 class RnnConfig:
-    cell: Cell = key("lstm", "recurrent cell: lstm or gru")
+    cell: Cell = key("lstm", "recurrent cell: lstm, gru or tanh")
     width: int = key(384, "units of a layer, of encoder and decoder")
     layers: int = key(2, "layers of the encoder, and as many of the decoder")
     embedding: int = key(384, "numbers per token read")

@@ -10,12 +10,17 @@ bottleneck.
     attend = "before"   s = s(t−1), then s(t) = f(s(t−1), y(t−1), c(t))             Bahdanau, the notes
     attend = "after"    s(t) = f(s(t−1), y(t−1)), then s = s(t)                     Luong
     input_feeding       s(t) = f(s(t−1), y(t−1), ŝ(t−1))                            Luong, section 3.3
-    ŝ(t) = tanh(W[c(t); s(t)])                     P(y(t)) = softmax(V ŝ(t))
+    ŝ(t) = tanh(W[c(t); s(t)])                     P(y(t)) = softmax(V ŝ(t)); with readout = "state", softmax(V s(t))
     coverage            vᵀ tanh(W₁h(i) + W₂s + w Σ α(<t, i))                        Tu et al. 2016; See et al. 2017
 
 The decoder starts from tanh(W[h→(S); h←(1)]); Bahdanau takes h←(1) alone. With "after" and neither input feeding nor
 coverage, teacher forcing is one fused call and one attention for all positions. "before" and input feeding run step by
 step: the cell needs the context, and the context needs the cell. With coverage each attention needs those before it.
+
+The preset "notes" is the notes' own model (file 003, equations 4 to 8): tanh cells without biases, an encoder that
+reads from left to right, s(0) = h(S), attend = "before", readout = "state". Two things are added to the equations: v,
+without which the score is not one number, and the factor √E on embeddings, which only changes what a fresh table starts
+from. The notes write [c, y] where the code has [y; c]: the same up to the order of W's columns.
 
 Not here: Bahdanau's maxout readout of s(t−1), y(t−1) and c(t), for which ŝ(t) stands; Luong's local attention; the
 coverage loss of See et al.
@@ -42,10 +47,14 @@ from regard.models.state import BatchState, per_row, per_sentence, repeated
 
 @dataclass(frozen=True)
 class RnnAttentionConfig:
-    cell: Cell = key("lstm", "recurrent cell: lstm or gru")
+    cell: Cell = key("lstm", "recurrent cell: lstm, gru or tanh")
     width: int = key(384, "units of a decoder layer")
-    encoder_width: int = key(192, "units of each of the encoder's two directions")
-    encoder_layers: int = key(2, "encoder layers, each in both directions")
+    encoder_width: int = key(192, "units of each of the encoder's directions")
+    encoder_layers: int = key(2, "encoder layers")
+    bidirectional: bool = key(True, "the encoder reads both ways, not from left to right alone")
+    start: Literal["bridge", "end"] = key(
+        "bridge", "the decoder's first state: a layer over the encoder's last states, or these states themselves"
+    )
     decoder_layers: int = key(2, "decoder layers")
     embedding: int = key(384, "numbers per token read")
     score: Score = key("additive", "how a decoder state is compared with a source word")
@@ -54,6 +63,10 @@ class RnnAttentionConfig:
         "after", "attend before the cell's step (Bahdanau; slow), or after it (Luong)"
     )
     input_feeding: bool = key(False, "the last attentional vector enters the next step (Luong; slow)")
+    readout: Literal["attentional", "state"] = key(
+        "attentional", "what the output layer reads: tanh(W[c; s]), or the state s alone (the notes)"
+    )
+    biases: bool = key(True, "biases in cells, score and start; the notes have none")
     coverage: bool = key(False, "the additive score depends on the weight that each word has had so far (slow)")
     dropout: float = key(0.2, "share of embeddings and layer outputs set to zero in training")
     tie: Tie = key("auto", TIE_HELP)
@@ -63,9 +76,20 @@ class RnnAttentionConfig:
         check_shares(self, "dropout")
         check_ties(self.tie, self.embedding, self.width)
         require(
-            self.score in ("additive", "general") or self.width == 2 * self.encoder_width,
-            f'model.score = "{self.score}" needs model.width = 2 × model.encoder_width, but they are {self.width} and '
-            f'{self.encoder_width}; use score = "general"',
+            self.score in ("additive", "general") or self.width == self.annotation,
+            f'model.score = "{self.score}" needs model.width = {"2 × " if self.bidirectional else ""}'
+            f'model.encoder_width, but they are {self.width} and {self.encoder_width}; use score = "general"',
+        )
+        same = (self.encoder_width, self.encoder_layers) == (self.width, self.decoder_layers)
+        require(
+            self.start == "bridge" or (same and not self.bidirectional),
+            'model.start = "end" needs model.bidirectional = false and an encoder of the decoder\'s width and '
+            'layers; use start = "bridge"',
+        )
+        require(
+            self.readout == "attentional" or self.attend == "before",
+            'model.readout = "state" needs model.attend = "before", but it is "after", where the context would reach '
+            "nothing",
         )
         require(
             not self.input_feeding or self.attend == "after",
@@ -76,10 +100,15 @@ class RnnAttentionConfig:
             f'model.coverage = true needs model.score = "additive", but it is "{self.score}"',
         )
 
+    @property
+    def annotation(self) -> int:
+        """K: numbers of h(i), of all directions."""
+        return self.encoder_width * (2 if self.bidirectional else 1)
+
 
 # bahdanau: RNNsearch-50 (appendix A.2.3 and B: 1000 units each way, embeddings of 620, alignment of 1000), but for its
 # readout (here ŝ of 1000, there a maxout of 500) and its start (here from both ends of the source, there from one).
-# tiny and small are ours.
+# notes: equations 4 to 8 of the notes; the sizes are ours, as are those of tiny and small.
 PRESETS = {
     "tiny": RnnAttentionConfig(
         width=160, encoder_width=80, encoder_layers=1, decoder_layers=1, embedding=160, alignment=160
@@ -99,12 +128,28 @@ PRESETS = {
         dropout=0.0,
         tie="none",
     ),
+    "notes": RnnAttentionConfig(
+        cell="tanh",
+        width=384,
+        encoder_width=384,
+        encoder_layers=1,
+        bidirectional=False,
+        start="end",
+        decoder_layers=1,
+        embedding=384,
+        alignment=384,
+        attend="before",
+        readout="state",
+        biases=False,
+        dropout=0.0,
+        tie="none",
+    ),
 }
 
 
 @dataclass(frozen=True)
 class RnnAttentionMemory(Memory):
-    final: Tensor  # (B, K) the top layer's last state of each direction
+    final: Carry  # (L, B, D) after the last token read; with two directions (L·2, B, D)
 
 
 @dataclass(frozen=True)
@@ -126,8 +171,21 @@ class AttentionContext(NamedTuple):
     coverage: Tensor | None  # (N, S) with these weights added
 
 
+class CellInput(NamedTuple):
+    joined: Tensor  # (N, E + K)
+    context: Tensor  # (N, 1, K)
+
+
+class ContextInput(nn.Module):
+    """[y; c]: the context enters the cell beside the word. A module without weights, so that it can be observed."""
+
+    def forward(self, word: Tensor, context: Tensor) -> CellInput:
+        """(N, E), (N, 1, K)"""
+        return CellInput(_beside(word, context[:, 0]), context)
+
+
 class RnnAttentionDecoded(NamedTuple):
-    attentional: Tensor  # (N, T, D) ŝ
+    attentional: Tensor  # (N, T, D) ŝ, or s with readout = "state"
     weights: Tensor  # (N, T, S)
     state: RnnAttentionState
 
@@ -136,21 +194,22 @@ class RnnAttention(Model):
     def __init__(self, config: RnnAttentionConfig, source_size: int, target_size: int, joint: bool) -> None:
         super().__init__()
         self.config, self.source_size, self.target_size, self.joint = config, source_size, target_size, joint
-        annotation = 2 * config.encoder_width  # K
+        annotation = config.annotation  # K
         self.source_embedding = nn.Embedding(source_size, config.embedding)
         self.target_embedding = nn.Embedding(target_size, config.embedding)
-        self.encoder = Recurrent(
-            config.cell, config.embedding, config.encoder_width, config.encoder_layers, config.dropout, True
-        )
+        sizes = (config.embedding, config.encoder_width, config.encoder_layers)
+        self.encoder = Recurrent(config.cell, *sizes, config.dropout, config.bidirectional, config.biases)
         fed = {"before": annotation, "after": config.width if config.input_feeding else 0}[config.attend]
-        self.decoder = Recurrent(
-            config.cell, config.embedding + fed, config.width, config.decoder_layers, config.dropout
-        )
+        sizes = (config.embedding + fed, config.width, config.decoder_layers)
+        self.decoder = Recurrent(config.cell, *sizes, config.dropout, biases=config.biases)
         self.parts = 2 if config.cell == "lstm" else 1  # hidden, and cell where there is one
-        self.bridge = nn.Linear(annotation, self.parts * config.decoder_layers * config.width)
-        self.scores = Scores(config.score, config.width, annotation, config.alignment)
+        first = self.parts * config.decoder_layers * config.width
+        self.bridge = nn.Linear(annotation, first, bias=config.biases) if config.start == "bridge" else None
+        self.scores = Scores(config.score, config.width, annotation, config.alignment, config.biases)
         self.of_coverage = nn.Parameter(torch.zeros(config.alignment)) if config.coverage else None  # w
-        self.combine = nn.Linear(annotation + config.width, config.width, bias=False)
+        attentional = config.readout == "attentional"
+        self.combine = nn.Linear(annotation + config.width, config.width, bias=False) if attentional else None
+        self.enter = ContextInput()
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=False)
         for table in (self.source_embedding, self.target_embedding):
@@ -166,17 +225,14 @@ class RnnAttention(Model):
 
     def encode(self, src: Tensor, mask: Tensor) -> RnnAttentionMemory:
         states, end = self.encoder(self._embed(src, self.source_embedding), mask)
-        final = end.hidden[-2:].transpose(0, 1).flatten(1)  # (2, B, K/2) → (B, 2, K/2) → (B, K)
-        return RnnAttentionMemory(self.dropout(states), mask, final)
+        return RnnAttentionMemory(self.dropout(states), mask, end)
 
     def start(
         self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
     ) -> RnnAttentionState:
         assert isinstance(memory, RnnAttentionMemory)
-        config, rows = self.config, len(memory.mask)
-        first = self.bridge(memory.final).tanh().view(rows, self.parts, config.decoder_layers, config.width)
-        hidden, *cell = first.permute(1, 2, 0, 3).contiguous()  # (N, 1 or 2, L, D) → hidden (L, N, D), cell (L, N, D)
-        carry = repeated(Carry(hidden, cell[0] if cell else None), beams, axis=1)
+        config = self.config
+        carry = repeated(self._first(memory.final), beams, axis=1)
         covered = torch.zeros_like(memory.mask, dtype=memory.states.dtype) if config.coverage else None
         return RnnAttentionState(
             beams=beams,
@@ -202,23 +258,35 @@ class RnnAttention(Model):
         return AttentionMaps([], [], [weights[:, None]])  # one layer of one head: (B, 1, T, S)
 
     def attention_parts(self) -> AttentionParts:
-        return {("cross", 0): ScorePart(self.scores, self.combine, True, self.of_coverage)}
+        reader = self.enter if self.combine is None else self.combine
+        return {("cross", 0): ScorePart(self.scores, reader, True, self.of_coverage)}
 
     def flops(self, source: int, target: int) -> float:
         config, pairs = self.config, source * target
-        width, annotation = config.width, 2 * config.encoder_width
+        width, annotation = config.width, config.annotation
         score = {
             "additive": (source * annotation + target * width + pairs) * config.alignment,
             "general": (source * annotation + pairs) * width,
             "dot": pairs * width,
             "scaled": pairs * width,
         }[config.score]
-        bridge = annotation * self.parts * config.decoder_layers * width
-        outputs = target * (annotation + width + self.target_size) * width
+        bridge = 0 if self.bridge is None else annotation * self.bridge.out_features
+        combine = 0 if self.combine is None else annotation + width
+        outputs = target * (combine + self.target_size) * width
         products = bridge + score + pairs * annotation + outputs
         return self.encoder.flops(source) + self.decoder.flops(target) + 2.0 * products
 
     # ── private ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _first(self, end: Carry) -> Carry:
+        """s(0) (L, B, D) from where the encoder ended: its state itself, or tanh(W[h→(S); h←(1)]) of its top layer"""
+        if self.bridge is None:
+            return end
+        config = self.config
+        top = end.hidden[-2 if config.bidirectional else -1 :].transpose(0, 1).flatten(1)  # (1 or 2, B, ·) → (B, K)
+        first = self.bridge(top).tanh().view(len(top), self.parts, config.decoder_layers, config.width)
+        hidden, *cell = first.permute(1, 2, 0, 3).contiguous()  # (B, 1 or 2, L, D) → hidden (L, B, D), cell (L, B, D)
+        return Carry(hidden, cell[0] if cell else None)
 
     def _decode(self, tokens: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
         """tokens (N, T): all target positions, or one"""
@@ -253,7 +321,7 @@ class RnnAttention(Model):
         """One word (N, E) further: s(t) (N, D), its context, and the state after it"""
         if state.fed is None:  # Bahdanau: attend, then step
             attended = self._attend(state.carry.hidden[-1][:, None], state)
-            top, carry = self.decoder.step(_beside(word, attended.context[:, 0]), state.carry)
+            top, carry = self.decoder.step(self.enter(word, attended.context).joined, state.carry)
             return top, attended, replace(state, carry=carry, coverage=attended.coverage)
         top, carry = self.decoder.step(_beside(word, state.fed), state.carry)  # Luong: step, then attend
         attended = self._attend(top[:, None], state)
@@ -279,7 +347,9 @@ class RnnAttention(Model):
         return AttentionContext(torch.cat(contexts, dim=1), torch.cat(weights, dim=1), coverage)
 
     def _combine(self, context: Tensor, top: Tensor) -> Tensor:
-        """ŝ = tanh(W[c; s])"""
+        """ŝ = tanh(W[c; s]), or s itself"""
+        if self.combine is None:
+            return top
         attentional: Tensor = self.combine(_beside(context, top)).tanh()
         return attentional
 
