@@ -36,6 +36,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from regard.config import require
 
 Cell = Literal["lstm", "gru", "tanh"]
+STACKS: dict[Cell, type[nn.LSTM] | type[nn.GRU] | type[nn.RNN]] = {"lstm": nn.LSTM, "gru": nn.GRU, "tanh": nn.RNN}
 GATES = {"lstm": 4, "gru": 3, "tanh": 1}  # matrices of a cell, side by side in torch's weights
 
 
@@ -98,9 +99,8 @@ class Recurrent(nn.Module):
         super().__init__()
         require(cell in GATES, f'cell must be one of {", ".join(GATES)}, but is "{cell}"')
         self.cell, self.dropout, self.bidirectional = cell, dropout, bidirectional
-        kind: type[nn.RNNBase] = {"lstm": nn.LSTM, "gru": nn.GRU, "tanh": nn.RNN}[cell]
         between = dropout if layers > 1 else 0.0  # torch warns of dropout without a second layer
-        self.stack = kind(
+        self.stack = STACKS[cell](
             inputs, width, layers, bias=biases, batch_first=True, dropout=between, bidirectional=bidirectional
         )
         if cell == "lstm":
