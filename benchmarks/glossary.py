@@ -28,7 +28,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from box import tatoeba_parts
+from general.sets import tatoeba_parts
 
 from regard.align.hmm import train_both
 from regard.batch import pad_sources

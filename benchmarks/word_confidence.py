@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from guard import spread, translated
+from guard import Watched, sample, translated
 
 from regard.bundle import box
 from regard.bundle.calibration import WordCalibration
 from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
-from regard.data.text_files import read_lines
 from regard.decode.confidence import bins, calibration_error
 from regard.decode.likelihood import forced_log_probs
 from regard.explain.word_confidence import Floats, fit_word_calibration, in_reference, word_confidences, word_features
@@ -54,9 +53,9 @@ class Words(NamedTuple):
 
 
 def measured(translator: Translator, name: str, files: Sequence[Path], most: int) -> Words:
-    sources, references = (spread(list(read_lines(file)), most) for file in files)
-    answers = translated(translator, sources)
-    pairs = [(answer, ref) for answer, ref in zip(answers, references, strict=True) if answer is not None]
+    sources, references = (sample(file, most) for file in files)
+    answers = translated(Watched.of(translator), sources)
+    pairs = [(answer[0], ref) for answer, ref in zip(answers, references, strict=True) if answer is not None]
     tokenizer = translator.tokenizer
     read = tokenizer.encode_source([answer.read for answer, _ in pairs])
     rows = forced_log_probs(translator.bundle.model, read, [answer.ids for answer, _ in pairs])
