@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MODEL = "en-fr-classic"
+REGARD = (sys.executable, "-m", "regard")
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 SOON = 60.0
 
@@ -27,8 +28,14 @@ class Reply(NamedTuple):
 
 
 class ServerProcess:
-    def __init__(self, *flags: str | Path, models: Sequence[str | Path] = (MODEL,), **options: Any) -> None:
-        words = [sys.executable, "-m", "regard", "serve", *map(str, models), "--port", "0", *map(str, flags)]
+    def __init__(
+        self,
+        *flags: str | Path,
+        models: Sequence[str | Path] = (MODEL,),
+        command: Sequence[str | Path] = REGARD,
+        **options: Any,
+    ) -> None:
+        words = [*map(str, command), "serve", *map(str, models), "--port", "0", *map(str, flags)]
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, **options)
         self.lines: list[str] = []
         assert self.process.stderr is not None

@@ -1,0 +1,67 @@
+"""The package as a user gets it: a wheel, installed with what it needs into an empty environment, serves the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from server_process import ServerProcess, running
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "src" / "regard" / "serve" / "page"
+BUILD = "import sys, setuptools.build_meta as build; build.build_wheel(sys.argv[1])"
+
+
+def call(*words: str | Path, cwd: Path) -> str:
+    done = subprocess.run([*map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=1000)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that has the wheel and its dependencies and nothing else."""
+    home = tmp_path_factory.mktemp("wheel")
+    tree, venv = home / "tree", home / "venv"
+    shutil.copytree(ROOT / "src", tree / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, tree)
+    call(sys.executable, "-c", BUILD, home, cwd=tree)
+    (wheel,) = home.glob("regard-*.whl")
+    call(sys.executable, "-m", "venv", venv, cwd=home)
+    pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile"]
+    call(*pip, "--constraint", ROOT / "constraints.txt", wheel, cwd=home)
+    shutil.rmtree(tree)
+    return venv
+
+
+def test_the_installed_package_serves_the_page(installed: Path, tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment = {**kept, "REGARD_CACHE": str(tmp_path / "cache")}
+    where = call(installed / "bin" / "python", "-I", "-c", "import regard; print(regard.__file__)", cwd=tmp_path)
+    assert Path(where).is_relative_to(installed)
+    with running(command=[installed / "bin" / "regard"], env=environment, cwd=tmp_path) as server:
+        for file in PAGE.iterdir():
+            path = "/" if file.name == "index.html" else f"/{file.name}"
+            answer = server.ask(path)
+            assert (answer.status, answer.body) == (200, file.read_text("utf-8")), path
+        assert server.translate().body == {"translatedText": "Le chat est noir."}
+        assert explained(server) == "Le chat est noir."
+        lessons = server.ask("/api/lessons")
+        assert lessons.status == 200
+        assert json.dumps(lessons.body).count('"title"') > 3
+
+
+def explained(server: ServerProcess) -> str:
+    """The translation that an explanation, by the native engine, is about."""
+    answer = server.ask("/api/words", {"text": "The cat is black.", "source": "en", "target": "fr"})
+    assert answer.status == 200, answer.body
+    said: str = answer.body["translation"]
+    return said
