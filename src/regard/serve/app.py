@@ -29,7 +29,7 @@ from regard.serve import (
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.guard_http import GuardConfig, HttpGuard
 from regard.serve.notes import RequestNotes, log_request
-from regard.serve.openapi import openapi
+from regard.serve.openapi import known_names, openapi
 from regard.serve.own import OWN
 from regard.serve.page_routes import page_routes
 from regard.serve.problems import ServeError
@@ -49,7 +49,7 @@ async def measurements(call: Call) -> Response:
 
 
 async def spec(call: Call) -> dict[str, Any]:
-    return openapi(ENDPOINTS)
+    return openapi(ENDPOINTS, known_names(call.services.pool))
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

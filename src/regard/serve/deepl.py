@@ -46,8 +46,13 @@ def status_of(error: ServeError) -> int:
 
 
 DEEPL = Interface("DeepL", problem, key_of, status_of)
-SOURCE_LANG = Field("source_lang", "text", "its language; none: found in the text", None, nullable=True, most=40)
-TARGET_LANG = Field("target_lang", "text", "the language to translate into", example="FR", most=40)
+SOURCE_LANG = Field(
+    "source_lang", "text", "its language; none: found in the text", None, nullable=True, most=40,
+    known="DeepL's sources",
+)  # fmt: skip
+TARGET_LANG = Field(
+    "target_lang", "text", "the language to translate into", example="FR", most=40, known="DeepL's targets"
+)
 FORMALITY = Field(
     "formality", "choice", "no model has it: default and prefer_… change nothing", "default", nullable=True,
     choices=("default", "more", "less", "prefer_more", "prefer_less"),

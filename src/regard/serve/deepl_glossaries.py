@@ -18,8 +18,8 @@ from regard.text.glossary import Glossary
 TSV = "text/tab-separated-values"
 GLOSSARY = (
     Field("name", "text", "what it is called", example="Terms of the house"),
-    Field("source_lang", "text", "the language of its terms", example="en", most=40),
-    Field("target_lang", "text", "the language of their translations", example="fr", most=40),
+    Field("source_lang", "text", "the language of its terms", example="en", most=40, known="sources"),
+    Field("target_lang", "text", "the language of their translations", example="fr", most=40, known="targets"),
     Field(
         "entries", "text", "lines of a term, a tab or comma, and its translation", example="credit card\tcarte bancaire"
     ),

@@ -39,7 +39,8 @@ def tags(name: str, help: str) -> Field:
 
 
 TRANSLATE = (
-    Field("text", "strings", f"a text, or up to {MOST_TEXTS}", example=["The cat is on the mat."]),
+    Field("text", "strings", f"a text, or up to {MOST_TEXTS}", least=1, most=MOST_TEXTS,
+          example=["The cat is on the mat."]),
     SOURCE_LANG,
     TARGET_LANG,
     Field("tag_handling", "choice", "xml or html; none: plain text", None, choices=("xml", "html"), nullable=True),
@@ -61,8 +62,6 @@ TRANSLATE = (
 
 async def translate(call: Call) -> dict[str, Any]:
     texts = call["text"]
-    if not texts:
-        raise FieldError("text", "text is missing", missing=True)
     if len(texts) > MOST_TEXTS:
         raise FieldError("text", f"Too many texts: {len(texts):,} were sent, but at most {MOST_TEXTS} are translated.")
     call.services.translation.check_size(texts)

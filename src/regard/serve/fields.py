@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from typing import Any, Literal
 
 from starlette.datastructures import FormData, UploadFile
@@ -38,6 +39,26 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
 }
 
 
+# The words of JSON Schema for `least` and `most`.
+BOUNDS: dict[str, tuple[str, str]] = {
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+    "text": ("minLength", "maxLength"),
+    "strings": ("minItems", "maxItems"),
+    "list": ("minItems", "maxItems"),
+}
+
+
+def or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """
+    >>> or_null({"type": "string", "enum": ["en", "fr"]})
+    {'type': ['string', 'null'], 'enum': ['en', 'fr', None]}
+    """
+    if "type" not in schema:
+        return {"oneOf": [*schema["oneOf"], {"type": "null"}]}
+    return schema | {"type": [schema["type"], "null"]} | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
+
+
 @dataclass(frozen=True)
 class Field:
     """A parameter. `texts` is one text or several; the reader gives a list for `strings` and what was sent for
@@ -47,26 +68,36 @@ class Field:
     kind: Kind
     help: str
     default: Any = REQUIRED
-    least: float | None = None
-    most: float | None = None  # of a text: characters
+    least: float | None = None  # of a text: characters; of a list: entries
+    most: float | None = None
     choices: tuple[str, ...] = ()
     nullable: bool = False  # null stands for the default
     example: Any = None
+    known: str = ""  # what the server has of this kind: its models, its languages; only the document names them
+    items: Mapping[str, Any] = dataclass_field(default_factory=dict)  # the JSON schema of an entry of a list
 
-    def schema(self) -> dict[str, Any]:
-        found: dict[str, Any] = {**JSON_TYPES[self.kind], "description": self.help}
-        if self.choices:
-            found["enum"] = list(self.choices)
-        if self.kind in ("integer", "number"):
-            found |= {} if self.least is None else {"minimum": self.least}
-            found |= {} if self.most is None else {"maximum": self.most}
-        if self.kind == "text" and self.most is not None:
-            found["maxLength"] = int(self.most)
+    def schema(self, known: Mapping[str, Sequence[str]], null: bool) -> dict[str, Any]:
+        """Described for OpenAPI. `known` has the names that a server knows, by the kind of name; `null` says whether it
+        can be sent, which a form and a query cannot."""
+        found: dict[str, Any] = {**JSON_TYPES[self.kind], **self._bounds()}
+        if names := self.choices or known.get(self.known, ()):
+            found["enum"] = list(names)
+        if self.items:
+            found["items"] = dict(self.items)
+        if self.nullable and null:
+            found = or_null(found)
+        found["description"] = self.help
         if self.default is not REQUIRED and self.default is not None:
             found["default"] = self.default
-        if self.example is not None:
-            found["examples"] = [self.example]
         return found
+
+    def _bounds(self) -> dict[str, Any]:
+        words = BOUNDS.get(self.kind)
+        if words is None:
+            return {}
+        named = zip(words, (self.least, self.most), strict=True)
+        whole = self.kind != "number"
+        return {word: int(value) if whole else value for word, value in named if value is not None}
 
     def read(self, given: Any) -> Any:
         """The value of what was sent, or a `FieldError`."""
@@ -77,6 +108,8 @@ class Field:
             raise self.wrong(f"must be one of {', '.join(self.choices)}, but is {shown(given)}")
         if self.kind == "text" and self.most is not None and len(value) > self.most:
             raise FieldError(self.name, f"{self.name} has more than {int(self.most):,} characters", status=413)
+        if self.kind in ("text", "texts", "strings") and self.least and not value:
+            raise FieldError(self.name, f"{self.name} is missing", missing=True)
         return value
 
     def _check_bounds(self, value: float) -> None:
@@ -239,10 +272,10 @@ def _lists(items: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
-def object_schema(fields: Iterable[Field]) -> dict[str, Any]:
+def object_schema(fields: Iterable[Field], known: Mapping[str, Sequence[str]], null: bool) -> dict[str, Any]:
     """The JSON schema of a body."""
     some = list(fields)
-    found: dict[str, Any] = {"type": "object", "properties": {field.name: field.schema() for field in some}}
+    found: dict[str, Any] = {"type": "object", "properties": {field.name: field.schema(known, null) for field in some}}
     if required := [field.name for field in some if field.default is REQUIRED]:
         found["required"] = required
     return found

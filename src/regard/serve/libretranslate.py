@@ -47,8 +47,12 @@ def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
 
 LIBRETRANSLATE = Interface("LibreTranslate", problem, key_of)
 API_KEY = Field("api_key", "text", "the API key", "", nullable=True)
-SOURCE_CODE = Field("source", "text", "the code of its language, or auto", example="en", most=40)
-TARGET_CODE = Field("target", "text", "the code of the language to translate into", example="fr", most=40)
+SOURCE_CODE = Field(
+    "source", "text", "the code of its language, or auto", example="en", most=40, known="sources or auto"
+)
+TARGET_CODE = Field(
+    "target", "text", "the code of the language to translate into", example="fr", most=40, known="targets"
+)
 
 
 def languages_of(call: Call) -> tuple[str | None, str]:

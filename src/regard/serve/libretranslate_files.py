@@ -16,14 +16,14 @@ from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
 from regard.serve.file_names import attachment, plain_name
 from regard.serve.libretranslate import API_KEY, LIBRETRANSLATE, SOURCE_CODE, TARGET_CODE, languages_of
-from regard.serve.problems import FieldError, ServeError
+from regard.serve.problems import ServeError
 from regard.serve.state.store import in_thread
 
 NAME = re.compile(r"([0-9a-f]{32})([0-9a-f]{64})\..*", re.DOTALL)
 FILE = (Field("file", "file", "the document"), SOURCE_CODE, TARGET_CODE, API_KEY)
 SUGGEST = (
-    Field("q", "text", "a text"),
-    Field("s", "text", "the better translation of it"),
+    Field("q", "text", "a text", least=1, example="The cat sleeps."),
+    Field("s", "text", "the better translation of it", least=1, example="Le chat dort."),
     SOURCE_CODE,
     TARGET_CODE,
     API_KEY,
@@ -65,9 +65,6 @@ async def download_file(call: Call) -> Response:
 
 
 async def suggest(call: Call) -> dict[str, bool]:
-    for name in ("q", "s"):
-        if not call[name]:
-            raise FieldError(name, f"{name} is missing", missing=True)
     source, target = languages_of(call)
     add = call.services.state.suggestions.add
     await in_thread(add, call.caller.subject, source or call["source"], target, call["q"], call["s"])

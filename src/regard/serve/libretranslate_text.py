@@ -19,20 +19,20 @@ from regard.serve.libretranslate import (
     per_cent,
 )
 from regard.serve.passages import Passages, TranslatedPassage, translate_passages
-from regard.serve.problems import FieldError, ServeError
+from regard.serve.problems import ServeError
 from regard.serve.request_texts import MarkupText, PlainText
 from regard.serve.service import off_the_loop
 
 FORMATS = ("text", "html")
 TRANSLATE = (
-    Field("q", "texts", "a text, or several", example="The cat is on the mat."),
+    Field("q", "texts", "a text, or several", least=1, example="The cat is on the mat."),
     SOURCE_CODE,
     TARGET_CODE,
-    Field("format", "text", "text or html", "text", nullable=True, example="text"),
-    Field("alternatives", "integer", "how many other translations to give", 0, least=0, nullable=True),
+    Field("format", "text", "text or html", "text", nullable=True, choices=FORMATS),
+    Field("alternatives", "integer", "how many other translations to give", 0, least=0, nullable=True, example=1),
     API_KEY,
 )
-DETECT = (Field("q", "text", "a text", example="The cat is on the mat."), API_KEY)
+DETECT = (Field("q", "text", "a text", least=1, example="The cat is on the mat."), API_KEY)
 LEAST_SHARE = 0.01  # of a language that /detect names beside the most probable one
 
 
@@ -68,8 +68,6 @@ def written(
 def texts_of(call: Call) -> tuple[bool, list[str]]:
     """Whether a list was sent, and its texts, within the limits."""
     given, config = call["q"], call.services.config
-    if not given:
-        raise FieldError("q", "q is missing", missing=True)
     if (call["format"] or "text") not in FORMATS:
         raise ServeError(400, f"{call['format'][:40]} format is not supported")
     if call["alternatives"] > config.alternatives:
@@ -87,8 +85,6 @@ def read_texts(texts: Sequence[str], html: bool) -> list[PlainText | MarkupText]
 
 
 async def detect(call: Call) -> list[dict[str, Any]]:
-    if not call["q"]:
-        raise FieldError("q", "q is missing", missing=True)
     translation = call.services.translation
     first = await off_the_loop(len(call["q"]), translation.language_of, call["q"])
     shares = translation.shares(call["q"], first)

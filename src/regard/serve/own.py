@@ -23,7 +23,20 @@ def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
 
 
 OWN = Interface("regard", problem, key_of)
-MODEL = Field("model", "text", "the name of a model; it wins over the languages", None, nullable=True, most=200)
-SOURCE = Field("source", "text", "the code of its language; none: found in the text", None, nullable=True, most=40)
-TARGET = Field("target", "text", "the code of the language to translate into", None, nullable=True, most=40)
+MODEL = Field(
+    "model",
+    "text",
+    "the name of a model; it wins over the languages",
+    None,
+    nullable=True,
+    most=200,
+    known="models",
+    example="en-fr",
+)
+SOURCE = Field(
+    "source", "text", "the code of its language; none: found in the text", None, nullable=True, most=40, known="sources"
+)
+TARGET = Field(
+    "target", "text", "the code of the language to translate into", None, nullable=True, most=40, known="targets"
+)
 WHICH_MODEL = (MODEL, SOURCE, TARGET)
