@@ -20,9 +20,10 @@ from regard.bundle.search_config import DecodeConfig
 from regard.decode.prepare import Reader, TextOptions
 from regard.decode.units import UnitMaker
 from regard.errors import InputError
-from regard.explain.evidence import BLANKS, Blank, blanked_log_probs, evidence, source_in_words, target_shares
+from regard.explain.evidence import blanked_log_probs, evidence, source_in_words, target_shares
 from regard.explain.front import explain
 from regard.explain.gradients import gradient_times_input
+from regard.explain.interventions import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
 from regard.training.start import fingerprint
 from regard.translator import Translator

@@ -191,7 +191,7 @@ def test_refusals(client: TestClient, path: str, status: int, field: str | None,
 
 
 def test_neighbours(tmp_path: Path, model: Translator) -> None:
-    from regard.serve.inside_search import PairIndexes
+    from regard.serve.inside_neighbours import PairIndexes
 
     (tmp_path / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\nA dog.\tUn chien.\n", encoding="utf-8")
     found = PairIndexes().answer(tmp_path, "mine", TEXT, 3)

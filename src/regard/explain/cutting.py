@@ -20,7 +20,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -31,15 +31,13 @@ from regard.bundle.bundle import Bundle
 from regard.decode.likelihood import Ids, forced_log_probs
 from regard.decode.search import greedy
 from regard.errors import InputError
+from regard.explain.interventions import How
 from regard.explain.mechanisms import head_size
 from regard.explain.trace import Kind
 from regard.layers.attention import MultiHeadAttention
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
-
-How = Literal["zero", "uniform"]
-HOWS: tuple[How, ...] = get_args(How)
 
 
 @dataclass(frozen=True, order=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -37,15 +37,13 @@ from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.gradients import NO_WORD, embedding_tables, gradient_times_input
+from regard.explain.interventions import BLANKS, Blank
 from regard.explain.request import Request, Said, request
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
 from regard.models.base import Model
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import subword_shares, word_spans
-
-Blank = Literal["mean", "removed"]
-BLANKS: tuple[Blank, ...] = get_args(Blank)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Our own endpoints that look into a model: words, alternatives, attention, cut and edited heads, the lattice and more.
 
-Each is a few fields and a function of `inside_*.py`, which runs in the thread of explanations. docs/api.md describes
-what they answer.
+Each is a few fields and a function of `inside_*.py`, which runs in the thread of explanations. These modules import
+torch, so they are imported when they are first asked for: a server that only translates does without it. docs/api.md
+describes what they answer.
 """
 
 from __future__ import annotations
@@ -12,26 +13,12 @@ from typing import Any, get_args
 import anyio.to_thread
 
 from regard.align.attention import RowMeaning
-from regard.explain.cutting import HOWS
-from regard.explain.evidence import BLANKS
 from regard.explain.grid import KINDS
-from regard.explain.mechanisms import Query
+from regard.explain.interventions import BLANKS, HOWS
 from regard.explain.sentence_pair import SentencePair
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
-from regard.serve.inside import Asked, sentence_data, sentence_of
-from regard.serve.inside_attention import (
-    MOST_HEADS,
-    Units,
-    attention_answer,
-    cut_answer,
-    read_heads,
-    read_rows,
-    steer_answer,
-    step_answer,
-)
-from regard.serve.inside_search import evidence_answer, lattice_answer
-from regard.serve.inside_words import alternatives_answer, choice_answer, lens_answer, words_answer
+from regard.serve.inside import MOST_HEADS, MOST_ROWS, Asked, Units, sentence_data, sentence_of
 from regard.serve.own import OWN, WHICH_MODEL
 from regard.serve.problems import FieldError, ServeError
 from regard.serve.service import TranslationRequest
@@ -42,7 +29,12 @@ MOST_LETTERS = 100  # of a word of a minimal pair
 READINGS: dict[str, RowMeaning] = {"predicting": "predicting", "having_read": "having-read"}
 
 TEXT = Field(
-    "text", "text", "the text of which one sentence is explained", most=MOST_CHARACTERS, example="The cat sleeps."
+    "text",
+    "text",
+    "the text of which one sentence is explained",
+    least=1,
+    most=MOST_CHARACTERS,
+    example="The cat sleeps.",
 )
 SENTENCE = Field("sentence", "integer", "which one, from 0, where there are several", None, least=0, nullable=True)
 TRANSLATION = Field(
@@ -92,29 +84,41 @@ def about_a_pair(answer: Callable[[Call, SentencePair, str], dict[str, Any]]) ->
 
 
 def words(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_words import words_answer
+
     return words_answer(pair, model, call["alternatives"], call["share"])
 
 
 def word_choice(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_words import choice_answer
+
     if any(len(word) > MOST_LETTERS for word in call["words"]):
         raise FieldError("words", f"a word has more than {MOST_LETTERS} letters", status=413)
     return choice_answer(pair, model, call["words"])
 
 
 def lens(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_words import lens_answer
+
     return lens_answer(pair, model, call["count"])
 
 
 def attention(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_attention import attention_answer
+
     row = READINGS.get(call["reading"] or "")
     return attention_answer(pair, model, call["kind"], call["units"], row, call["layer"])
 
 
 def cut(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_attention import cut_answer, read_heads
+
     return cut_answer(pair, model, read_heads(call["heads"]), call["how"])
 
 
 def steer(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_attention import read_rows, steer_answer
+
     heads = call["heads"]
     if len(heads) > MOST_HEADS or not all(type(head) is int and 1 <= head <= 1000 for head in heads):
         raise FieldError("heads", f"heads must be at most {MOST_HEADS:,} whole numbers from 1 on")
@@ -123,11 +127,16 @@ def steer(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
 
 
 def step(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.explain.mechanisms import Query
+    from regard.serve.inside_attention import step_answer
+
     query = Query(call["kind"], call["layer"] - 1, call["head"] - 1, call["position"])
     return step_answer(pair, model, query, call["numbers"])
 
 
 def evidence(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
+    from regard.serve.inside_search import evidence_answer
+
     return evidence_answer(pair, model, call["blank"], call["gradients"])
 
 
@@ -136,6 +145,8 @@ async def alternatives(call: Call) -> Any:
     asked = Asked(call["text"], sentence=call["sentence"])
 
     def work(translator: Translator) -> dict[str, Any]:
+        from regard.serve.inside_words import alternatives_answer
+
         one = sentence_of(translator, asked, call.services.config.explained)
         found = alternatives_answer(translator, one.text, call["prefix"], call["position"], call["count"])
         return {**sentence_data(one, model), **found}
@@ -148,6 +159,8 @@ async def lattice(call: Call) -> Any:
     asked, limit = Asked(call["text"], None, call["sentence"], call["beam"]), call.services.config.explained
 
     def work(translator: Translator) -> dict[str, Any]:
+        from regard.serve.inside_search import lattice_answer
+
         return lattice_answer(translator, asked, model, limit, call["length_penalty"], call["guard"], call["resume"])
 
     return await call.services.explain.run(model, work)
@@ -162,6 +175,18 @@ async def neighbours(call: Call) -> Any:
 
 
 COUNT = Field("count", "integer", "how many", 5, least=1, most=20)
+NUMBER = {"type": "integer", "minimum": 1, "maximum": 1000}
+HEAD = {"type": "array", "prefixItems": [{"enum": list(KINDS)}, NUMBER, NUMBER], "minItems": 3, "maxItems": 3}
+WEIGHT = {"type": "number", "minimum": 0, "exclusiveMaximum": 1e9}
+ROW = {
+    "type": "object",
+    "properties": {
+        "position": {"type": "integer", "minimum": 0},
+        "weights": {"type": "array", "items": WEIGHT},
+        "hidden": WEIGHT,
+    },
+    "required": ["position", "weights"],
+}
 LAYER = Field("layer", "integer", "a layer, from 1", None, least=1, most=1000, nullable=True)
 ENDPOINTS = (
     Endpoint(
@@ -190,7 +215,8 @@ ENDPOINTS = (
         "POST", "/api/cut", OWN, "The translation without some attention heads", about_a_pair(cut),
         (
             *PAIR,
-            Field("heads", "list", "heads as [KIND, LAYER, HEAD], from 1", example=[["cross", 1, 1]]),
+            Field("heads", "list", "heads as [KIND, LAYER, HEAD], from 1", example=[["cross", 1, 1]], least=1,
+                  most=MOST_HEADS, items=HEAD),
             Field("how", "choice", "their output is 0, or they attend to all alike", None, choices=HOWS, nullable=True),
         ),
     ),
@@ -198,8 +224,9 @@ ENDPOINTS = (
         "POST", "/api/steer", OWN, "The translation with attention weights by hand", about_a_pair(steer),
         (
             *PAIR, UNITS, READING, LAYER,
-            Field("heads", "list", "heads of the layer, from 1; none: all", []),
-            Field("rows", "list", "weights of target positions", example=[{"position": 0, "weights": [0, 1]}]),
+            Field("heads", "list", "heads of the layer, from 1; none: all", [], items=NUMBER),
+            Field("rows", "list", "weights of target positions", example=[{"position": 0, "weights": [0, 1, 0, 0]}],
+                  least=1, most=MOST_ROWS, items=ROW),
         ),
     ),
     Endpoint(
@@ -227,7 +254,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/choice", OWN, "Which of several words the translation takes, for minimal pairs",
         about_a_pair(word_choice),
-        (*PAIR, Field("words", "strings", "two words or more", example=["il", "elle"])),
+        (*PAIR, Field("words", "strings", "two words or more", least=2, most=10, example=["chat", "chien"])),
     ),
     Endpoint(
         "POST", "/api/lattice", OWN, "The beam search as a lattice, and a branch of it resumed", lattice,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 import numpy as np
 
-from regard.course.positions.requirements import as_dict, positions
-from regard.decode.likelihood import Likelihood
 from regard.metrics.bleu import SMOOTHING, Bleu
 from regard.metrics.working import Working, explain_bleu
 from regard.report.json import rounded
@@ -22,6 +20,9 @@ from regard.text.language import NAMES_OF, language_name
 from regard.text.which_language import language_shares
 from regard.text.words import subword_shares, word_spans
 from regard.translator import Translator
+
+if TYPE_CHECKING:  # imports torch
+    from regard.decode.likelihood import Likelihood
 
 MOST_LANGUAGES = 5
 MOST_WIDTH, MOST_LENGTH = 256, 128
@@ -153,6 +154,8 @@ def bleu_data(found: Working) -> dict[str, Any]:
 
 
 async def position_encodings(call: Call) -> Any:
+    from regard.course.positions.requirements import as_dict, positions  # imports torch
+
     width, length = call["width"], call["length"]
     head = min(32, width)
     return await anyio.to_thread.run_sync(lambda: rounded(as_dict(positions(width, length, head)), 4))
@@ -167,13 +170,19 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/score", OWN, "How probable a model finds a translation, token by token", score,
-        (*WHICH_MODEL, TEXT, Field("translation", "text", "its translation", most=MOST_CHARACTERS)),
+        (
+            *WHICH_MODEL, TEXT,
+            Field("translation", "text", "its translation", most=MOST_CHARACTERS, example="Le chat dort."),
+        ),
     ),
     Endpoint(
         "POST", "/api/bleu", OWN, "BLEU of one sentence, with its working", bleu,
         (
             Field("hypothesis", "text", "a translation", most=MOST_IN_BLEU, example="Le chat dort."),
-            Field("references", "strings", "what it is compared with", example=["Le chat dort."]),
+            Field(
+                "references", "strings", "what it is compared with", least=1, most=MOST_REFERENCES,
+                example=["Le chat dort."],
+            ),
             Field("tokenize", "choice", "how texts are cut into tokens", "13a", choices=TOKENIZERS),
             Field("smooth", "choice", "what a precision of zero counts as", "exp", choices=tuple(SMOOTHING)),
             Field("lowercase", "flag", "whether capitals do not matter", False),
@@ -184,7 +193,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/positions", OWN, "Position encodings and their dot products", position_encodings,
         (
-            Field("width", "integer", "numbers of a vector", 64, least=2, most=MOST_WIDTH),
+            Field("width", "integer", "numbers of a vector", 64, least=2, most=MOST_WIDTH, example=64),
             Field("length", "integer", "positions", 64, least=4, most=MOST_LENGTH),
         ),
     ),

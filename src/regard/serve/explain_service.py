@@ -1,25 +1,48 @@
 """Explanations: computed by the native engine, one at a time, in a thread of their own, so that they do not hold up
-translation."""
+translation.
+
+One that takes too long, or whose client has left, ends where the model next computes something: every module of the
+model looks whether it should still (`stop_when`).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from regard.errors import InputError, RegardError
 from regard.serve.inside import RecentPairs
-from regard.serve.inside_search import PairIndexes
-from regard.serve.pool import ModelPool
+from regard.serve.inside_neighbours import PairIndexes
+from regard.serve.memory import give_back_memory
+from regard.serve.pool import CHECKED, ModelPool
 from regard.serve.problems import ServeError, busy, too_late
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
+if TYPE_CHECKING:
+    from torch import nn
+
+log = logging.getLogger("regard.serve")
 T = TypeVar("T")
 KEPT = 3  # models with torch's weights in memory
 MOST_WAITING = 32  # requests
+
+
+class StoppedError(Exception):
+    """Nobody waits for this explanation any more."""
+
+
+@dataclass(eq=False)
+class ExplainedModel:
+    translator: Translator
+    used: float  # when, by time.monotonic()
 
 
 class ExplainService:
@@ -27,8 +50,10 @@ class ExplainService:
         self.config, self.pool = config, pool
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
         self._waiting = 0
-        self._loaded: dict[str, Translator] = {}  # the one that was used last stands last
-        self.recent, self.pairs = RecentPairs(), PairIndexes()  # of the thread alone
+        # Of the thread alone. The model that was used last stands last.
+        self._loaded: dict[str, ExplainedModel] = {}
+        self._stop = threading.Event()  # of the request that is being explained
+        self.recent, self.pairs = RecentPairs(), PairIndexes()
 
     async def run(self, model: str, work: Callable[[Translator], T]) -> T:
         """What `work` makes of the model of this name, with its weights in torch."""
@@ -36,31 +61,66 @@ class ExplainService:
         if self._waiting >= MOST_WAITING:
             raise busy("too many explanations are waiting", 5)
         self._waiting += 1
-        loop = asyncio.get_running_loop()
+        loop, stop = asyncio.get_running_loop(), threading.Event()
         try:
             async with asyncio.timeout(self.config.timeout):
-                return await loop.run_in_executor(self._thread, partial(self._run, model, work))
+                return await loop.run_in_executor(self._thread, partial(self._run, model, work, stop))
         except TimeoutError:
             raise too_late("explanation") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         finally:
+            stop.set()
             self._waiting -= 1
 
-    def _run(self, model: str, work: Callable[[Translator], T]) -> T:
-        translator = self._loaded.pop(model, None)
-        if translator is None:
-            translator = self._load(model)
-        self._loaded[model] = translator
+    def _run(self, model: str, work: Callable[[Translator], T], stop: threading.Event) -> T:
+        self._stop = stop
+        found = self._loaded.pop(model, None) or self._load(model)
+        self._loaded[model] = found
         while len(self._loaded) > KEPT:
-            del self._loaded[next(iter(self._loaded))]
-        return work(translator)
-
-    def _load(self, model: str) -> Translator:
+            self._drop(next(iter(self._loaded)))
         try:
-            return Translator.load(self.pool.find(model).folder, self.config.device, "native")
+            return work(found.translator)
+        finally:
+            found.used = time.monotonic()
+
+    def _load(self, model: str) -> ExplainedModel:
+        try:
+            translator = Translator.load(self.pool.find(model).folder, self.config.device, "native")
         except RegardError as problem:
             raise ServeError(503, f"the model {model} cannot be loaded: {problem}", retry_after=60) from problem
+        stop_when(translator.bundle.model, lambda: self._stop.is_set())
+        return ExplainedModel(translator, time.monotonic())
+
+    async def drop_idle(self) -> None:
+        """For ever, so that a task does it."""
+        while True:
+            await asyncio.sleep(min(CHECKED, self.config.idle or CHECKED))
+            if self.config.idle:
+                await asyncio.get_running_loop().run_in_executor(self._thread, self._drop_old)
+
+    def _drop_old(self) -> None:
+        old = time.monotonic() - self.config.idle
+        for model in [model for model, found in self._loaded.items() if found.used < old]:
+            self._drop(model)
+            log.info("the model %s was not explained for a while and is dropped", model)
+
+    def _drop(self, model: str) -> None:
+        self.recent.forget(self._loaded.pop(model).translator)
+        self.pairs.forget(self.pool.find(model).folder)
+        give_back_memory()
 
     def close(self) -> None:
+        self._stop.set()
         self._thread.shutdown(cancel_futures=True)
+
+
+def stop_when(model: nn.Module, stopped: Callable[[], bool]) -> None:
+    """Let each module of a model raise `StoppedError` before it computes, where `stopped` says so."""
+
+    def look(module: nn.Module, inputs: object) -> None:
+        if stopped():
+            raise StoppedError
+
+    for module in model.modules():
+        module.register_forward_pre_hook(look)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from regard.decode.alignment_heads import cross_layers
 from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.request import Request, TooLongError, WhichSentenceError, request
 from regard.explain.sentence_pair import PlacedWord, SentencePair
-from regard.explain.views import stored_view
 from regard.report.json import rounded
 from regard.serve.problems import FieldError
 from regard.text.slots import fill
@@ -29,6 +28,8 @@ from regard.translator import Translator
 
 DECIMALS = 6
 EXPLAINED = 200  # tokens of a sentence, at most, where nothing else is said
+Units = Literal["words", "pieces"]
+MOST_HEADS, MOST_ROWS = 1000, 400  # of a request
 KEPT = 16  # sentences whose translation is remembered, because a page asks for several things about one
 
 
@@ -49,6 +50,11 @@ class RecentPairs:
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
         self._pairs: OrderedDict[tuple[int, Asked], SentencePair] = OrderedDict()
+
+    def forget(self, translator: Translator) -> None:
+        """Let go of a model that is dropped."""
+        for key in [key for key in self._pairs if key[0] == id(translator)]:
+            del self._pairs[key]
 
     def pair(self, translator: Translator, asked: Asked, limit: int = EXPLAINED) -> SentencePair:
         key = id(translator), asked  # the pair holds the translator, so the number stays its own
@@ -138,6 +144,8 @@ def view_data(bundle: Bundle) -> dict[str, Any] | None:
     """Which cross-attention is read as the alignment, and its error rates in percent; None without attention."""
     if cross_layers(bundle.model) == 0:
         return None
+    from regard.explain.views import stored_view  # imports torch, which a server that only translates does not need
+
     view, trust = stored_view(bundle)
     return {**view_numbers(view), "aer": stored_rates(bundle), "caption": f"{view} · {trust or NOT_EVALUATED}"}
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from regard.align.attention import RowMeaning, View
 from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
-from regard.explain.cutting import Head, How, cut
+from regard.explain.cutting import Head, cut
 from regard.explain.edited_attention import EditedModel, Floats, Place, checked_edits, cross_parts, weights_of_words
 from regard.explain.front import TITLES, Explanation
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.grid import Grid, trace_grid
+from regard.explain.interventions import How
 from regard.explain.mechanisms import Query
 from regard.explain.sentence_pair import PlacedWord, SentencePair
 from regard.explain.sheet import entropy, sheet_of
@@ -24,13 +25,11 @@ from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.explain.views import stored_view
 from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import Model
-from regard.serve.inside import numbers, pair_data, placed, stored_rates, view_data
+from regard.serve.inside import MOST_HEADS, MOST_ROWS, Units, numbers, pair_data, placed, stored_rates, view_data
 from regard.serve.problems import FieldError, ServeError
 from regard.text.words import subword_shares, word_spans
 
-Units = Literal["words", "pieces"]
 MOST_CELLS = 1_500_000  # numbers of an answer
-MOST_HEADS, MOST_ROWS = 1000, 400  # of a request
 DECIMALS = 4  # of an attention weight
 
 

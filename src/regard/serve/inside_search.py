@@ -1,19 +1,18 @@
-"""/api/lattice, /api/evidence and /api/neighbours as data: the search, what it relied on, what it learnt from."""
+"""/api/lattice and /api/evidence as data: the search, and what it relied on."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from regard.explain.evidence import Blank, Evidence, evidence_of
+from regard.explain.evidence import Evidence, evidence_of
+from regard.explain.interventions import Blank
 from regard.explain.lattice import as_dict, lattice_of
-from regard.explain.neighbours import MEASURE, PairIndex, pairs_of
 from regard.explain.resume import resume
 from regard.explain.sentence_pair import SentencePair
 from regard.report.json import rounded
 from regard.serve.inside import Asked, numbers, pair_data, sentence_data, sentence_of, view_data
-from regard.serve.problems import FieldError, ServeError
+from regard.serve.problems import FieldError
 from regard.translator import Translator
 
 MOST_EVIDENCE = 15_000  # source words times tokens: what is computed grows with it
@@ -72,20 +71,3 @@ def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradi
 def _agreement(found: Evidence, other: Any) -> dict[str, Any]:
     words, every = found.agreement(other)
     return {"words": numbers(words), "all": numbers(every), "same_best": numbers(found.same_best(other))}
-
-
-class PairIndexes:
-    """The pairs beside each model, read when they are first asked for."""
-
-    def __init__(self) -> None:
-        self._indexes: dict[Path, PairIndex | None] = {}
-
-    def answer(self, folder: Path, model: str, text: str, count: int) -> dict[str, Any]:
-        if folder not in self._indexes:
-            self._indexes[folder] = pairs_of(folder)
-        index = self._indexes[folder]
-        if index is None:
-            raise ServeError(404, f"the model {model} has no file pairs.tsv beside it with the pairs it was trained on")
-        found = index.nearest(text, count)
-        rows = [asdict(one) | {"similarity": numbers(one.similarity)} for one in found]
-        return {"model": model, "pairs": rows, "searched": len(index), "measure": MEASURE}

@@ -96,7 +96,13 @@ class Services:
             limits = KeyLimits(self.config.per_minute, self.config.quota, self.config.period)
             self.callers = Callers(self.state, keys_needed=self.config.keys, limits=limits)
             self.document_worker = DocumentWorker(self.state.documents, self.translate_job)
-            jobs = (self.pool.preload(), self.pool.drop_idle(), self._clean(), self.document_worker.run())
+            jobs = (
+                self.pool.preload(),
+                self.pool.drop_idle(),
+                self.explain.drop_idle(),
+                self._clean(),
+                self.document_worker.run(),
+            )
             tasks = [asyncio.create_task(job) for job in jobs]
             try:
                 yield
