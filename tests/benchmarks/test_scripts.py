@@ -1,4 +1,4 @@
-"""The scripts outside the package import from each other only what is there: nothing else runs most of them in tests."""
+"""Scripts outside the package import from each other only what is there; nothing else runs most of them in tests."""
 
 from __future__ import annotations
 
