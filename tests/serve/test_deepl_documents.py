@@ -103,3 +103,12 @@ def test_suggestions_are_kept(client: TestClient) -> None:
     assert client.post("/suggest", json={**asked, "s": ""}).json() == {"error": "Invalid request: missing s parameter"}
     kept = client.app.state.services.state.suggestions.all()  # type: ignore[attr-defined]
     assert [(one.text, one.better) for one in kept] == [("cat", "minou")]
+
+
+def test_an_upload_says_what_it_was_charged(client: TestClient) -> None:
+    """So that it can be given back where the translation fails."""
+    made = upload(client).json()
+    services = client.app.state.services  # type: ignore[attr-defined]
+    job = services.state.documents.get(made["document_id"], made["document_key"], None)
+    assert job.request["charged"] == {"subject": "address:unknown", "characters": len(TEXT), "period": "month"}
+    wait(client, made)

@@ -10,7 +10,7 @@ import pytest
 
 from regard.serve.document_worker import DocumentWorker, TranslateDocument
 from regard.serve.problems import ServeError, busy
-from regard.serve.state.documents import DocumentJob
+from regard.serve.state.documents import LEASE_SECONDS, MOST_ATTEMPTS, DocumentJob
 from regard.serve.state.state import ServerState
 
 
@@ -92,3 +92,30 @@ def test_a_busy_server_tries_a_document_again(state: ServerState) -> None:
     state.documents.submit("a", "a.txt", b"hello", {})
     run_until(state, translate, 1)
     assert tries == [1, 1, 1]
+
+
+def test_a_document_that_fails_gives_its_characters_back(state: ServerState) -> None:
+    async def translate(job: DocumentJob, data: bytes) -> tuple[bytes, int]:
+        if job.name == "bad.txt":
+            raise ServeError(400, "no document")
+        return data, 100
+
+    for name in ("good.txt", "bad.txt"):
+        state.limiter.spend("key:a", 100, 1000)
+        charged = {"subject": "key:a", "characters": 100, "period": "month"}
+        state.documents.submit("a", name, b"hello", {"charged": charged})
+    run_until(state, translate, 2)
+    assert state.limiter.usage("key:a").characters == 100
+
+
+def test_a_document_that_is_given_up_gives_its_characters_back(tmp_path: Path) -> None:
+    now = [1_000_000.0]
+    with ServerState(tmp_path, now=lambda: now[0]) as state:
+        state.limiter.spend("key:a", 100, 1000)
+        charged = {"subject": "key:a", "characters": 100, "period": "month"}
+        state.documents.submit("a", "a.txt", b"hello", {"charged": charged})
+        for worker in range(MOST_ATTEMPTS + 1):  # each is killed
+            assert state.limiter.usage("key:a").characters == 100
+            assert (state.documents.take(f"worker {worker}") is None) == (worker == MOST_ATTEMPTS)
+            now[0] += LEASE_SECONDS + 1
+        assert state.limiter.usage("key:a").characters == 0

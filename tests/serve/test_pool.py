@@ -119,3 +119,8 @@ def test_the_server_is_ready_when_all_was_loaded_and_stays_so(
 
     in_pool(loader, work, preload=(MODEL,))
     assert loader.loads == 2
+
+
+def test_a_model_to_preload_that_is_not_served_is_told() -> None:
+    with pytest.raises(InputError, match=f'"other" cannot be loaded at the start; there are {MODEL}'):
+        ModelPool(ServeConfig(models=(MODEL,), preload=("other",)))

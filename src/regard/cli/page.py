@@ -41,6 +41,6 @@ def page(
     def told(done: int) -> None:
         warn(f"{done} of {len(texts)} texts: {texts[done]}" if done < len(texts) else f"all {done} texts are done")
 
-    made = saved_page(ServeConfig(models=(model,), preload=(model,), timeout=600.0, device=device), texts, told)
+    made = saved_page(ServeConfig(models=(model,), timeout=600.0, device=device), texts, told)
     write_atomically(out, lambda path: path.write_text(made, encoding="utf-8"))
     typer.echo(f"{out}: {len(made.encode('utf-8')) / 1e6:.1f} MB, {len(texts)} texts")

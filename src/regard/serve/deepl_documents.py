@@ -55,7 +55,8 @@ async def upload(call: Call) -> dict[str, str]:
     data = await call["file"].read()
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
-    request = {"format": format, "source": source, "target": target, "glossaries": glossaries}
+    charged = {"subject": call.caller.subject, "characters": read.characters, "period": call.caller.limits.period}
+    request = {"format": format, "source": source, "target": target, "glossaries": glossaries, "charged": charged}
     job, key = await in_thread(services.state.documents.submit, call.caller.owner, name, data, request)
     services.document_worker.wake()
     return {"document_id": job.id, "document_key": key}

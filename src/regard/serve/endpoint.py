@@ -25,6 +25,7 @@ from regard.serve.callers import Caller
 from regard.serve.fields import Field, read_values
 from regard.serve.notes import notes_of
 from regard.serve.problems import ServeError
+from regard.serve.read_multipart import close_files
 from regard.serve.services import Services
 from regard.serve.state.documents import StoreFullError
 from regard.serve.state.store import StateError
@@ -110,7 +111,7 @@ class Endpoint:
             log.exception("fault %s in %s %s", number, self.method, self.path)
             return self.refusal(ServeError(500, f"a fault of the server, number {number} in its log"))
         finally:
-            await request.close()  # files that were uploaded
+            await close_files(request)
         return made if isinstance(made, Response) else JsonResponse(made, self.status)
 
     def texts_of(self, values: Mapping[str, Any]) -> list[str]:

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import Any, Literal
 
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect, Request
 
 from regard.serve.problems import FieldError, ServeError
 from regard.serve.read_body import read_form, read_json
+from regard.serve.read_multipart import read_multipart
 
 Kind = Literal["text", "texts", "integer", "number", "flag", "choice", "strings", "object", "list", "file"]
 REQUIRED = object()
@@ -231,22 +232,12 @@ async def read_parameters(request: Request) -> dict[str, Any]:
         if kind == "application/x-www-form-urlencoded":
             given |= _lists(read_form(await request.body()))
         elif kind == "multipart/form-data":
-            given |= _lists((await _form(request)).multi_items())
+            given |= _lists((await read_multipart(request)).multi_items())
         elif body := await request.body():
             given |= parse_object(body)
     except ClientDisconnect:
         raise ServeError(400, "the request was not sent whole") from None
     return given
-
-
-async def _form(request: Request) -> FormData:
-    from starlette.exceptions import HTTPException
-
-    try:
-        return await request.form(max_files=10, max_fields=2000, max_part_size=20_000_000)
-    except (HTTPException, ValueError, KeyError) as problem:  # a form that cannot be read
-        detail = problem.detail if isinstance(problem, HTTPException) else "it is damaged"
-        raise ServeError(400, f"the form cannot be read: {detail}") from None
 
 
 def parse_object(body: bytes) -> dict[str, Any]:

@@ -78,7 +78,9 @@ class ModelPool:
             if (direction := model.direction) is not None:
                 self.by_direction.setdefault(direction, model.name)
         for name in config.preload:
-            self.find(name)
+            if name not in self.models:
+                known = ", ".join(self.models)
+                raise InputError(f'"{name}" cannot be loaded at the start; there are {known}', parameter="preload")
         self.ready = not config.preload  # whether all that should be loaded from the start was
 
     def _by_preference(self) -> list[ServedModel]:

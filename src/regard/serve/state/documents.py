@@ -23,7 +23,7 @@ import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -73,8 +73,12 @@ class DocumentJob:
 class Documents:
     """The documents of a store."""
 
-    def __init__(self, store: Store, limits: DocumentLimits | None = None) -> None:
+    def __init__(
+        self, store: Store, limits: DocumentLimits | None = None, failed: Callable[[DocumentJob], None] | None = None
+    ) -> None:
+        """`failed` is called with each job that ends without a result."""
         self.store = store
+        self._failed = failed
         self.limits = limits or DocumentLimits()
         self.folder = store.folder / FOLDER
         try:
@@ -128,17 +132,19 @@ class Documents:
         has not been heard of for `LEASE_SECONDS` waits again."""
         now = self.store.now()
         with self.store.writing() as connection:
-            connection.execute(
+            given_up = connection.execute(
                 "UPDATE documents SET status = 'error', message = ? "
-                "WHERE status = 'translating' AND heard < ? AND attempts >= ?",
+                "WHERE status = 'translating' AND heard < ? AND attempts >= ? RETURNING *",
                 ("the translation was interrupted several times", now - LEASE_SECONDS, MOST_ATTEMPTS),
-            )
+            ).fetchall()
             row = connection.execute(
                 "UPDATE documents SET status = 'translating', worker = ?, heard = ?, attempts = attempts + 1 "
                 "WHERE id = (SELECT id FROM documents WHERE expires > ? AND (status = 'queued' "
                 "OR (status = 'translating' AND heard < ?)) ORDER BY created, id LIMIT 1) RETURNING *",
                 (worker, now, now, now - LEASE_SECONDS),
             ).fetchone()
+        for gone in given_up:
+            self._tell(_job(gone))
         return _job(row) if row else None
 
     def upload(self, job: DocumentJob) -> bytes | None:
@@ -168,7 +174,12 @@ class Documents:
             )
         if failed:
             self._remove_files(job.id, "in")
+            self._tell(job)
         return failed
+
+    def _tell(self, failed: DocumentJob) -> None:
+        if self._failed is not None:
+            self._failed(failed)
 
     def release(self, job: DocumentJob, worker: str) -> bool:
         """Let another worker take the job, without counting this attempt: this worker was asked to stop."""

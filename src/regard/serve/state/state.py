@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from regard.serve.state.documents import DocumentLimits, Documents
+from regard.serve.state.documents import DocumentJob, DocumentLimits, Documents
 from regard.serve.state.glossaries import Glossaries
 from regard.serve.state.keys import ApiKeys
 from regard.serve.state.limits import Limiter
@@ -24,8 +24,13 @@ class ServerState:
         self.keys = ApiKeys(self.store)
         self.limiter = Limiter(self.store)
         self.glossaries = Glossaries(self.store)
-        self.documents = Documents(self.store, documents)
+        self.documents = Documents(self.store, documents, self._give_back)
         self.suggestions = Suggestions(self.store)
+
+    def _give_back(self, failed: DocumentJob) -> None:
+        """Count the characters of a document off that was not translated."""
+        if charged := failed.request.get("charged"):
+            self.limiter.give_back(charged["subject"], charged["characters"], charged["period"])
 
     def clean(self) -> None:
         """Remove what is no longer needed; when a server starts, and every minute."""
