@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -10,13 +11,24 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from browsing import CHROMIUM, Open, RunningServer
+from regard.bundle import box
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
+PAIRS = """The black cat sleeps.\tLe chat noir dort.
+The dog eats.\tLe chien mange.
+I see the old sofa.\tJe vois le vieux canapé.
+"""
+
+
 @pytest.fixture(scope="session")
-def server() -> Iterator[RunningServer]:
-    made = RunningServer("en-fr-classic", "fr-en")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """With two models of the box, and one that has its training pairs at hand."""
+    folder = tmp_path_factory.mktemp("models") / "with-pairs"
+    shutil.copytree(box.boxed("en-fr-classic"), folder)
+    (folder / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    made = RunningServer("en-fr-classic", "fr-en", str(folder))
     made.start()
     yield made
     made.stop()

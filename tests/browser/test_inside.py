@@ -214,10 +214,19 @@ def test_positions_are_drawn(open_page: Open) -> None:
     assert page.locator("#panel-positions polyline").count() >= 1
 
 
-def test_training_pairs_are_shown_or_said_to_be_missing(open_page: Open) -> None:
+def test_training_pairs_are_shown_where_the_model_has_them(open_page: Open) -> None:
+    page = open_page("inside", model="with-pairs", text=CAT)
+    see(page, "evidence")
+    pairs = page.locator("#panel-evidence .neighbours li")
+    expect(pairs.first).to_contain_text("Le chat noir dort.")
+    expect(pairs.first).to_contain_text("similarity 0.")
+    expect(page.locator("#panel-evidence").get_by_text("3 pairs searched")).to_be_visible()
+
+
+def test_training_pairs_are_said_to_be_missing(open_page: Open) -> None:
     page = open_page("inside", text=CAT)
     see(page, "evidence")
-    expect(page.locator("#panel-evidence").get_by_text(re.compile("pairs|similarity")).last).to_be_visible()
+    expect(page.locator("#panel-evidence").get_by_text(re.compile("no file pairs.tsv"))).to_be_visible()
 
 
 def test_two_models_stand_side_by_side(open_page: Open) -> None:

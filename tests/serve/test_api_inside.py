@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 from starlette.testclient import TestClient
 
 import regard
+from regard.bundle import box
 from regard.explain.cutting import heads_of
 from regard.explain.front import explain
 from regard.serve import api_inside, api_tools
+from regard.serve.app import create_app
 from regard.serve.fields import REQUIRED
 from regard.serve.inside import Asked, RecentPairs
 from regard.serve.settings import ServeConfig
@@ -196,6 +199,18 @@ def test_neighbours(tmp_path: Path, model: Translator) -> None:
     (tmp_path / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\nA dog.\tUn chien.\n", encoding="utf-8")
     found = PairIndexes().answer(tmp_path, "mine", TEXT, 3)
     assert (found["searched"], found["pairs"][0]["target"], len(found["pairs"])) == (2, "Le chat dort.", 1)
+
+
+@pytest.mark.parametrize("place", [".", "best"])
+def test_neighbours_of_a_training_run(tmp_path: Path, place: str) -> None:
+    run = tmp_path / "mine"
+    shutil.copytree(box.boxed("en-fr-classic"), run / "best")
+    (run / "recipe.toml").touch()
+    (run / place / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\n", encoding="utf-8")
+    app = create_app(ServeConfig(models=(str(run),)))
+    with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+        found = ask(client, "neighbours", model="mine", text="A cat eats.")
+    assert [pair["target"] for pair in found["pairs"]] == ["Le chat dort."]
 
 
 def test_a_sentence_is_searched_for_once(model: Translator) -> None:

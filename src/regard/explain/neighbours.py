@@ -1,6 +1,6 @@
 """The training pairs that are nearest to a sentence, where a model has its pairs at hand: a file beside its weights.
 
-    pairs.tsv      one pair a line: source, a tab, target (UTF-8); what is beside a model's config.json
+    pairs.tsv      one pair a line: source, a tab, target (UTF-8); in the folder of a model or of its training run
 
     similarity(x, y) = Σ idf(w)² over words in both / (‖x‖ ‖y‖)      ‖x‖² = Σ idf(w)² over its words
     idf(w) = log((1 + N) / (1 + pairs with w)) + 1
@@ -88,8 +88,9 @@ class PairIndex:
 
 def pairs_of(folder: Path | None) -> PairIndex | None:
     """The index of the pairs beside a model; None where there is no such file."""
-    path = None if folder is None else folder / PAIRS_FILE
-    return PairIndex(path) if path is not None and path.is_file() else None
+    places = () if folder is None else (folder, folder / "best", folder / "last")  # a model, or a run that holds it
+    paths = (place / PAIRS_FILE for place in places)
+    return next((PairIndex(path) for path in paths if path.is_file()), None)
 
 
 def _sides(line: bytes) -> tuple[str, str]:

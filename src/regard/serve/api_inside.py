@@ -169,9 +169,8 @@ async def lattice(call: Call) -> Any:
 async def neighbours(call: Call) -> Any:
     model, services = await model_of(call), call.services
     folder = services.pool.find(model).folder
-    return await services.explain.run(
-        model, lambda translator: services.explain.pairs.answer(folder, model, call["text"], call["count"])
-    )
+    pairs = services.explain.pairs
+    return await services.explain.in_turn(lambda: pairs.answer(folder, model, call["text"], call["count"]))
 
 
 COUNT = Field("count", "integer", "how many", 5, least=1, most=20)

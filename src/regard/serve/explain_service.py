@@ -58,13 +58,17 @@ class ExplainService:
     async def run(self, model: str, work: Callable[[Translator], T]) -> T:
         """What `work` makes of the model of this name, with its weights in torch."""
         self.pool.find(model)
+        return await self.in_turn(partial(self._with_model, model, work))
+
+    async def in_turn(self, work: Callable[[], T]) -> T:
+        """The result of work that needs no model, when what was asked before it is done."""
         if self._waiting >= MOST_WAITING:
             raise busy("too many explanations are waiting", 5)
         self._waiting += 1
         loop, stop = asyncio.get_running_loop(), threading.Event()
         try:
             async with asyncio.timeout(self.config.timeout):
-                return await loop.run_in_executor(self._thread, partial(self._run, model, work, stop))
+                return await loop.run_in_executor(self._thread, partial(self._run, work, stop))
         except TimeoutError:
             raise too_late("explanation") from None
         except InputError as problem:
@@ -73,8 +77,11 @@ class ExplainService:
             stop.set()
             self._waiting -= 1
 
-    def _run(self, model: str, work: Callable[[Translator], T], stop: threading.Event) -> T:
+    def _run(self, work: Callable[[], T], stop: threading.Event) -> T:
         self._stop = stop
+        return work()
+
+    def _with_model(self, model: str, work: Callable[[Translator], T]) -> T:
         found = self._loaded.pop(model, None) or self._load(model)
         self._loaded[model] = found
         while len(self._loaded) > KEPT:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from regard.explain.neighbours import MEASURE, PairIndex, pairs_of
+from regard.explain.neighbours import MEASURE, PAIRS_FILE, PairIndex, pairs_of
 from regard.serve.inside import numbers
 from regard.serve.problems import ServeError
 
@@ -26,7 +26,9 @@ class PairIndexes:
             self._indexes[folder] = pairs_of(folder)
         index = self._indexes[folder]
         if index is None:
-            raise ServeError(404, f"the model {model} has no file pairs.tsv beside it with the pairs it was trained on")
+            raise ServeError(
+                404, f"the model {model} has no file {PAIRS_FILE} in its folder with the pairs that it was trained on"
+            )
         found = index.nearest(text, count)
         rows = [asdict(one) | {"similarity": numbers(one.similarity)} for one in found]
         return {"model": model, "pairs": rows, "searched": len(index), "measure": MEASURE}
