@@ -13,6 +13,7 @@ import typer
 from regard.cli.explain_evidence import evidence, importance, lab
 from regard.cli.explain_more import check_numbers, lattice, positions, step
 from regard.cli.explain_sentences import check_single, show_sentences
+from regard.cli.explain_tokens import tokens
 from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, number
 from regard.errors import InputError
 
@@ -213,7 +214,7 @@ def arcs(
         draw([translator.explain(one, beam=beam) for one in text])
 
 
-for command in (lattice, step, positions, evidence, importance, lab):
+for command in (lattice, step, positions, tokens, evidence, importance, lab):
     app.command()(command)
 
 

@@ -28,6 +28,8 @@ LONGEST_PIECE = 24  # characters
 REMEMBERED = 500_000  # words
 LONGEST_REMEMBERED = 40  # characters
 
+_CUTTER = pre_tokenizers.Split(tokenizers.Regex(CUTS), "isolated")
+
 T = TypeVar("T")
 Merges = list[tuple[str, str]]
 Encode = Callable[[Sequence[str]], list[list[int]]]
@@ -139,7 +141,7 @@ class LearntVocabulary(Vocabulary):
         return ids
 
     def _rust_words(self, form: str) -> list[str]:
-        return [word for word, _ in self._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
+        return cut_words(form)
 
     def _around_slots(self, forms: Sequence[str], encode: Encode) -> list[list[int]]:
         if not self.slot_ids or not any(map(SLOT.search, forms)):
@@ -222,8 +224,17 @@ def _learn(model: models.Model, trainer: trainers.Trainer, lines: Iterable[str])
 
 def _with_cuts(model: models.Model) -> tokenizers.Tokenizer:
     rust = tokenizers.Tokenizer(model)
-    rust.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(CUTS), "isolated")
+    rust.pre_tokenizer = _CUTTER
     return rust
+
+
+def cut_words(form: str) -> list[str]:
+    """The words of a text in pieces form, by the cuts that every learnt vocabulary has.
+
+    >>> cut_words("▁the▁cat's▁mat.")
+    ['▁the', '▁cat', "'s", '▁mat', '.']
+    """
+    return [word for word, _ in _CUTTER.pre_tokenize_str(form)] if form else []
 
 
 def _alphabet(characters: Counter[str], most: int) -> list[str]:
