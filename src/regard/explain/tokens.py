@@ -44,7 +44,7 @@ class WordPieces:
 
 
 @dataclass(frozen=True)
-class Tokens:
+class TextInPieces:
     """A text in pieces."""
 
     text: str
@@ -58,7 +58,7 @@ class Tokens:
         return sorted({step.number for word in self.words for step in word.steps})
 
 
-def tokens_learnt(text: str, lines: Iterable[str], merges: int, origin: str) -> Tokens:
+def tokens_learnt(text: str, lines: Iterable[str], merges: int, origin: str) -> TextInPieces:
     """The text cut by merges that are learnt from the first `LINES` lines."""
     check_text(text)
     counts: Counter[str] = Counter()
@@ -69,10 +69,10 @@ def tokens_learnt(text: str, lines: Iterable[str], merges: int, origin: str) -> 
     learnt = tuple(learn_merges(counts, merges))
     ranks = {merge.pair: number for number, merge in enumerate(learnt)}
     words = (by_steps(word, list(word), ranks) for word in cut_words(to_pieces_form(nfc(text))))
-    return Tokens(text, origin, learnt, tuple(words))
+    return TextInPieces(text, origin, learnt, tuple(words))
 
 
-def tokens_of_vocabulary(text: str, vocabulary: Vocabulary, origin: str) -> Tokens:
+def tokens_of_vocabulary(text: str, vocabulary: Vocabulary, origin: str) -> TextInPieces:
     """The text cut by a model's own merges."""
     check_text(text)
     if not isinstance(vocabulary, LearntVocabulary) or vocabulary.merges is None:
@@ -83,7 +83,7 @@ def tokens_of_vocabulary(text: str, vocabulary: Vocabulary, origin: str) -> Toke
         found = by_steps(word, vocabulary.symbols(word), ranks)
         ids = tuple(vocabulary.ids[piece] for piece in found.pieces)
         words.append(WordPieces(found.word, found.symbols, found.steps, ids))
-    return Tokens(text, origin, (), tuple(words))
+    return TextInPieces(text, origin, (), tuple(words))
 
 
 def by_steps(word: str, symbols: list[str], ranks: Mapping[Pair, int]) -> WordPieces:
@@ -108,7 +108,7 @@ def check_text(text: str) -> None:
         raise InputError(f"the text has {len(text):,} characters, but at most {LONGEST:,} are shown; give a sentence")
 
 
-def as_dict(found: Tokens) -> dict[str, Any]:
+def as_dict(found: TextInPieces) -> dict[str, Any]:
     """For JSON."""
     return {
         "text": found.text,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regard.explain.tokens import Tokens, WordPieces, as_dict
+from regard.explain.tokens import TextInPieces, WordPieces, as_dict
 from regard.report.deliver import Output
 from regard.report.page import page, said
 from regard.report.table import Markup, Table
@@ -12,11 +12,11 @@ FIRST = 10  # merges that are always shown, used or not
 ARROW = " → "
 
 
-def tokens_output(found: Tokens) -> Output:
+def tokens_output(found: TextInPieces) -> Output:
     return Output(text=lambda: tokens_text(found), data=lambda: as_dict(found), page=lambda: tokens_page(found))
 
 
-def tokens_text(found: Tokens) -> str:
+def tokens_text(found: TextInPieces) -> str:
     parts = [f"Merges: {printable(found.origin)}"]
     if found.learnt:
         parts += [said_of_merges(found), learnt_table(found).text()]
@@ -26,7 +26,7 @@ def tokens_text(found: Tokens) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def tokens_page(found: Tokens) -> str:
+def tokens_page(found: TextInPieces) -> str:
     parts = [f'<p class="quiet">Merges: {said(found.origin)}</p>', f'<p class="text">{marked(found)}</p>']
     parts += ["<h2>Each word, from characters to pieces</h2>", steps_table(found).html()]
     if found.learnt:
@@ -34,11 +34,11 @@ def tokens_page(found: Tokens) -> str:
     return page("A text in pieces", "\n".join(parts))
 
 
-def said_of_merges(found: Tokens) -> str:
+def said_of_merges(found: TextInPieces) -> str:
     return f"The first {min(FIRST, len(found.learnt))} of {len(found.learnt):,} merges, and those that the text needs"
 
 
-def learnt_table(found: Tokens) -> Table:
+def learnt_table(found: TextInPieces) -> Table:
     shown = sorted({*range(1, min(FIRST, len(found.learnt)) + 1), *found.used})
     rows = []
     for number in shown:
@@ -48,7 +48,7 @@ def learnt_table(found: Tokens) -> Table:
     return Table(["merge", "pair", "piece", "times", "needed"], rows, left=(1, 2, 4))
 
 
-def steps_table(found: Tokens) -> Table:
+def steps_table(found: TextInPieces) -> Table:
     has_ids = any(word.ids is not None for word in found.words)
     rows = [
         [word.word, _steps(word), *([" ".join(map(str, word.ids or ()))] if has_ids else [])] for word in found.words
@@ -60,6 +60,6 @@ def _steps(word: WordPieces) -> str:
     return ARROW.join([" ".join(word.symbols), *(f"{' '.join(s.symbols)} ({s.number:,})" for s in word.steps)])
 
 
-def marked(found: Tokens) -> Markup:
+def marked(found: TextInPieces) -> Markup:
     """Every piece in a box of its own."""
     return Markup(" ".join(f"<mark>{said(piece)}</mark>" for word in found.words for piece in word.pieces))
