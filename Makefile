@@ -10,12 +10,13 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --con
 COMPILE := $(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' $(VENV)/lib >/dev/null 2>&1 || true
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install install-dev demo test test-long test-browser test-fuzz test-lowest check house bench clean
+.PHONY: help install install-dev demo test test-long test-browser test-course test-fuzz test-lowest check house bench clean
 help:
 	@echo "make demo         train, measure and look inside a small English-French translator (a few minutes, CPU)"
 	@echo "make test         run the tests"
 	@echo "make test-long    run the tests that train, kill or restart whole runs"
 	@echo "make test-browser run the page in a real browser (needs chromium)"
+	@echo "make test-course  run every command of docs/course and compare what it prints (a minute)"
 	@echo "make test-fuzz    ask a running server at random, by its OpenAPI document"
 	@echo "make test-lowest  run the tests with the lowest versions that pyproject.toml allows, in .venv-lowest"
 	@echo "make check        formatting, lint, types, layers, order of the package"
@@ -57,6 +58,9 @@ test-browser: install-dev
 	@test -x $${REGARD_CHROMIUM:-/usr/bin/chromium} || { echo "chromium is missing: apt-get install chromium, or name another: \
 	  make test-browser REGARD_CHROMIUM=/path/to/chromium" >&2; exit 2; }
 	$(BIN)/python -m pytest $(WORKERS) tests/browser -m browser
+
+test-course: install-dev
+	$(BIN)/python -m pytest -n 2 -m course --durations=0 tests/test_course_pages.py
 
 test-fuzz: install-dev
 	$(BIN)/python -m pytest -m slow tests/serve/test_fuzz.py

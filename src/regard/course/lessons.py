@@ -1,7 +1,7 @@
 """The lessons: the story of the course as scenes, each with a live view and a question. One text for page and docs.
 
-The text is data (`lessons.json`). The page shows a scene's view beside it, live; `docs/lessons.md` is what
-`as_markdown` makes of the same text.
+The text is data (`lessons.json`). The page shows a scene's view beside it, live; the lessons of `docs/course` on the
+same matter hold what `as_markdown` makes of it.
 """
 
 from __future__ import annotations
@@ -52,18 +52,16 @@ def sentences() -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def as_markdown() -> str:
-    """The lessons as a page of the docs."""
-    lines = [
-        "# Lessons",
-        "",
-        "`regard serve` shows these with live views: open its page and choose *Lesson*. The text is the same.",
-    ]
-    for number, lesson in enumerate(lessons()["lessons"]):
-        name = f"Lesson {number}: {lesson['title']}" if number else lesson["title"]
-        lines += ["", f"## {name}", "", lesson["summary"]]
-        for scene in lesson["scenes"]:
-            lines += ["", f"### {scene['title']}", "", "\n\n".join(scene["text"])]
-            lines += ["", f"View: *{VIEWS[scene['view']]}*, with “{lesson['start']['text']}”"]
-            lines += ["", f"**Question.** {scene['question']}", "", f"**An answer.** {scene['answer']}"]
+def as_markdown(name: str) -> str:
+    """The scenes of one lesson as a part of a page of the docs.
+
+    >>> as_markdown("bottleneck").splitlines()[2]
+    'What happens when a whole sentence has to pass through one vector.'
+    """
+    (lesson,) = (one for one in lessons()["lessons"] if one["id"] == name)
+    lines = [f"On the page of `regard serve`: *Lesson*, “{lesson['title']}”.", "", lesson["summary"]]
+    for scene in lesson["scenes"]:
+        lines += ["", f"### {scene['title']}", "", "\n\n".join(scene["text"])]
+        lines += ["", f"View: *{VIEWS[scene['view']]}*, with “{lesson['start']['text']}”"]
+        lines += ["", f"**Question.** {scene['question']}", "", f"**An answer.** {scene['answer']}"]
     return "\n".join(lines) + "\n"

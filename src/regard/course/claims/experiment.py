@@ -7,6 +7,7 @@ cached. A model that several experiments need is trained once.
 from __future__ import annotations
 
 import io
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ class ModelSpec:
     ablation: str = "none"  # of ABLATIONS
     heads: int | None = None
     updates: int = 1  # a multiple of the usual number
+    assessed: int = 1  # evaluations on the dev set, the last one at the end
 
 
 BASE = ModelSpec("transformer")
@@ -79,10 +81,10 @@ class ExperimentSetup:
             shutil.rmtree(folder, ignore_errors=True)
             splits = self.splits
             write_corpus(folder, splits)
-            small = splits["dev"].examples[-50:]  # enough to see the loss fall
-            for side in ("src", "tgt"):
-                text = "".join(getattr(example, side) + "\n" for example in small)
-                (folder / f"few.{side}").write_text(text, encoding="utf-8")
+            for name, size in (("few", 50), ("some", 200)):  # to see the loss fall, to see BLEU rise
+                for side in ("src", "tgt"):
+                    text = "".join(getattr(example, side) + "\n" for example in splits["dev"].examples[-size:])
+                    (folder / f"{name}.{side}").write_text(text, encoding="utf-8")
             (folder / "done").touch()
         return folder
 
@@ -92,28 +94,51 @@ class ExperimentSetup:
         model = replace(presets["tiny"], dropout=0.0)
         if spec.heads is not None:
             model = replace(model, heads=spec.heads)
+        dev = "few" if spec.assessed == 1 else "some"
         data = DataConfig(
             src=str(corpus / "train.en"),
             tgt=str(corpus / "train.fr"),
-            dev_src=str(corpus / "few.src"),
-            dev_tgt=str(corpus / "few.tgt"),
+            dev_src=str(corpus / f"{dev}.src"),
+            dev_tgt=str(corpus / f"{dev}.tgt"),
             max_length=LONGEST,
         )
         steps = self.steps * spec.updates
         learning = TrainConfig(
             steps=steps, batch_tokens=512, optimizer="muon", learning_rate=4e-3, schedule="cosine",
-            warmup=max(1, steps // 10), eval_every=steps, save_every=max(1, steps // 4), seed=seed, device="cpu",
+            warmup=max(1, steps // 10), eval_every=steps // spec.assessed,
+            save_every=max(1, steps // 4), seed=seed, device="cpu",
         )  # fmt: skip
         vocabulary = TextConfig(vocab_size=800 if self.quick else 2400)
-        return Recipe(data=data, text=vocabulary, architecture=spec.architecture, model=model, train=learning)
+        return Recipe(
+            data=data,
+            text=vocabulary,
+            architecture=spec.architecture,
+            model=model,
+            train=learning,
+            decode=DecodeConfig(beam=1),
+        )
 
     @contextmanager
     def trained(self, spec: ModelSpec, seed: int) -> Iterator[Bundle]:
         """The trained model, trained first if needed; its ablation is active inside the `with` block."""
-        folder = self.out / "runs" / f"{spec.name.replace(' ', '-')}-{seed}"
         with ABLATIONS[spec.ablation]():
-            self._learn(spec, seed, folder)
-            yield Bundle.load(find_bundle(folder), "cpu")
+            yield Bundle.load(find_bundle(self._run(spec, seed)), "cpu")
+
+    def curve(self, spec: ModelSpec, seed: int) -> list[tuple[int, float]]:
+        """Updates and BLEU on the dev set, on the way through a training."""
+
+        def read() -> list[tuple[int, float]]:
+            lines = (self._run(spec, seed) / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+            rows = [row for row in map(json.loads, lines) if row["kind"] == "dev"]
+            return [(row["step"], row["bleu"]) for row in rows]
+
+        return [(step, score) for step, score in self.cache.get(f"{spec.name}-{seed}-curve".replace(" ", "-"), read)]
+
+    def _run(self, spec: ModelSpec, seed: int) -> Path:
+        """The folder of the run, trained first if needed."""
+        folder = self.out / "runs" / f"{spec.name.replace(' ', '-')}-{seed}"
+        self._learn(spec, seed, folder)
+        return folder
 
     def _learn(self, spec: ModelSpec, seed: int, folder: Path) -> None:
         done = folder.with_name(folder.name + ".done")

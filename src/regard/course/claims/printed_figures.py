@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -61,6 +62,32 @@ def test_trigrams(setup: ExperimentSetup) -> ClaimResult:
     return compared([1, 3, 0.51], found, 2, "right trigrams, all trigrams, BLEU")
 
 
+SIMILARITIES, VALUES = (0.05, 0.8, 0.05, 0.1), (171.0, 23.0, 130.0, 1.0)  # of the slide on retrieval
+FILTER = ((1.0, 0.0, 0.0, 0.0), (0.0, 0.8, 0.1, 0.1), (0.0, 0.1, 0.8, 0.1), (0.0, 0.2, 0.1, 0.7))
+
+
+def test_retrieval(setup: ExperimentSetup) -> ClaimResult:
+    similar, values = torch.tensor(SIMILARITIES, dtype=torch.float64), torch.tensor(VALUES, dtype=torch.float64)
+    found = compared([33.55], [(similar @ values).item()], 2, "Σ similarity · value")
+    again = (similar.softmax(0) @ values).item()
+    remark = (
+        f"The slide prints no result; the best match alone has the value 23. Taken as scores, which the softmax of the "
+        f"same slide still has to normalise, the four numbers would give {again:.2f}."
+    )
+    return replace(found, figure=f"the sum is {(similar @ values).item():.2f}", remark=remark)
+
+
+def test_filter(setup: ExperimentSetup) -> ClaimResult:
+    found = compared([1, 1, 1, 1], [sum(row) for row in FILTER], 2, "sums of rows")
+    gap = math.log(0.995 / 0.005)  # 1.00 is at least 0.995, 0.00 at most 0.005
+    remark = (
+        "A softmax of finite scores gives no exact 0. A row printed as 1.00, 0.00, 0.00, 0.00 needs a first score "
+        "that is "
+        f"{gap:.1f} above the others, or more; or a mask."
+    )
+    return replace(found, remark=remark)
+
+
 CLAIMS = (
     Claim(
         "notes-softmax",
@@ -96,5 +123,19 @@ CLAIMS = (
         "Clipped counts and BLEU by the package.",
         "The printed figures to the digits printed.",
         test_trigrams,
+    ),
+    Claim(
+        "notes-retrieval",
+        "Retrieval by similarity: 0.05, 0.8, 0.05, 0.1 on the values 171, 23, 130, 1 give 33.55.",
+        "The weighted sum with the slide's own numbers.",
+        "The figure to two decimals.",
+        test_retrieval,
+    ),
+    Claim(
+        "notes-filter",
+        "The 4 × 4 attention filter is a matrix of attention weights: each row sums to 1.",
+        "Sums of the printed rows.",
+        "Every row sums to 1 to two decimals.",
+        test_filter,
     ),
 )

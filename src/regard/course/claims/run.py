@@ -10,11 +10,14 @@ from pathlib import Path
 
 from regard.config import nearest
 from regard.course.claims import (
+    bleu_limits,
     bottleneck,
     causal_mask,
     decoding,
     faithfulness,
     heads,
+    learning,
+    plain_rnn,
     printed_figures,
     scaling,
     word_order,
@@ -30,8 +33,11 @@ ALL: tuple[Claim, ...] = (
     *causal_mask.CLAIMS,
     *heads.CLAIMS,
     *bottleneck.CLAIMS,
+    *plain_rnn.CLAIMS,
+    *learning.CLAIMS,
     *decoding.CLAIMS,
     *faithfulness.CLAIMS,
+    *bleu_limits.CLAIMS,
     *printed_figures.CLAIMS,
 )
 
