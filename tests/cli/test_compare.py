@@ -63,16 +63,16 @@ def grammar_files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_every_kind_of_system_in_one_report(tmp_path: Path, call: Call, grammar_files: list[str]) -> None:
     small = "--preset tiny --vocab-size 400 --batch-tokens 300 --max-length 100 --device cpu --warmup 2 --seeds 2"
     where = ["--cache", str(tmp_path / "cache"), "--out", str(tmp_path / "out")]
-    models = "ibm,rules,rnn-attention,rnn-attention+ensemble,rnn-attention+lexicon"
+    models = "ibm,phrases,rules,rnn-attention,rnn-attention+ensemble,rnn-attention+lexicon"
     words = ["--budget", "4 steps", *small.split(), *grammar_files, *where]
     done = call("compare", "--models", models, *words)
     assert done.code == 0, done.err
     report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
     rows = {row["model"]: row for row in report["rows"]}
     assert ",".join(rows) == models
-    assert [len(row["bleu"]) for row in rows.values()] == [1, 1, 2, 1, 2]
+    assert [len(row["bleu"]) for row in rows.values()] == [1, 1, 1, 2, 1, 2]
     assert rows["rules"]["note"] == "read 19 of 20 sentences; the others are empty lines"
-    assert rows["rules"]["mean"] > rows["ibm"]["mean"] > rows["rnn-attention"]["mean"]
+    assert rows["rules"]["mean"] > rows["phrases"]["mean"] > rows["ibm"]["mean"] > rows["rnn-attention"]["mean"]
     assert rows["ibm"]["flops"] is None
     assert rows["ibm"]["seconds"] > 0
     plain, together, steered = (rows[f"rnn-attention{added}"] for added in ("", "+ensemble", "+lexicon"))
@@ -85,7 +85,7 @@ def test_every_kind_of_system_in_one_report(tmp_path: Path, call: Call, grammar_
 
     more = call("compare", "--models", f"{models},rnn-attention+rl", "--samples", "2", *words)
     assert more.code == 0, more.err
-    assert more.out.count("done before") == 7
+    assert more.out.count("done before") == 8
     rewarded = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["rows"][-1]
     assert (rewarded["model"], rewarded["note"], rewarded["steps"]) == ("rnn-attention+rl", "updates for reward: 1", 5)
     assert rewarded["flops"] > plain["flops"]

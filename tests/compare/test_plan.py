@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from regard.compare.entrants import Entrant, NeuralSystem, RuleBasedSystem, WordBasedSystem
+from regard.compare.entrants import Entrant, NeuralSystem, PhraseBasedSystem, RuleBasedSystem, WordBasedSystem
 from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, SharedSettings, parse_budget, plan, spent
 from regard.course.comparison import embedded_recipe
 from regard.errors import InputError, RecipeError
@@ -46,16 +46,18 @@ def test_a_rate_of_the_recipe_stands_above_the_sensible_one():
 
 
 def test_every_kind_of_system():
-    names = "ibm,rules,rnn-attention,rnn-attention+lexicon+rules,rnn-attention+ensemble,gnmt,ensemble"
+    names = "ibm,phrases,rules,rnn-attention,rnn-attention+lexicon+rules,rnn-attention+ensemble,gnmt,ensemble"
     entrants = planned(names, 2)
     assert [(e.name, e.seed) for e in entrants if e.seed is None] == [
         ("ibm", None),
+        ("phrases", None),
         ("rules", None),
         ("rnn-attention+ensemble", None),
         ("ensemble", None),
     ]
     systems = {(e.name, e.seed): e.system for e in entrants}
     assert systems["ibm", None] == WordBasedSystem()
+    assert systems["phrases", None] == PhraseBasedSystem()
     assert systems["rules", None] == RuleBasedSystem()
     first, second = systems["rnn-attention", 1], systems["rnn-attention", 2]
     assert isinstance(first, NeuralSystem)

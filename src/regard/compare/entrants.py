@@ -3,9 +3,9 @@
     rnn  transformer:tiny     a neural model, an architecture or one of its presets; once for each seed
     rnn+rl  gnmt+rl+ensemble  with additions, in the order of ADDITIONS
     ensemble                  all plain neural models of the comparison, seed 1, as one ensemble
-    ibm  rules                no neural network: no seed, and no operations are counted
+    ibm  phrases  rules       no neural network: no seed, and no operations are counted
 
-A name is parsed into one of three kinds of system. A neural one is an ensemble of one or more trained runs with
+A name is parsed into one of four kinds of system. A neural one is an ensemble of one or more trained runs with
 additions for translation; its cost is that of all its runs. Recipes are made in `plan.py`, training is in `run.py`.
 """
 
@@ -22,6 +22,7 @@ from regard.recipe.recipe import Recipe
 
 BASELINES = {
     "ibm": "word for word, aligned by EM on the training data, chosen with a bigram model",
+    "phrases": "phrase-based: phrases from the aligner, a 5-gram model, weights tuned on the development data",
     "rules": "translation by rules; for a test that the rules can parse",
 }
 TOGETHER = "ensemble"
@@ -66,6 +67,11 @@ class WordBasedSystem:
 
 
 @dataclass(frozen=True)
+class PhraseBasedSystem:
+    """`phrases`"""
+
+
+@dataclass(frozen=True)
 class RuleBasedSystem:
     """`rules`"""
 
@@ -77,7 +83,7 @@ class Entrant:
     name: str
     seed: int | None  # None: one system for all seeds
     recipe: Recipe  # of its first member; a system without a network uses only the data
-    system: NeuralSystem | WordBasedSystem | RuleBasedSystem
+    system: NeuralSystem | WordBasedSystem | PhraseBasedSystem | RuleBasedSystem
     folder: Path
 
     def __str__(self) -> str:
@@ -88,7 +94,7 @@ class Entrant:
         match self.system:
             case RuleBasedSystem():
                 return True
-            case WordBasedSystem():
+            case WordBasedSystem() | PhraseBasedSystem():
                 return False
             case NeuralSystem(additions=additions):
                 return "rules" in additions

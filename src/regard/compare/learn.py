@@ -2,6 +2,7 @@
 
     a run, as by `regard train`   resumes from its checkpoint if it was interrupted
     a word-based translator       alignments by EM, then counts
+    a phrase-based translator     alignments by EM, phrases, n-grams, weights tuned on the development data
     a lexicon                     alignments by EM, in the tokens of the models; one for all models of the comparison
 
 The result is stored in a folder. When it is complete, its cost is stored there as `learnt.json`, and it is not learnt
@@ -15,6 +16,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -22,10 +24,12 @@ import torch
 from regard.align.wordbased import WordBased
 from regard.compare.entrants import TrainingRun
 from regard.data.config import DataConfig
+from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
 from regard.decode.token_lexicon import learn_lexicon
 from regard.errors import InputError, RegardError, RunError
 from regard.files import write_atomically
+from regard.phrases.phrase_based import PhraseBased, PhraseBasedConfig
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import has_checkpoint, load_checkpoint
@@ -37,6 +41,7 @@ from regard.workers import in_new_process
 
 LEARNT = "learnt.json"
 WORDS = "words.json.gz"
+PHRASES = "phrases.npz"
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,10 @@ def learn_run(training: TrainingRun) -> LearningCost:
 
 def learn_words(data: DataConfig, folder: Path) -> LearningCost:
     return _learnt(folder, data, lambda: in_new_process(_measured, _word_based, data, folder))
+
+
+def learn_phrases(data: DataConfig, folder: Path) -> LearningCost:
+    return _learnt(folder, data, lambda: in_new_process(_measured, _phrase_based, data, folder))
 
 
 def learn_lexicon_of(data: DataConfig, run: Path, folder: Path) -> LearningCost:
@@ -154,6 +163,14 @@ def _word_based(data: DataConfig, folder: Path) -> None:
     translator = WordBased.train(find_splits(data).training_pairs())
     folder.mkdir(parents=True, exist_ok=True)
     translator.save(folder / WORDS)
+
+
+def _phrase_based(data: DataConfig, folder: Path) -> None:
+    splits = find_splits(data)
+    dev = [] if splits.dev is None else list(islice(read_pairs(splits.dev), PhraseBasedConfig.dev_sentences))
+    translator = PhraseBased.train(splits.training_pairs(), dev, say=lambda line: print(line, flush=True))
+    folder.mkdir(parents=True, exist_ok=True)
+    translator.save(folder / PHRASES)
 
 
 def _token_lexicon(data: DataConfig, run: Path, folder: Path) -> None:

@@ -18,6 +18,7 @@ from regard.compare.entrants import (
     Entrant,
     EntrantName,
     NeuralSystem,
+    PhraseBasedSystem,
     RuleBasedSystem,
     TrainingRun,
     WordBasedSystem,
@@ -104,7 +105,7 @@ def entrants_of(
         return Entrant(name.text, seed, members[0].recipe, system, settings.runs / folder)
 
     if name.text in BASELINES:
-        system = WordBasedSystem() if name.text == "ibm" else RuleBasedSystem()
+        system = {"ibm": WordBasedSystem, "phrases": PhraseBasedSystem, "rules": RuleBasedSystem}[name.text]()
         return [Entrant(name.text, None, Recipe(data=shared.data), system, settings.runs / name.text)]
     if name.text == TOGETHER:
         plain = [training_of(other, 1, settings) for other in names if other.is_neural and not other.additions]

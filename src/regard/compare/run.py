@@ -19,13 +19,22 @@ from pathlib import Path
 from rich.console import Console
 
 from regard.align.wordbased import WordBased
-from regard.compare.entrants import Entrant, NeuralSystem, RuleBasedSystem, TrainingRun, WordBasedSystem
+from regard.compare.entrants import (
+    Entrant,
+    NeuralSystem,
+    PhraseBasedSystem,
+    RuleBasedSystem,
+    TrainingRun,
+    WordBasedSystem,
+)
 from regard.compare.learn import (
     LEARNT,
+    PHRASES,
     WORDS,
     LearningCost,
     data_fingerprint,
     learn_lexicon_of,
+    learn_phrases,
     learn_run,
     learn_words,
     recipe_file,
@@ -39,6 +48,7 @@ from regard.decode.token_lexicon import TokenLexicon
 from regard.decode.translator import AS_LINES, TextTranslator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
+from regard.phrases.phrase_based import PhraseBased
 from regard.recipe.read import recipe_from_tables
 from regard.training.evaluate import HeldOut
 
@@ -138,6 +148,11 @@ class Comparison:
                 translator = WordBased.load(entrant.folder / WORDS)
                 began = time.monotonic()
                 return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
+            case PhraseBasedSystem():
+                cost = learn_phrases(entrant.recipe.data, entrant.folder)
+                phrases = PhraseBased.load(entrant.folder / PHRASES)
+                began = time.monotonic()
+                return EntrantResult(entrant.name, None, phrases.translate(self.test.sources), _since(began), cost)
             case RuleBasedSystem():
                 began = time.monotonic()
                 found = [self.rules(line) for line in self.test.sources]

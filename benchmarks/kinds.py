@@ -1,0 +1,275 @@
+"""The kinds of machine translation beside each other, English to French: by rules, statistical, hybrid and neural.
+
+    python benchmarks/kinds.py --data DATA --text tatoeba --work runs/kinds
+    python benchmarks/kinds.py --data DATA --text europarl --pairs 40000 --work runs/kinds
+    python benchmarks/kinds.py --work runs/kinds --write docs/kinds.md
+
+DATA has the folders tatoeba-en-fr (pairs.tsv) and europarl (train, dev and test in .en and .fr), compressed or not.
+Tatoeba is split by connected sentences, as `regard fetch` splits it. What is learnt is kept in the folder --work, with
+its cost, so that a command that is repeated goes on. Costs are seconds of one core, not of a clock.
+
+Systems: the embedded grammar's rules; the word-based translator; the phrase-based one; a model of the box; and hybrids:
+rules where they can read a sentence, else phrases; the phrase-based n best, with the neural log-probability as one more
+feature; and those together with the neural n best. Weights of the last two are learnt by PRO on development text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.align import hmm
+from regard.align.numbered import NumberedPairs, words_of
+from regard.align.wordbased import Bigrams, WordBased, WordBasedConfig, learn_lexicon
+from regard.course.rules.translate import translate_all
+from regard.data.compressed import COMPRESSED
+from regard.data.connected import split_connected
+from regard.data.corpus import tsv_pair
+from regard.data.sources import DATA_SETS
+from regard.data.text_files import read_lines
+from regard.decode.translator import AS_LINES
+from regard.metrics.bleu import Bleu
+from regard.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
+from regard.phrases.rerank import Proposals, learn_reranking
+from regard.report.table import Table
+from regard.translator import Translator
+
+Pairs = list[tuple[str, str]]
+TEXTS = {"tatoeba": "Tatoeba, everyday sentences", "europarl": "Europarl, debates"}
+NEURAL = {"tatoeba": "en-fr-classic", "europarl": "en-fr"}
+NEURAL_BEST = 5  # the beam of the models
+MARKS = ("<!-- kinds -->", "<!-- /kinds -->")
+
+
+@dataclass(frozen=True)
+class Texts:
+    train: Pairs
+    dev: Pairs
+    test: Pairs
+
+
+def lines(folder: Path, name: str) -> Iterator[str]:
+    found = [path for ending in ("", *COMPRESSED) if (path := folder / f"{name}{ending}").exists()]
+    if not found:
+        raise SystemExit(f"{folder / name} is not there, neither as it is nor compressed")
+    return read_lines(found[0])
+
+
+def read_texts(data: Path, text: str, most: int) -> Texts:
+    if text == "europarl":
+        parts = [
+            [p for p in zip(*(lines(data / text, f"{part}.{side}") for side in ("en", "fr")), strict=True) if all(p)]
+            for part in ("train", "dev", "test")
+        ]
+        return Texts(parts[0][:: max(1, len(parts[0]) // most)][:most], parts[1], parts[2])
+    table = DATA_SETS["tatoeba-en-fr"].pairs
+    assert table is not None
+    rows = [tsv_pair(line, f"line {n}") for n, line in enumerate(lines(data / "tatoeba-en-fr", "pairs.tsv"), start=1)]
+    split = split_connected(rows, table.dev, table.test, table.seed)
+    return Texts(split.train[:: max(1, len(split.train) // most)][:most], split.dev, split.test)
+
+
+class Record:
+    """What is known so far, in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"systems": {}}
+
+    def put(self, **values: Any) -> None:
+        self.known |= values
+        self.path.write_text(json.dumps(self.known, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+    def system(self, name: str, translations: Sequence[str], references: Sequence[str], **costs: Any) -> None:
+        metric = Bleu()
+        score = metric.score(metric.stats(translations, references))
+        print(f"{name}: {score}", flush=True)
+        row = {"bleu": score.score, "signature": score.signature, **costs}
+        self.put(systems={**self.known["systems"], name: row})
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBased, PhraseBased, dict[str, float]]:
+    """Both statistical systems, from one alignment, or from what is stored; and the seconds of each step."""
+    words, phrases, cost = work / "words.json.gz", work / "phrases.npz", work / "cost.json"
+    if not cost.exists():
+        clock = [time.process_time()]
+        say(f"aligning {len(texts.train):,} pairs")
+        numbered = NumberedPairs.of(texts.train)
+        both = hmm.train_both_on(numbered)
+        targets = [target for _, target in texts.train]
+        clock.append(time.process_time())
+        made = PhraseBased.of_links(numbered, list(both.align_each(numbered, JOIN)), targets, config, say)
+        clock.append(time.process_time())
+        tuned(made, texts.dev[: config.dev_sentences], say).save(phrases)
+        clock.append(time.process_time())
+        lexicon = learn_lexicon(numbered, both.align_each(numbered, "intersection"), WordBasedConfig())
+        language = Bigrams.count(words_of(target) for target in targets)
+        WordBased(lexicon, language, made.writing, WordBasedConfig()).save(words)
+        clock.append(time.process_time())
+        steps = ("aligning", "phrases", "tuning", "words")
+        spent = {step: end - start for step, start, end in zip(steps, clock, clock[1:], strict=False)}
+        cost.write_text(json.dumps(spent), "utf-8")
+    return WordBased.load(words), PhraseBased.load(phrases), json.loads(cost.read_text("utf-8"))
+
+
+# ------------------------------------------------------------------------------------------------ hybrids
+
+
+def proposals(
+    pairs: Pairs, phrases: PhraseBased, neural: Translator, size: int
+) -> tuple[list[Proposals], list[Proposals]]:
+    """Of each source the phrase-based n best with the neural log-probability; and these with the neural n best, all
+    judged by what both systems can say of any text: the neural and the 5-gram log-probability, and its length."""
+    sources = [source for source, _ in pairs]
+    own = [phrases.candidates(source, size) for source in sources]
+    texts = [[phrases.write(source, one) for one in found] for source, found in zip(sources, own, strict=True)]
+    others = neural.translate(sources, nbest=NEURAL_BEST, **AS_LINES)
+    pools = [[*some, *(one.text for one in other.nbest)] for some, other in zip(texts, others, strict=True)]
+    asked = [(source, text) for source, pool in zip(sources, pools, strict=True) for text in pool]
+    scores = iter([one.log_prob for one in neural.scores(asked)])
+    numbers = {word: number for number, word in enumerate(phrases.target_words)}
+    reranked, pooled = [], []
+    for found, some, pool in zip(own, texts, pools, strict=True):
+        judged = [next(scores) for _ in pool]
+        reranked.append(Proposals(some, [[*one.features, score] for one, score in zip(found, judged, strict=False)]))
+        split = [words_of(text) for text in pool]
+        lm = [phrases.language.log_prob([numbers.get(w, phrases.language.unknown) for w in words]) for words in split]
+        rows = [[score, one, float(len(words))] for score, one, words in zip(judged, lm, split, strict=True)]
+        pooled.append(Proposals(pool, rows))
+    return reranked, pooled
+
+
+def measure(texts: Texts, work: Path, given: argparse.Namespace) -> None:
+    record = Record(work / "record.json")
+    words, phrases, cost = learn(texts, work, PhraseBasedConfig(rounds=given.rounds, dev_sentences=given.dev))
+    test = texts.test[: given.test]
+    sources, references = [source for source, _ in test], [target for _, target in test]
+    sizes = {"train": len(texts.train), "dev": given.dev, "test": len(test), "phrase pairs": len(phrases.table)}
+    record.put(sizes=sizes, cost=cost, nbest=given.nbest, neural=NEURAL[given.text])
+
+    begun = time.process_time()
+    by_rules = translate_all(sources)
+    read = sum(line is not None for line in by_rules)
+    record.system(
+        "rules",
+        [line or "" for line in by_rules],
+        references,
+        translating=time.process_time() - begun,
+        note=f"read {read:,} of {len(test):,}; the others are empty lines",
+    )
+
+    begun = time.process_time()
+    record.system(
+        "word-based (IBM, HMM)",
+        words.translate(sources),
+        references,
+        learning=cost["aligning"] + cost["words"],
+        translating=time.process_time() - begun,
+    )
+
+    begun = time.process_time()
+    said = phrases.translate(sources)
+    learning = cost["aligning"] + cost["phrases"] + cost["tuning"]
+    record.system("phrase-based", said, references, learning=learning, translating=time.process_time() - begun)
+    record.system(
+        "hybrid: rules, else phrases",
+        [a or b for a, b in zip(by_rules, said, strict=True)],
+        references,
+        note="no weights to tune",
+    )
+
+    neural = Translator.load(NEURAL[given.text], "cpu")
+    begun = time.process_time()
+    lines = [one.text for one in neural.translate(sources, **AS_LINES)]
+    record.system(
+        f"neural: {NEURAL[given.text]} of the box", lines, references, translating=time.process_time() - begun
+    )
+
+    dev = texts.dev[: given.dev]
+    names = ("hybrid: phrases, judged by the neural model too", "hybrid: proposals of both, judged by both")
+    begun = time.process_time()
+    learning_from, asked = (proposals(some, phrases, neural, given.nbest) for some in (dev, test))
+    for name, held_out, found in zip(names, learning_from, asked, strict=True):
+        weights = learn_reranking(held_out, [target for _, target in dev])
+        record.system(
+            name,
+            [one.best(weights) for one in found],
+            references,
+            translating=time.process_time() - begun,
+            note=f"weight of the neural log-probability {weights[-1 if len(weights) > 3 else 0]:.2f} of 1",
+        )
+
+
+# ------------------------------------------------------------------------------------------------ the page
+
+
+def seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def page(work: Path) -> str:
+    """Every text that has been measured, a table each."""
+    parts = []
+    for text, title in TEXTS.items():
+        path = work / text / "record.json"
+        if not path.exists():
+            continue
+        known = json.loads(path.read_text("utf-8"))
+        rows = [
+            [
+                name,
+                f"{row['bleu']:.2f}",
+                seconds(row.get("learning")),
+                seconds(row.get("translating")),
+                row.get("note", ""),
+            ]
+            for name, row in known["systems"].items()
+        ]
+        heads = ["system", "BLEU", "learning, s", "translating, s", ""]
+        sizes = ", ".join(f"{name} {count:,}" for name, count in known["sizes"].items())
+        signature = next(iter(known["systems"].values()))["signature"]
+        parts += [f"## {title}", sizes + f"; n best {known['nbest']}.", Table(heads, rows).markdown(), f"`{signature}`"]
+    return "\n\n".join(parts)
+
+
+def write_page(work: Path, docs: Path) -> None:
+    before, rest = docs.read_text("utf-8").split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    docs.write_text(f"{before}{MARKS[0]}\n{page(work)}\n{MARKS[1]}{after}", "utf-8")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--data", type=Path, help="the folder with the texts")
+    options.add_argument("--text", choices=TEXTS, default="tatoeba")
+    options.add_argument(
+        "--pairs", type=int, default=200_000, help="training pairs at most, spread evenly over the text"
+    )
+    options.add_argument("--dev", type=int, default=300, help="sentences to tune weights on")
+    options.add_argument("--test", type=int, default=1000, help="sentences to measure")
+    options.add_argument("--rounds", type=int, default=4, help="of tuning")
+    options.add_argument("--nbest", type=int, default=10, help="phrase-based proposals for a hybrid")
+    options.add_argument("--work", type=Path, required=True, help="where everything learnt is kept")
+    options.add_argument("--write", type=Path, metavar="PAGE", help="put the tables of --work into this page")
+    given = options.parse_args()
+    if given.data:
+        work = given.work / given.text
+        work.mkdir(parents=True, exist_ok=True)
+        measure(read_texts(given.data, given.text, given.pairs), work, given)
+    if given.write:
+        write_page(given.work, given.write)
+    else:
+        print(page(given.work))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Weights from pairwise rankings: PRO (Hopkins and May, 2011, "Tuning as Ranking").
+
+Of two translations of one sentence the weights should prefer the one with the higher BLEU. So pairs of candidates
+become examples for a classifier: the difference of their features, x, labelled by which of them is better.
+
+    pairs     drawn at random from the candidates of a sentence; kept if their BLEU differs by more than 5 points, and
+              of those the 50 that differ most
+    learn     min_w Σ ln(1 + exp(−w · x)) + ridge · |w|²              logistic regression, by Newton's steps
+
+BLEU of single sentences adds one to the counts of n-grams from n = 2 on, and to the length of the reference: without
+that PRO learns to write too short (Nakov, Guzmán and Vogel, 2012). Only the direction of the weights matters to a
+ranking; they are scaled so that their absolute values sum to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from regard.align.ibm import Floats
+from regard.metrics.bleu import Bleu
+
+DRAWN, KEPT, LEAST = 5000, 50, 5.0  # pairs of a sentence that are drawn, and kept; the difference in BLEU
+RIDGE = 1e-2  # for each example
+SENTENCE_BLEU = Bleu(smooth="add-k", smooth_value=1.0)
+
+
+@dataclass(frozen=True)
+class RankedCandidates:
+    """The candidates of one sentence: C translations with F features."""
+
+    features: Floats  # (C, F)
+    bleu: Floats  # (C,)
+
+
+def scored_candidates(features: Sequence[Sequence[float]], texts: Sequence[str], reference: str) -> RankedCandidates:
+    rows = SENTENCE_BLEU.stats(texts, [reference] * len(texts)).rows.astype(np.float64)
+    rows[:, 1] += 1  # words of the reference
+    return RankedCandidates(np.array(features, dtype=np.float64), SENTENCE_BLEU.scores(rows))
+
+
+def examples(candidates: RankedCandidates, rng: np.random.Generator) -> Floats:
+    """(up to KEPT, F): features of the better candidate minus those of the worse, for the pairs that differ most."""
+    one, other = rng.integers(len(candidates.bleu), size=(2, DRAWN))
+    better = candidates.bleu[one] - candidates.bleu[other]
+    apart = np.unique(np.stack([one, other], axis=1)[better > LEAST], axis=0)
+    better = candidates.bleu[apart[:, 0]] - candidates.bleu[apart[:, 1]]
+    apart = apart[np.argsort(-better, kind="stable")[:KEPT]]
+    found: Floats = candidates.features[apart[:, 0]] - candidates.features[apart[:, 1]]
+    return found
+
+
+def pro(sentences: Sequence[RankedCandidates], weights: Sequence[float], seed: int = 1) -> tuple[float, ...]:
+    """New weights; the old ones where no pair of candidates differs."""
+    rng = np.random.default_rng(seed)
+    found = [examples(one, rng) for one in sentences if len(one.bleu) > 1]
+    differences = np.concatenate(found) if found else np.empty((0, len(weights)))
+    if not len(differences):
+        return tuple(weights)
+    scale = np.sqrt((differences**2).mean(axis=0))  # so that the ridge is the same for all features
+    scale[scale == 0] = 1.0
+    learnt = logistic_regression(differences / scale) / scale
+    return tuple((learnt / np.abs(learnt).sum()).tolist())
+
+
+def logistic_regression(examples: Floats, ridge: float = RIDGE, steps: int = 30) -> Floats:
+    """w, from examples that should all have w · x > 0.
+
+    >>> logistic_regression(np.array([[1.0, 0.0], [2.0, 0.0]]))[1]
+    np.float64(0.0)
+    """
+    count, width = examples.shape
+    weights = np.zeros(width)
+    for _ in range(steps):
+        wrong = 1 / (1 + np.exp(np.clip(examples @ weights, -30, 30)))
+        slope = ridge * weights - examples.T @ wrong / count
+        bend = (examples.T * (wrong * (1 - wrong))) @ examples / count + ridge * np.eye(width)
+        step = np.linalg.solve(bend, slope)
+        weights = weights - step
+        if np.abs(step).max() < 1e-6:
+            break
+    return weights
