@@ -7,6 +7,7 @@ import math
 import pytest
 
 from regard.align.numbered import NumberedPairs
+from regard.errors import InputError
 from regard.phrases.table import SCORES, PhraseTable, build_table
 
 PAIRS = NumberedPairs.of([("the house", "la maison"), ("the house", "maison"), ("house", "maison")])
@@ -45,6 +46,11 @@ def test_lexical_weights_average_over_links_and_take_null_for_a_free_word() -> N
     assert set(by_words) == {(0,), (0, 1)}  # y may belong to it or not
     assert by_words[0, 1]["lex(t|s)"] == pytest.approx((1 / 2 + 1) / 2)
     assert by_words[0, 1]["lex(s|t)"] == pytest.approx(1 / 2 * 1 / 2)  # w(a|x) = w(b|x) = 1/2
+
+
+def test_pairs_without_a_link_are_refused() -> None:
+    with pytest.raises(InputError, match="no link"):
+        build_table(PAIRS, [[], [], []])
 
 
 def test_only_the_best_translations_are_kept() -> None:

@@ -77,7 +77,7 @@ def compare(
 
     \b
       regard compare --models rnn,transformer --preset tiny --budget "20 steps" --out runs/quick
-      regard compare --models ibm,phrases,rules --out runs/baselines
+      regard compare --models ibm,rules --out runs/baselines
     """
     words = given(context)
     recipe_file = words.recipe("compare")

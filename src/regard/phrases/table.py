@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from regard.align.ibm import Floats
 from regard.align.numbered import Link, NumberedPairs, Numbers
+from regard.errors import InputError
 from regard.phrases.extract import LONGEST, CorpusLinks, occurrences
 from regard.phrases.trie import ABSENT, Int32, NgramTrie, build_trie
 
@@ -76,6 +77,8 @@ def build_table(
         )
         forward.append(to_target[found.target + found.target_lengths] - to_target[found.target])
         backward.append(to_source[found.source + found.length] - to_source[found.source])
+    if not keys:
+        raise InputError("no phrase can be extracted, because the aligner found no link; give more sentence pairs")
     lexical = [np.concatenate(parts).astype(np.float32) for parts in (forward, backward)]
     return _scored(source, target, np.concatenate(keys), lexical, kept)
 
