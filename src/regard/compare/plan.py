@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from regard.compare.entrants import (
-    BASELINES,
     TOGETHER,
     Entrant,
     EntrantName,
@@ -33,6 +32,11 @@ from regard.recipe.reward import RewardConfig
 from regard.recipe.train import TrainConfig
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
+WITHOUT_NETWORK: dict[str, WordBasedSystem | PhraseBasedSystem | RuleBasedSystem] = {
+    "ibm": WordBasedSystem(),
+    "phrases": PhraseBasedSystem(),
+    "rules": RuleBasedSystem(),
+}
 
 # Good rates for short runs (docs/log.md); a recipe's own train.learning_rate overrides them.
 LEARNING_RATES = {"convs2s": 1e-3, "bytenet": 1e-3}
@@ -104,8 +108,8 @@ def entrants_of(
         system = NeuralSystem(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
         return Entrant(name.text, seed, members[0].recipe, system, settings.runs / folder)
 
-    if name.text in BASELINES:
-        system = {"ibm": WordBasedSystem, "phrases": PhraseBasedSystem, "rules": RuleBasedSystem}[name.text]()
+    if name.text in WITHOUT_NETWORK:
+        system = WITHOUT_NETWORK[name.text]
         return [Entrant(name.text, None, Recipe(data=shared.data), system, settings.runs / name.text)]
     if name.text == TOGETHER:
         plain = [training_of(other, 1, settings) for other in names if other.is_neural and not other.additions]

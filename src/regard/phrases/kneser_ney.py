@@ -63,7 +63,7 @@ class KneserNey:
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview, memoryview]:
         arrays = (self.log_probs, self.log_backoffs, self.suffixes)
-        one, two, three = (memoryview(np.ascontiguousarray(array)) for array in arrays)
+        one, two, three = (np.ascontiguousarray(array).data for array in arrays)
         return one, two, three
 
     def follow(self, state: int, word: int) -> tuple[float, int]:

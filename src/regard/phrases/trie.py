@@ -42,7 +42,7 @@ class NgramTrie:
     @cached_property
     def _views(self) -> tuple[memoryview, memoryview]:
         """The arrays as Python reads single numbers of them fastest."""
-        return memoryview(np.ascontiguousarray(self.words)), memoryview(self.first)
+        return np.ascontiguousarray(self.words).data, self.first.data
 
     def child(self, node: int, word: int) -> int:
         """The n-gram that is one word longer, or ABSENT."""
