@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,31 @@ def test_another_word_is_chosen_and_the_rest_follows_and_can_be_undone(open_page
     page.keyboard.press("u")
     page.keyboard.press("u")  # the choice of the word, and the choice of the place
     expect(output).to_have_text(before)
+
+
+PARAGRAPHS = """The black cat sleeps on the old sofa near the window. The dog is in the garden with the man. I see him.
+
+The house is near the river. The old man reads a book in the garden and the cat sleeps."""
+
+
+def test_sentences_flow_within_their_paragraphs(open_page: Open) -> None:
+    page = open_page(text=PARAGRAPHS)
+    output = page.locator("#output")
+    expect(output.locator(".sentence")).to_have_count(4)  # the one in focus is shown word by word
+    expect(output.locator(".word").first).to_be_visible()
+    first, second = output.inner_text().split("\n\n")
+    assert [len(re.findall(r"[.!?]", part)) for part in (first, second)] == [3, 2]
+    assert "\n" not in first + second
+    line = "node => { const all = node.getClientRects(); return [all[0].top, all[all.length - 1].bottom, all.length] }"
+    rows = output.evaluate(f"box => [...box.querySelectorAll('.words, .sentence')].map({line})")
+    # A sentence begins in the line in which the one before it ended, unless a paragraph lies between.
+    begins_there = [after[0] < before[1] for before, after in pairwise(rows)]
+    assert begins_there == [True, True, False, True]
+    assert max(count for *_, count in rows) > 1  # some sentence is broken over two lines, else nothing was tried
+    sentence = output.locator(".sentence").last
+    sentence.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("sentence=4"))
 
 
 def test_each_word_says_how_sure_it_is(open_page: Open) -> None:

@@ -14,7 +14,7 @@ import { ribbons } from "./ribbons.js";
 import { savedPicker } from "./saved.js";
 import { countText, sourceBox } from "./source_box.js";
 import { chosenText, current, select } from "./state.js";
-import { direction, length, pieces, percent } from "./text.js";
+import { cut, direction, length, offsets, pieces, percent } from "./text.js";
 import { openAlternatives, wordLine } from "./words.js";
 
 const STREAM_FROM = 400; // characters: shorter texts are there at once
@@ -130,8 +130,8 @@ export function translateEntrance(say) {
       body,
       (event, data) => {
         if (event === "sentence") {
-          parts[data.index] = data.text ?? "";
-          show(output, parts.filter((part) => part !== undefined).join(" "));
+          parts[data.index] = data;
+          show(output, soFar(body.text, parts));
         } else if (event === "done") whole = data.translations?.[0] ?? data;
         else if (event === "error")
           throw new ApiError(data.error?.status ?? 500, data.error?.message ?? "The translation stopped.");
@@ -140,6 +140,17 @@ export function translateEntrance(say) {
     );
     if (!whole) throw new ApiError(502, "The translation stopped before its end.");
     return whole;
+  }
+
+  /** The sentences that are done, with the paragraphs of the source between them. */
+  function soFar(source, parts) {
+    const places = offsets(source);
+    const done = parts.filter((part) => part !== undefined);
+    return done.map((part, number) => {
+      if (!number) return part.text;
+      const between = cut(source, [done[number - 1].source_span[1], part.source_span[0]], places);
+      return (between.replace(/[^\n]/g, "") || " ") + part.text;
+    });
   }
 
   /** Make the words of the sentence in focus touchable. */
@@ -207,13 +218,21 @@ export function translateEntrance(say) {
     }
     const text = chosenText(sel, number) || piece.text;
     if (row.sentences.length === 1) return text;
+    // A <button> is a box of its own line; a sentence must flow on within its paragraph.
+    const focus = () => select({ sentence: number });
     return h(
-      "button",
+      "span",
       {
-        type: "button",
+        role: "button",
+        tabindex: 0,
         class: "sentence",
         "data-key": `sentence-${number}`,
-        onclick: () => select({ sentence: number }),
+        onclick: focus,
+        onkeydown: (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          focus();
+        },
         "aria-label": `${text} Look at this sentence`,
       },
       text,
