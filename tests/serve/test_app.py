@@ -11,6 +11,15 @@ from regard.serve.app import ENDPOINTS
 CAT = "The cat is black."
 
 
+def test_json_that_curl_calls_a_form_is_read_as_json(client: TestClient) -> None:
+    """As the examples of docs/api.md are typed."""
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/api/detect", content='{"text": "The cat sleeps."}', headers=headers)
+    assert answer.json()["languages"][0]["language"] == "en"
+    assert client.post("/api/detect", content='{"text": ', headers=headers).status_code == 400
+    assert client.post("/api/detect", content="text=%7Bcat%7D", headers=headers).status_code == 200
+
+
 def test_health_and_readiness(client: TestClient) -> None:
     assert client.get("/health").json() == {"status": "ok"}
     assert client.get("/spec").json()["openapi"] == "3.1.0"
