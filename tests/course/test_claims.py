@@ -10,7 +10,16 @@ import pytest
 import torch
 
 from regard.batch import flat_batch
-from regard.course.claims import causal_mask, heads, printed_figures, scaling
+from regard.course.claims import (
+    bleu_limits,
+    causal_mask,
+    heads,
+    learning,
+    plain_rnn,
+    printed_figures,
+    scaling,
+    word_order,
+)
 from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.bottleneck import first_word_gradient
 from regard.course.claims.cache import JsonCache
@@ -95,6 +104,34 @@ def test_the_gradient_reaches_the_first_word_through_attention() -> None:
     assert first_word_gradient("rnn", 30, 1) < 0.1 < first_word_gradient("rnn-attention", 30, 1)
 
 
+def test_the_gradient_of_a_plain_network_vanishes_or_explodes() -> None:
+    found = {gain: [plain_rnn.gradient_norm(gain, length, 1) for length in (5, 40)] for gain in plain_rnn.GAINS}
+    assert found[0.5][1] < 1e-8 < found[0.5][0] < 1
+    assert 1 < found[2.0][0] < found[2.0][1]
+    assert plain_rnn.lstm_gradient_norm(40, 1) < plain_rnn.lstm_gradient_norm(5, 1) < 1
+
+
+def test_without_positions_the_states_change_places_with_the_words() -> None:
+    assert word_order.moved_apart(1, "without positions", tokens=6, orders=2) < 1e-12
+    assert word_order.moved_apart(1, "none", tokens=6, orders=2) > 0.1
+
+
+@pytest.mark.parametrize(("last", "verdict"), [(50.0, SHOWN), (70.0, NOT_SHOWN)])
+def test_speeds_are_judged_by_what_longer_sentences_keep(last: float, verdict: str) -> None:
+    falling = [100.0, 100.0, 90.0, 80.0, last]
+    found = learning.table_of_speeds({"rnn": falling, "rnn-attention": falling, "transformer": [100.0] * 5})
+    assert found.verdict == verdict
+    assert found.figure.endswith(f"rnn {last:.0f}%, rnn-attention {last:.0f}%, transformer 100%")
+
+
+def test_bleu_does_not_know_what_a_word_means(tmp_path: Path) -> None:
+    setup = ExperimentSetup(tmp_path)
+    assert "in 7 of 8 sentences exactly as much" in bleu_limits.test_synonyms(setup).figure
+    assert [row[1] for row in bleu_limits.test_judgement(setup).rows] == ["0 of 4", "4 of 4", "4 of 4", "4 of 4"]
+    assert all(sorted(a.split()) == sorted(b.split()) for a, b in bleu_limits.ORDERS)
+    assert bleu_limits.test_order(setup).verdict == SHOWN
+
+
 def test_printed_figures_are_judged_by_what_is_computed() -> None:
     assert printed_figures.compared([0.7, 0.3], [0.66, 0.34], 1, "it").verdict == SHOWN
     assert printed_figures.compared([0.66], [0.665001], 2, "it").verdict == "the notes are wrong: it = 0.665, not 0.66"
@@ -155,6 +192,7 @@ def test_the_notes_figures(tmp_path: Path) -> None:
     assert verdicts["notes-additive"].startswith("the notes are wrong: tanh(W₁h + W₂s) = 0.149, 0.74, not")
     assert verdicts["notes-bigrams"].endswith("= 0, 5, not 1, 5")
     assert verdicts["notes-trigrams"].endswith("= 2, 3, 0.65, not 1, 3, 0.51")
+    assert verdicts["notes-retrieval"] == verdicts["notes-filter"] == SHOWN
 
 
 # ------------------------------------------------------------------------------------------------ running

@@ -74,9 +74,9 @@ def table_of_speeds(found: Mapping[str, Sequence[float]]) -> ClaimResult:
     figure = f"tokens a second at {LENGTHS[-1]} tokens, of those at {LENGTHS[0]}: {shares}"
     rows = [[name, *(f"{speed:,.0f}" for speed in speeds)] for name, speeds in found.items()]
     remark = (
-        "CPU time of one thread: nothing runs at the same time. What an RNN loses here are large matrix products: with "
-        "longer sentences there are fewer of them in a batch, and each step multiplies fewer rows. A GPU would lose "
-        "more."
+        "CPU time of one thread, where nothing runs at the same time: what the claim is about cannot be seen here. A "
+        "recurrent layer loses only the size of its products, a step having fewer rows in longer sentences; the model "
+        "with additive attention also compares all pairs of words, each with a tanh of its own."
     )
     return ClaimResult(judge(passed), figure, ["model", *(f"{s} tokens" for s in LENGTHS)], rows, remark)
 
