@@ -18,7 +18,7 @@ from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
 
 ASSESSED = 12  # times in a training
-MODELS = tuple(ModelSpec(f"{name}, assessed", name, updates=3, assessed=ASSESSED) for name in (
+MODELS = tuple(ModelSpec(f"{name} assessed", name, updates=3, assessed=ASSESSED) for name in (
     "rnn", "rnn-attention", "transformer",
 ))  # fmt: skip
 GOAL = 40.0  # BLEU
