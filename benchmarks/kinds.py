@@ -133,7 +133,7 @@ def proposals(
     own = [phrases.candidates(source, size) for source in sources]
     texts = [[phrases.write(source, one) for one in found] for source, found in zip(sources, own, strict=True)]
     others = neural.translate(sources, nbest=NEURAL_BEST, **AS_LINES)
-    pools = [[*some, *(one.text for one in other.nbest)] for some, other in zip(texts, others, strict=True)]
+    pools = [[*some, *(one.text for one in other.candidates)] for some, other in zip(texts, others, strict=True)]
     asked = [(source, text) for source, pool in zip(sources, pools, strict=True) for text in pool]
     scores = iter([one.log_prob for one in neural.scores(asked)])
     numbers = {word: number for number, word in enumerate(phrases.target_words)}
