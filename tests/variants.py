@@ -132,6 +132,7 @@ def attending(joint: bool = True, **change: Any) -> Callable[[], Model]:
     return lambda: RnnAttention(replace(ATTENTION, **change), V, V, joint)
 
 
+WITHOUT_ATTENTION = ("lstm", "gru-every", "tanh", "lstm-reversed")  # of the following
 RNN: dict[str, Callable[[], Model]] = {
     "lstm": plain(),
     "gru-every": plain(cell="gru", context="every", joint=False),

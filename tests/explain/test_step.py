@@ -36,11 +36,7 @@ LOOKING: dict[str, Callable[[], Model]] = {
     **{f"convs2s, {name}": make for name, make in variants.CONVS2S.items()},
     **{f"deep-att, {name}": make for name, make in variants.DEEP_ATT.items()},
     **{f"gnmt, {name}": make for name, make in variants.GNMTS.items()},
-    **{
-        f"rnn-attention, {name}": make
-        for name, make in variants.RNN.items()
-        if "lstm" not in name and "every" not in name
-    },
+    **{f"rnn-attention, {name}": make for name, make in variants.RNN.items() if name not in variants.WITHOUT_ATTENTION},
 }
 SOURCE, TARGET = [5, 9, 3, 17, 4], [8, 6, 12]
 

@@ -44,7 +44,7 @@ for family, some in (
     ("ensemble", variants.ENSEMBLES),
     ("hybrid", variants.HYBRIDS),
 ):
-    blind = ("lstm", "gru-every", "lstm-reversed", "lexicon without attention")
+    blind = (*variants.WITHOUT_ATTENTION, "lexicon without attention")
     MODELS |= {f"{family}, {name}": make for name, make in some.items() if name not in blind}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from maps import WORD
@@ -22,7 +22,8 @@ def test_what_is_cut_and_what_acts() -> None:
     assert one_line("a\x1b[31m\u00a0b\tc") == "a\ufffd[31m b c"
 
 
-@given(WORD, st.integers(2, 12))
+@example("<<<", 2)
+@given(WORD, st.integers(1, 12))
 def test_a_shortened_text_fits(word: str, cells: int) -> None:
     for shown in (shorten(word, cells), shorten_middle(word, cells)):
         assert cell_len(shown) <= cells

@@ -56,8 +56,8 @@ def shorten_middle(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     half = (cells - 1) // 2
-    end = chop_cells(text[::-1], cells - 1 - half)[0][::-1]
-    return chop_cells(text, half)[0] + ELLIPSIS + end
+    end = chop_cells(text[::-1], cells - 1 - half)[0][::-1] if cells > 1 else ""
+    return (chop_cells(text, half)[0] if half else "") + ELLIPSIS + end
 
 
 def pad(text: str, cells: int) -> str:
