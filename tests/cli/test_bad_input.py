@@ -134,7 +134,7 @@ TRAIN = {
     f"{GOOD} --seed -1": ["train.seed must not be negative"],
     f"{GOOD} --seed 99999999999999999999": ["train.seed must be a whole number"],
     f"{GOOD} --learning-rate nan": ['train.learning_rate must be a number, but is "nan" (--learning-rate)'],
-    f"{GOOD} --unit words": ['text.unit must be one of bpe, word, sentencepiece, but is "words"'],
+    f"{GOOD} --unit words": ['text.unit must be one of bpe, word, character, sentencepiece, but is "words"'],
     f"{GOOD} --vocab-size 5": ["vocab_size must be at least 300"],
     f"{GOOD} --heads 3": ["model.heads must divide model.width"],
     f"{GOOD} --width 1000000000000000 --heads 1": ["model.width must be at most 1,048,576", "(--width)"],

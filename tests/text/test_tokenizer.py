@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from regard.errors import BundleError, InputError, RecipeError
 from regard.text.normalize import nfc, nfc_origins
 from regard.text.tokenizer import SPECIALS, TextConfig, Tokenizer
+from regard.text.vocabulary import BYTES
 
 Sentences = Callable[[], Iterator[tuple[str, str]]]
 NASTY = [
@@ -164,7 +165,12 @@ def test_words_know_what_they_know(words: Tokenizer) -> None:
 
 @pytest.mark.parametrize(
     "config",
-    [TextConfig(vocab_size=350), TextConfig(vocab_size=350, joint=False), TextConfig(unit="word", vocab_size=50)],
+    [
+        TextConfig(vocab_size=350),
+        TextConfig(vocab_size=350, joint=False),
+        TextConfig(unit="word", vocab_size=50),
+        TextConfig(unit="character", vocab_size=350),
+    ],
 )
 def test_files(config: TextConfig, sentences: Sentences, tmp_path: Path) -> None:
     tokenizer = Tokenizer.train(sentences, config)
@@ -188,6 +194,22 @@ def test_rare_characters_are_spelled_in_bytes() -> None:
     tokenizer = Tokenizer.train(lambda: iter(texts), TextConfig(vocab_size=300))
     assert "Ω" not in tokenizer.source.ids
     assert tokenizer.decode(tokenizer.encode_target(["Ω ж"])[0]) == "Ω ж"
+
+
+@given(st.text(max_size=30))
+def test_a_character_is_a_piece(text: str) -> None:
+    characters = Tokenizer.train(lambda: iter([("the cat", "le chat")]), TextConfig(unit="character", vocab_size=300))
+    ids = characters.encode_target([text])[0]
+    assert characters.decode(ids) == nfc(text)
+    pieces = [characters.target.pieces[i] for i in ids]
+    assert all(len(piece) == 1 or piece in BYTES for piece in pieces)
+
+
+def test_the_most_frequent_characters_are_pieces() -> None:
+    texts = [("the cat ", "le chat ")] * 9
+    full = Tokenizer.train(lambda: iter(texts), TextConfig(unit="character", vocab_size=400))
+    start = len(SPECIALS) + len(BYTES)
+    assert sorted(full.target.pieces[start:]) == sorted(set("thecatl▁"))  # fewer than allowed: no merge fills it up
 
 
 def test_no_text_no_vocabulary() -> None:

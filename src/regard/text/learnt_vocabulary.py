@@ -203,6 +203,13 @@ def learn_bpe(lines: Iterator[str], characters: Counter[str], size: int) -> Lear
     return _learn(models.BPE(byte_fallback=True), trainer, lines)
 
 
+def characters_alone(characters: Counter[str], size: int) -> LearntVocabulary:
+    """Every frequent character is a piece of its own, as for BPE without merges; others are spelled in bytes. `size` is
+    the most that it may have: a text with fewer characters gives a smaller vocabulary."""
+    start = [*SPECIALS, *BYTES]
+    return LearntVocabulary([*start, *_alphabet(characters, most=size - len(start))], [])
+
+
 def learn_words(lines: Iterator[str], size: int) -> LearntVocabulary:
     """The most frequent words. A word seen once stays unknown, so that a model meets <unk> in training."""
     trainer = trainers.WordLevelTrainer(

@@ -24,7 +24,7 @@ from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
 from regard.text.characters import CharacterCounts
 from regard.text.language_tags import LANGUAGE_TAG, find_tag, leading_tag, tags_in_short
-from regard.text.learnt_vocabulary import LearntVocabulary, learn_bpe, learn_words
+from regard.text.learnt_vocabulary import LearntVocabulary, characters_alone, learn_bpe, learn_words
 from regard.text.normalize import nfc
 from regard.text.pieces import to_pieces_form
 from regard.text.sentencepiece import SentencePieceVocabulary
@@ -44,8 +44,8 @@ Pairs = Callable[[], Iterator[tuple[str, str]]]
 class TextConfig:
     """Section [text] of a recipe."""
 
-    unit: Literal["bpe", "word", "sentencepiece"] = key(
-        "bpe", "what a token is: a subword (bpe), a whole word, or a piece of an imported model (sentencepiece)"
+    unit: Literal["bpe", "word", "character", "sentencepiece"] = key(
+        "bpe", "what a token is: a subword (bpe), a word, a character, or an imported model's piece (sentencepiece)"
     )
     vocab_size: int = key(8000, "entries of the vocabulary, of each one if they are separate")
     joint: bool = key(True, "one vocabulary for both languages (needed to tie all embeddings)")
@@ -53,7 +53,7 @@ class TextConfig:
     bpe_dropout: float = key(0.0, "probability of skipping a merge in training, so that a word is split in many ways")
 
     def __post_init__(self) -> None:
-        least = {"bpe": 300, "word": 10, "sentencepiece": 5}[self.unit]
+        least = {"bpe": 300, "word": 10, "character": 300, "sentencepiece": 5}[self.unit]
         require(
             self.vocab_size >= least,
             f"vocab_size must be at least {least} for unit {self.unit}, but is {self.vocab_size}; try 8000",
@@ -102,6 +102,8 @@ class Tokenizer:
             if config.unit == "word":
                 return learn_words(lines, config.vocab_size).with_tags(config.tags)
             counts = sum((characters[s] for s in sides), Counter[str]())
+            if config.unit == "character":
+                return characters_alone(counts, config.vocab_size).with_tags(config.tags)
             return learn_bpe(lines, counts, config.vocab_size).with_tags(config.tags)
 
         if config.joint:

@@ -1,0 +1,315 @@
+"""The systems of the notes' Table 2, sized for a budget of training operations, as entrants of a comparison.
+
+    model      an architecture with a size, a kind of text, a rate and its seeds (MODELS)
+    system     a row of the table: a model, or a model with reward training, PosUnk or an ensemble (SYSTEMS)
+    entrant    one system and seed, as `regard.compare` trains and translates it
+
+Every training has the same budget. GNMT + RL spends a tenth of it on rewards, so the GNMT that it starts from has nine
+tenths. An ensemble of n has n budgets, as the paper's ensembles of eight have eight. Transformer big is to Transformer
+base as in the paper: twice the width, the heads and the inner width, with as many layers.
+
+Nothing is trained here; `table2.py` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from regard.compare.entrants import Entrant, NeuralSystem, TrainingRun
+from regard.compare.plan import SharedSettings, rewarded
+from regard.compare.published import PUBLISHED, PublishedSystem
+from regard.data.compressed import COMPRESSED
+from regard.data.config import DataConfig
+from regard.models.table import ARCHITECTURES, ModelConfig
+from regard.recipe.recipe import Recipe
+from regard.recipe.train import TrainConfig
+from regard.text.tokenizer import TextConfig
+
+REWARD_SHARE = 0.1  # of the budget of GNMT + RL
+REWARD_BATCH = 2048  # tokens; each sentence has 15 samples beside its reference
+SCHEDULE_STEPS = 1_000_000  # a schedule by budget is stretched over the operations, whatever this is
+MEMBERS = (1, 2)  # seeds of an ensemble
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a token is, for all models that share it: the text is encoded once."""
+
+    text: TextConfig
+    max_length: int  # tokens; longer pairs are left out
+    batch: int  # tokens of a batch on either side
+    lengths: tuple[int, int]  # tokens of a mean pair of Europarl, for the plan
+    tiny: TextConfig = field(default_factory=lambda: TextConfig(vocab_size=400))
+
+
+KINDS = {
+    "pieces": Kind(TextConfig("bpe", 16_000), 128, 16_384, (26, 29)),
+    "words": Kind(TextConfig("word", 30_000, joint=False), 128, 16_384, (23, 25), TextConfig("word", 300, joint=False)),
+    "characters": Kind(TextConfig("character", 512), 512, 32_768, (115, 130), TextConfig("character", 400)),
+}
+
+
+@dataclass(frozen=True)
+class SizedModel:
+    architecture: str
+    size: dict[str, Any]  # keys of its configuration; the others have their defaults
+    paper: str  # the size in the paper
+    rate: float  # of learning
+    speed: int  # target tokens/s alone on an H200, an estimate for the plan
+    kind: str = "pieces"
+    seeds: tuple[int, ...] = (1,)
+
+    def config(self, tiny: bool = False) -> ModelConfig:
+        made = ARCHITECTURES[self.architecture].config
+        return made(**{**self.size, "dropout": 0.1, **(TINY[self.architecture] if tiny else {})})
+
+
+# Rates are those of short runs (docs/log.md), lower for wider and deeper models; none was tuned here.
+# Speeds: from docs/speed.md for Transformers; for the others four to eight times what docs/results.md has for batches
+# of 4,096 beside 13 to 23 other runs, since their updates take hardly longer with four times the tokens.
+MODELS = {
+    "transformer": SizedModel(
+        "transformer",
+        {"width": 256, "heads": 4, "inner": 1024, "encoder_layers": 6, "decoder_layers": 6},
+        "6 + 6 layers, width 512, inner 2,048, 8 heads",
+        2e-3,
+        1_300_000,
+        seeds=(1, 2, 3),
+    ),
+    "transformer:big": SizedModel(
+        "transformer",
+        {"width": 512, "heads": 8, "inner": 2048, "encoder_layers": 6, "decoder_layers": 6},
+        "6 + 6 layers, width 1,024, inner 4,096, 16 heads",
+        1e-3,
+        800_000,
+        seeds=(1, 2, 3),
+    ),
+    "gnmt": SizedModel(
+        "gnmt",
+        {"width": 384, "layers": 4},
+        "8 + 8 layers of LSTM, width 1,024",
+        2e-3,
+        180_000,
+        seeds=MEMBERS,
+    ),
+    "deep-att": SizedModel(
+        "deep-att",
+        {"width": 256, "embedding": 256, "encoder_layers": 5, "decoder_layers": 4},
+        "2 columns of 9 layers, 7 in the decoder, 512 cells, words",
+        1e-3,
+        150_000,
+        kind="words",
+        seeds=MEMBERS,
+    ),
+    "convs2s": SizedModel(
+        "convs2s",
+        {"width": 320, "embedding": 320, "encoder_layers": 8, "decoder_layers": 8, "max_positions": 512},
+        "15 + 15 layers, width 512 and more in the last five",
+        1e-3,
+        500_000,
+        seeds=MEMBERS,
+    ),
+    "moe": SizedModel(
+        "moe",
+        {
+            "width": 256,
+            "cells": 1024,
+            "inner": 1024,
+            "encoder_layers": 3,
+            "decoder_layers": 2,
+            "experts": 16,
+            "expert_choice": 4,
+        },
+        "3 + 2 layers of LSTM, 2,048 cells, width 512, 2,048 experts of 2,048, 4 chosen",
+        2e-3,
+        300_000,
+    ),
+    "bytenet": SizedModel(
+        "bytenet",
+        {"width": 192, "encoder_layers": 15, "decoder_layers": 15},
+        "30 + 30 blocks, width 800, characters",
+        1e-3,
+        400_000,
+    ),
+    "bytenet:characters": SizedModel(
+        "bytenet",
+        {"width": 192, "encoder_layers": 15, "decoder_layers": 15},
+        "30 + 30 blocks, width 800",
+        1e-3,
+        600_000,
+        kind="characters",
+    ),
+}
+TINY: dict[str, dict[str, int]] = {
+    "transformer": {"width": 32, "heads": 2, "inner": 64, "encoder_layers": 2, "decoder_layers": 2},
+    "gnmt": {"width": 32, "layers": 3},
+    "deep-att": {"width": 32, "embedding": 32, "encoder_layers": 2, "decoder_layers": 2},
+    "convs2s": {"width": 32, "embedding": 32, "encoder_layers": 2, "decoder_layers": 2},
+    "moe": {"width": 32, "cells": 32, "inner": 32, "encoder_layers": 2, "experts": 4, "expert_choice": 2},
+    "bytenet": {"width": 32, "encoder_layers": 2, "decoder_layers": 2, "dilations": 2},
+}
+
+
+@dataclass(frozen=True)
+class TableSystem:
+    """A row. Its name is that of `regard compare`: a model and additions."""
+
+    name: str
+    title: str
+    note: str = ""
+
+    @property
+    def model(self) -> str:
+        return self.name.split("+")[0]
+
+    @property
+    def additions(self) -> tuple[str, ...]:
+        return tuple(self.name.split("+")[1:])
+
+    @property
+    def published(self) -> PublishedSystem | None:
+        name = self.name.replace("bytenet:characters", "bytenet")
+        return next((one for one in PUBLISHED if one.here == name), None)
+
+
+SYSTEMS = tuple(
+    TableSystem(*words)
+    for words in (
+        ("bytenet", "ByteNet, pieces", "the paper's reads characters"),
+        ("bytenet:characters", "ByteNet, characters"),
+        ("deep-att", "Deep-Att", "not in the table: the row below before PosUnk"),
+        ("deep-att+posunk", "Deep-Att + PosUnk"),
+        ("gnmt", "GNMT", "not in the table: the row below before its rewards, nine tenths of the budget"),
+        ("gnmt+rl", "GNMT + RL"),
+        ("convs2s", "ConvS2S"),
+        ("moe", "MoE"),
+        ("deep-att+posunk+ensemble", "Deep-Att + PosUnk Ensemble"),
+        ("gnmt+rl+ensemble", "GNMT + RL Ensemble"),
+        ("convs2s+ensemble", "ConvS2S Ensemble"),
+        ("transformer", "Transformer (base model)"),
+        ("transformer:big", "Transformer (big)"),
+    )
+)
+# One seed of every system first, the slow ones before the fast ones among equals; then what only makes figures firmer.
+ORDER: tuple[tuple[str, int | None], ...] = (
+    *((name, 1) for name in ("transformer", "transformer:big", "gnmt", "deep-att", "moe", "convs2s", "bytenet")),
+    ("bytenet:characters", 1),
+    *(("gnmt+rl", 1), ("deep-att+posunk", 1)),
+    *(("gnmt", 2), ("deep-att", 2), ("convs2s", 2), ("gnmt+rl", 2), ("deep-att+posunk", 2)),
+    *((name, None) for name in ("convs2s+ensemble", "deep-att+posunk+ensemble", "gnmt+rl+ensemble")),
+    *(("transformer", 2), ("transformer:big", 2), ("transformer", 3), ("transformer:big", 3)),
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One language pair at one budget, with the folders of its text and of its runs."""
+
+    pair: str  # en-fr
+    budget: float  # operations of each training
+    data: Path  # has en-fr/train.en … and tests/newstest2014.fr.en …
+    out: Path
+    tiny: bool = False
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        source, target = self.pair.split("-")
+        return source, target
+
+    @property
+    def runs(self) -> Path:
+        return self.out / self.pair / f"{self.budget:g}"
+
+    def files(self, part: str) -> list[Path]:
+        """train, dev or test of Europarl, or newstest2014, in both languages."""
+        folder = self.data / self.pair
+        if part == "newstest2014":
+            folder, part = self.data / "tests", f"newstest2014.{self.languages[1]}"
+        return [existing(folder / f"{part}.{language}") for language in self.languages]
+
+    def data_config(self, kind: str) -> DataConfig:
+        (src, tgt), (dev_src, dev_tgt) = self.files("train"), self.files("dev")
+        names = {"src": src, "tgt": tgt, "dev_src": dev_src, "dev_tgt": dev_tgt, "cache": self.out / "cache"}
+        longest = 100 if self.tiny else KINDS[kind].max_length
+        return DataConfig(**{name: str(path) for name, path in names.items()}, max_length=longest)
+
+    def text_config(self, kind: str) -> TextConfig:
+        return KINDS[kind].tiny if self.tiny else KINDS[kind].text
+
+
+def existing(path: Path) -> Path:
+    """The file as it is, or compressed."""
+    found = [named for ending in ("", *COMPRESSED) if (named := path.with_name(path.name + ending)).exists()]
+    if not found:
+        raise SystemExit(f"{path} is not there, neither as it is nor compressed")
+    return found[0]
+
+
+# ------------------------------------------------------------------------------------------------ recipes
+
+
+def recipe_of(name: str, seed: int, setting: Setting) -> Recipe:
+    """Training by likelihood. The rate rises over the warm-up and falls to zero with the budget along a cosine."""
+    model = MODELS[name]
+    share = 1 - REWARD_SHARE if name == "gnmt" else 1.0
+    train = TrainConfig(
+        steps=SCHEDULE_STEPS,
+        flops=share * setting.budget,
+        schedule="cosine",
+        schedule_by="budget",
+        warmup=5 if setting.tiny else 400,
+        batch_tokens=512 if setting.tiny else KINDS[model.kind].batch,
+        learning_rate=model.rate,
+        eval_every=SCHEDULE_STEPS,  # once, when the budget is spent
+        save_every=1000,
+        compile=False,  # takes as long as it saves in a minute
+        seed=seed,
+    )
+    return Recipe(
+        setting.data_config(model.kind),
+        setting.text_config(model.kind),
+        model.architecture,
+        model.config(setting.tiny),
+        train,
+    )
+
+
+def run_of(name: str, seed: int, setting: Setting) -> TrainingRun:
+    """The run of a model, or of a model further trained for reward."""
+    model, _, added = name.partition("+")
+    first = TrainingRun(model, seed, recipe_of(model, seed, setting), setting.runs / f"{folder_of(model)}.seed{seed}")
+    if added != "rl":
+        return first
+    recipe = rewarded(first, SharedSettings({}, 1, None, setting.runs))
+    train = replace(
+        recipe.train,
+        flops=REWARD_SHARE * setting.budget,
+        batch_tokens=256 if setting.tiny else REWARD_BATCH,
+    )
+    folder = setting.runs / f"{folder_of(model)}+rl.seed{seed}"
+    return TrainingRun(name, seed, replace(recipe, train=train), folder, after=first)
+
+
+def folder_of(name: str) -> str:
+    return name.replace(":", "-")
+
+
+def entrant_of(name: str, seed: int | None, setting: Setting) -> Entrant:
+    """With a seed, one translator; without, the ensemble of the members' seeds."""
+    system = next(one for one in SYSTEMS if one.name == name)
+    trained = "+".join([system.model, *(added for added in system.additions if added == "rl")])
+    seeds = MEMBERS if seed is None else (seed,)
+    members = tuple(run_of(trained, one, setting) for one in seeds)
+    ending = f"of{len(seeds)}" if seed is None else f"seed{seed}"
+    additions = tuple(added for added in system.additions if added == "posunk")
+    folder = setting.runs / f"{folder_of(name)}.{ending}"
+    return Entrant(name, seed, members[0].recipe, NeuralSystem(members, additions), folder)
+
+
+def entrants(setting: Setting) -> Iterator[Entrant]:
+    """In the order in which they are wanted."""
+    for name, seed in ORDER:
+        yield entrant_of(name, seed, setting)
