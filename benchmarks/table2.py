@@ -37,7 +37,7 @@ from typing import Any
 import torch
 from rich.console import Console
 from table2_page import BESIDE, plan_table, printed, sizes_table, write_page
-from table2_systems import KINDS, MEMBERS, MODELS, Setting, entrant_of, entrants, folder_of, run_of
+from table2_systems import KINDS, MEMBERS, MODELS, SCORES, Setting, entrant_of, entrants, folder_of, run_of
 
 from regard.compare.entrants import Entrant, NeuralSystem
 from regard.compare.learn import LEARNT, learn_lexicon_of
@@ -53,7 +53,7 @@ from regard.metrics.significance import bootstrap
 from regard.training.evaluate import HeldOut
 from regard.training.material import learn_text
 
-SCORES = "scores.json"
+RESULTS = "results.json"
 STOPPING = 40  # seconds before the end at which trainings are told to save and stop
 LATEST = 45  # seconds before that at which nothing new begins
 TINY = {"train": 1500, "dev": 20, "test": 20, "newstest2014": 20}  # lines
@@ -277,7 +277,7 @@ class Board:
             seconds = time.monotonic() - began
             if job.done:
                 self.say(f"ended {name} after {seconds:.0f} s{said_of(self.setting, name)}")
-                collect(self.setting.out)
+                keep(self.setting.out / RESULTS, known_results(self.setting.out))
             elif code != 130:
                 self.failed.add(name)
                 tail = self.log(job).read_text("utf-8", errors="replace")[-1500:]
@@ -313,18 +313,19 @@ def said_of(setting: Setting, name: str) -> str:
     return ": " + ", ".join(f"{test} {found['score']:.2f}" for test, found in bleu.items())
 
 
-def collect(out: Path) -> list[dict[str, Any]]:
-    """All figures there are, as results.json."""
-    rows = [json.loads(path.read_text("utf-8")) for path in sorted(out.glob(f"*/*/*/{SCORES}"))]
-    keep(out / "results.json", rows)
-    return rows
+def known_results(out: Path) -> list[dict[str, Any]]:
+    """All figures there are: those of results.json, which may have been copied from another machine, and newer ones."""
+    kept, found = out / RESULTS, [json.loads(path.read_text("utf-8")) for path in sorted(out.glob(f"*/*/*/{SCORES}"))]
+    before = json.loads(kept.read_text("utf-8")) if kept.exists() else []
+    rows = {(row["pair"], row["budget"], row["system"], row["seed"]): row for row in [*before, *found]}
+    return list(rows.values())
 
 
 def measured_speeds(setting: Setting) -> dict[str, float]:
     """Target tokens/s of what is trained, or being trained, at this budget or another."""
     found: dict[str, float] = {}
     for name in MODELS:
-        for path in setting.out.glob(f"{setting.pair}/*/{folder_of(name)}.seed1/metrics.jsonl"):
+        for path in setting.out.glob(f"{setting.pair}/*/{folder_of(name, 1)}/metrics.jsonl"):
             lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
             speeds = [line["tokens_per_second"] for line in lines if "tokens_per_second" in line]
             if speeds:
@@ -371,10 +372,11 @@ def print_plan(setting: Setting, jobs: int) -> None:
     table, total = plan_table(setting, measured_speeds(setting))
     print(f"{sizes_table().text()}\n\n{setting.pair}, {setting.budget:.3g} FLOPs a training\n{table.text()}")
     beside = min(float(jobs), BESIDE)
+    together = f"{jobs} at a time, which get about {beside:g} times as much done, {total / beside / 60:.0f} minutes"
     print(
-        f"\nspeeds with ? are estimates. One after another {total / 60:.0f} minutes; {jobs} at a time, which get about "
-        f"{beside:g} times as much done, {total / beside / 60:.0f} minutes, and 1 to 2 for encoding the text."
+        f"\nspeeds with ? are estimates. What is left takes, one after another, {total / 60:.0f} minutes; {together},"
     )
+    print("and 1 to 2 minutes for encoding the text of a pair.")
 
 
 def setting_of(given: argparse.Namespace, pair: str) -> Setting:
@@ -415,9 +417,8 @@ def read_command() -> argparse.Namespace:
 def main() -> None:
     end, given = time.monotonic(), read_command()
     end += 60 * given.minutes - STOPPING
-    given.out.mkdir(parents=True, exist_ok=True)
     if given.write:
-        write_page(given.write, collect(given.out))
+        write_page(given.write, known_results(given.out))
         return
     if given.job:
         do(setting_of(given, given.pairs[0]), given.job)
@@ -434,7 +435,7 @@ def main() -> None:
             if not Board(setting, words, given.jobs, end).go():
                 print(f"{pair} is not complete; the same command goes on with it", flush=True)
                 break
-    print(printed(collect(given.out)))
+    print(printed(known_results(given.out)))
 
 
 if __name__ == "__main__":

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from table2_systems import KINDS, MODELS, ORDER, REWARD_SHARE, SYSTEMS, Setting, SizedModel, TableSystem
+from table2_systems import (
+    KINDS,
+    MODELS,
+    ORDER,
+    REWARD_SHARE,
+    SCORES,
+    SYSTEMS,
+    Setting,
+    SizedModel,
+    TableSystem,
+    folder_of,
+)
 
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
-from regard.report.chart import Spot, from_zero, plot, powers
+from regard.report.chart import HIGH, WIDE, Axis, Spot, plot, powers
 from regard.report.svg import svg
 from regard.report.table import Table
 from regard.training.cost import Cost
@@ -22,7 +34,15 @@ PAIRS_OF = {"en-fr": 1_035_616, "en-de": 832_551}  # training pairs, for the pla
 BESIDE = 3.0  # runs side by side get so much more done than one after another: an estimate for the plan
 STARTING = 25  # seconds of a process until its first update
 TRANSLATING = 20  # seconds for both tests
-FAMILIES = {"bytenet": "ByteNet", "deep-att": "Deep-Att", "gnmt": "GNMT", "convs2s": "ConvS2S", "moe": "MoE"}
+FAMILIES = {
+    "bytenet": "ByteNet",
+    "deep-att": "Deep-Att",
+    "gnmt": "GNMT",
+    "convs2s": "ConvS2S",
+    "moe": "MoE",
+    "transformer": "Transformer",
+}
+NEAR_ACROSS, NEAR_DOWN = 40, 13  # points of a picture nearer than this share a label
 TESTS = {"newstest2014": "newstest2014", "europarl": "Europarl test"}
 MEASURED, SIZES = (("<!-- table2 -->", "<!-- /table2 -->"), ("<!-- table2 sizes -->", "<!-- /table2 sizes -->"))
 Rows = Sequence[dict[str, Any]]
@@ -72,10 +92,13 @@ def sizes_table() -> Table:
 
 
 def plan_table(setting: Setting, speeds: dict[str, float]) -> tuple[Table, float]:
-    """Every training with its estimated time alone, and the sum of the times in seconds. `speeds`, in target tokens/s,
-    are used where they are known."""
+    """Every training with its estimated time alone, and the sum of what is left, in seconds. `speeds` are target
+    tokens/s, used where they are known."""
     rows, total = [], 0.0
     for name, seed in ORDER:
+        if (setting.runs / folder_of(name, seed) / SCORES).exists():
+            rows.append([name, str(seed or "all"), *[""] * 5, "done"])
+            continue
         if "+rl" in name and seed is not None:
             seconds = 60.0 * setting.budget / 5e15 + STARTING + TRANSLATING
             rows.append([name, str(seed), f"{REWARD_SHARE * setting.budget:.2g}", "", "", "", "", f"{seconds:,.0f}"])
@@ -124,9 +147,7 @@ def figures(results: Rows, pair: str) -> Table:
 
 
 def figure_cells(system: TableSystem, rows: Rows, pair: str) -> list[str]:
-    known = system.published
-    bleu = getattr(known, pair.replace("-", "_"), None)
-    flops = getattr(known, f"{pair.replace('-', '_')}_flops", None)
+    bleu, flops = published_figures(system, pair)
     paper = [f"{bleu:g}" if bleu else "–", f"{flops:.1e}" if flops else "–"]
     if not rows:
         return [system.title, *[""] * 5, *["not measured yet"] * len(TESTS), *paper]
@@ -143,34 +164,100 @@ def figure_cells(system: TableSystem, rows: Rows, pair: str) -> list[str]:
     ]
 
 
+def published_figures(system: TableSystem, pair: str) -> tuple[float | None, float | None]:
+    """BLEU and FLOPs of the paper; None where it has none."""
+    key = pair.replace("-", "_")
+    return getattr(system.published, key, None), getattr(system.published, f"{key}_flops", None)
+
+
 def groups(results: Rows) -> list[tuple[tuple[str, float], Rows]]:
     """English–French first, a larger budget before a smaller one."""
     keys = sorted({(row["pair"], row["budget"]) for row in results}, key=lambda key: (key[0] != "en-fr", -key[1]))
     return [(key, [row for row in results if (row["pair"], row["budget"]) == key]) for key in keys]
 
 
-def picture(results: Rows, pair: str, budget: float) -> str:
-    """BLEU on newstest2014 by training FLOPs, here and in the paper, a colour for each family, as SVG."""
-    series: dict[str, list[Spot]] = {}
+class Point(NamedTuple):
+    family: str
+    flops: float
+    bleu: float
+    name: str
+
+
+def measured_points(results: Rows) -> list[Point]:
+    """The table's systems on newstest2014, the mean over seeds."""
+    points = []
     for system in SYSTEMS:
-        if system.note.startswith("not in the table"):
-            continue
-        family = FAMILIES.get(system.model.split(":")[0], "Transformer")
-        label = {"transformer:big": "big", "bytenet:characters": "characters"}.get(system.model, "")
-        label = "ensemble" if "ensemble" in system.additions else label
-        spots = series.setdefault(family, [])
-        rows, known = of_system(results, system.name), system.published
-        if rows:
+        rows = of_system(results, system.name)
+        if rows and not system.note.startswith("not in the table"):
             mean = statistics.fmean(row["bleu"]["newstest2014"]["score"] for row in rows)
-            spots.append(Spot(rows[0]["flops"], mean, label))
-        bleu = getattr(known, pair.replace("-", "_"), None)
-        flops = getattr(known, f"{pair.replace('-', '_')}_flops", None)
+            points.append(Point(family_of(system), rows[0]["flops"], mean, system.title))
+    return points
+
+
+def published_points(pair: str) -> list[Point]:
+    points = []
+    for system in SYSTEMS:
+        bleu, flops = published_figures(system, pair)
         if bleu and flops:
-            spots.append(Spot(flops, bleu, label))
-    spots = [spot for some in series.values() for spot in some]
-    title = f"BLEU on newstest2014, {pair}: at the left here ({budget:.2g} FLOPs a training), at the right the paper's"
-    x = powers("training FLOPs", [spot.x for spot in spots if spot.x])
-    return svg(plot(title, series, x, from_zero("BLEU", [spot.y for spot in spots])))
+            points.append(Point(family_of(system), flops, bleu, system.title))
+    return points
+
+
+def family_of(system: TableSystem) -> str:
+    return FAMILIES[system.model.split(":")[0]]
+
+
+def picture(title: str, points: Sequence[Point]) -> str:
+    """BLEU by training FLOPs, a colour for each family, as SVG. Where points are close, one label names them all."""
+    x = budgets_axis([point.flops for point in points])
+    y = narrow_axis([point.bleu for point in points])
+    labels: list[tuple[Point, list[str]]] = []
+    for point in sorted(points, key=lambda point: -point.bleu):
+        near = (names for other, names in labels if close(point, other, x, y))
+        names = next(near, None)
+        if names is None:
+            labels.append((point, [point.name]))
+        else:
+            names.append(point.name)
+    written = {point: "; ".join(names) for point, names in labels}
+    series: dict[str, list[Spot]] = {name: [] for name in FAMILIES.values()}
+    for point in points:
+        series[point.family].append(Spot(point.flops, point.bleu, written.get(point, "")))
+    return svg(plot(title, series, x, y))
+
+
+def close(one: Point, other: Point, x: Axis, y: Axis) -> bool:
+    """Whether their labels would overlap."""
+    across, down = abs(x.share(one.flops) - x.share(other.flops)), abs(y.share(one.bleu) - y.share(other.bleu))
+    return across * WIDE < NEAR_ACROSS and down * HIGH < NEAR_DOWN
+
+
+def narrow_axis(values: Sequence[float]) -> Axis:
+    """From the multiple of five below all values to the one above.
+
+    >>> [label for _, label in narrow_axis([21.2, 28.0]).ticks]
+    ['20', '25', '30']
+    """
+    low, high = 5 * math.floor(min(values) / 5), 5 * math.floor(max(values) / 5) + 5
+    ticks = tuple(((value - low) / (high - low), str(value)) for value in range(low, high + 1, 5))
+    return Axis("BLEU", lambda value: (value - low) / (high - low), ticks)
+
+
+def budgets_axis(values: Sequence[float]) -> Axis:
+    """Powers of ten; if all values lie within one, the values themselves."""
+    low, high = min(values), max(values)
+    if high / low > 10:
+        return powers("training FLOPs", values)
+    start, end = math.log(low / 1.2), math.log(high * 2.5)  # room for the labels at the right
+
+    def share(value: float) -> float:
+        return (math.log(value) - start) / (end - start)
+
+    shown: list[float] = []
+    for value in sorted(values):
+        if not shown or value > 1.2 * shown[-1]:
+            shown.append(value)
+    return Axis("training FLOPs", share, tuple((share(value), f"{value:.2g}") for value in shown))
 
 
 def notes(rows: Rows, budget: float) -> list[str]:
@@ -187,16 +274,17 @@ def notes(rows: Rows, budget: float) -> list[str]:
     ]
 
 
-def measured_part(results: Rows, pictures: bool) -> str:
+def measured_part(results: Rows) -> str:
     if not results:
         return "Not measured yet."
     parts: list[str] = []
     drawn: set[str] = set()
     for (pair, budget), rows in groups(results):
         parts += [f"### {pair}, {budget:.3g} FLOPs a training", figures(rows, pair).markdown()]
-        if pictures and pair not in drawn:
+        if pair not in drawn and measured_points(rows):
             drawn.add(pair)
-            parts.append(f"![BLEU by training FLOPs, {pair}](img/table2-{pair}.svg)")
+            parts.append(f"![BLEU by training FLOPs, {pair}, here](img/table2-{pair}.svg)")
+            parts.append(f"![BLEU by training FLOPs, {pair}, in the paper](img/table2-{pair}-paper.svg)")
         parts.append("\n".join(notes(rows, budget)))
     return "\n\n".join(parts)
 
@@ -204,13 +292,19 @@ def measured_part(results: Rows, pictures: bool) -> str:
 def write_page(page: Path, results: Rows) -> None:
     """Sizes and figures between their marks, the pictures beside the page."""
     for (pair, budget), rows in reversed(groups(results)):  # the largest budget of a pair last
-        drawn = page.parent / "img" / f"table2-{pair}.svg"
-        drawn.parent.mkdir(exist_ok=True)
-        drawn.write_text(picture(rows, pair, budget) + "\n", "utf-8")
+        if points := measured_points(rows):
+            draw(page, pair, picture(f"BLEU on newstest2014, {pair}, here: {budget:.2g} FLOPs a training", points))
+            draw(page, f"{pair}-paper", picture(f"BLEU on newstest2014, {pair}, in the paper", published_points(pair)))
     text = page.read_text("utf-8")
-    for marks, part in ((MEASURED, measured_part(results, pictures=True)), (SIZES, sizes_table().markdown())):
+    for marks, part in ((MEASURED, measured_part(results)), (SIZES, sizes_table().markdown())):
         text = between(text, marks, part)
     page.write_text(text, "utf-8")
+
+
+def draw(page: Path, name: str, drawing: str) -> None:
+    path = page.parent / "img" / f"table2-{name}.svg"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(drawing + "\n", "utf-8")
 
 
 def between(text: str, marks: tuple[str, str], part: str) -> str:

@@ -32,6 +32,7 @@ REWARD_SHARE = 0.1  # of the budget of GNMT + RL
 REWARD_BATCH = 2048  # tokens; each sentence has 15 samples beside its reference
 SCHEDULE_STEPS = 1_000_000  # a schedule by budget is stretched over the operations, whatever this is
 MEMBERS = (1, 2)  # seeds of an ensemble
+SCORES = "scores.json"  # in the folder of an entrant that is done
 
 
 @dataclass(frozen=True)
@@ -280,21 +281,25 @@ def recipe_of(name: str, seed: int, setting: Setting) -> Recipe:
 def run_of(name: str, seed: int, setting: Setting) -> TrainingRun:
     """The run of a model, or of a model further trained for reward."""
     model, _, added = name.partition("+")
-    first = TrainingRun(model, seed, recipe_of(model, seed, setting), setting.runs / f"{folder_of(model)}.seed{seed}")
+    first = TrainingRun(model, seed, recipe_of(model, seed, setting), setting.runs / folder_of(model, seed))
     if added != "rl":
         return first
     recipe = rewarded(first, SharedSettings({}, 1, None, setting.runs))
     train = replace(
         recipe.train,
         flops=REWARD_SHARE * setting.budget,
+        log_every=1,  # the budget is checked as often, and these updates are large
         batch_tokens=256 if setting.tiny else REWARD_BATCH,
     )
-    folder = setting.runs / f"{folder_of(model)}+rl.seed{seed}"
-    return TrainingRun(name, seed, replace(recipe, train=train), folder, after=first)
+    return TrainingRun(name, seed, replace(recipe, train=train), setting.runs / folder_of(name, seed), after=first)
 
 
-def folder_of(name: str) -> str:
-    return name.replace(":", "-")
+def folder_of(name: str, seed: int | None) -> str:
+    """
+    >>> folder_of("transformer:big", 1), folder_of("convs2s+ensemble", None)
+    ('transformer-big.seed1', 'convs2s+ensemble.of2')
+    """
+    return f"{name.replace(':', '-')}.{f'of{len(MEMBERS)}' if seed is None else f'seed{seed}'}"
 
 
 def entrant_of(name: str, seed: int | None, setting: Setting) -> Entrant:
@@ -303,9 +308,8 @@ def entrant_of(name: str, seed: int | None, setting: Setting) -> Entrant:
     trained = "+".join([system.model, *(added for added in system.additions if added == "rl")])
     seeds = MEMBERS if seed is None else (seed,)
     members = tuple(run_of(trained, one, setting) for one in seeds)
-    ending = f"of{len(seeds)}" if seed is None else f"seed{seed}"
     additions = tuple(added for added in system.additions if added == "posunk")
-    folder = setting.runs / f"{folder_of(name)}.{ending}"
+    folder = setting.runs / folder_of(name, seed)
     return Entrant(name, seed, members[0].recipe, NeuralSystem(members, additions), folder)
 
 

@@ -96,9 +96,10 @@ def test_figures_and_picture(page: ModuleType, tmp_path: Path) -> None:
     assert "19.00 ± 0.50 |" in text
     assert "| 38.1 |" in text
     assert "Not measured yet: ByteNet, pieces" in text
-    drawn = (tmp_path / "img" / "table2-en-fr.svg").read_text("utf-8")
-    measured, published = 3 - 1, sum(bool(one.en_fr and one.en_fr_flops) for one in PUBLISHED)
-    assert drawn.count("<circle") == measured + published
+    here, paper = ((tmp_path / "img" / f"table2-en-fr{name}.svg").read_text("utf-8") for name in ("", "-paper"))
+    assert here.count("<circle") == 2  # a system each: the base's mean, and the ensemble
+    assert paper.count("<circle") == sum(bool(one.en_fr and one.en_fr_flops) for one in PUBLISHED)
+    assert "MoE; ConvS2S" in paper  # too close for a label each
     page.write_page(path, [])
     assert "Not measured yet." in path.read_text("utf-8")
 
@@ -121,3 +122,12 @@ def test_a_job_whose_text_is_not_encoded_yet_keeps_its_place(script: ModuleType,
     script.keep(script.prepared(setting, "pieces"), {})
     board.start_some(ready)
     assert started == ["transformer 1", "transformer:big 1"]
+
+
+def test_results_may_come_from_another_machine(script: ModuleType, setting: Any, tmp_path: Path) -> None:
+    copied, newer = row("moe", 1, 10.0), row("moe", 1, 11.0)
+    script.keep(tmp_path / script.RESULTS, [copied, row("bytenet", 1, 9.0)])
+    assert len(script.known_results(tmp_path)) == 2
+    script.keep(tmp_path / "en-fr" / "1e+15" / "moe.seed1" / script.SCORES, newer)
+    assert newer in script.known_results(tmp_path)
+    assert copied not in script.known_results(tmp_path)
