@@ -22,7 +22,8 @@ from regard.decode.native import NativeEngine
 from regard.decode.translator import TextTranslator
 from regard.errors import BundleError, InputError
 from regard.export.ctranslate2 import export_ctranslate2, identity, read_made
-from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
+from regard.models.rnn_attention import RnnAttention
+from regard.models.rnn_attention_config import RnnAttentionConfig
 from regard.text.tokenizer import TextConfig, Tokenizer
 from support import LINES
 
