@@ -35,6 +35,15 @@ def test_toml_flags_and_set_are_the_same_thing(tmp_path: Path) -> None:
     assert read_recipe(path, [("steps", "7")]).train.steps == 7
 
 
+def test_keys_are_checked_together_with_those_of_their_preset() -> None:
+    """The decoder's width, which must be the encoder's here, is the preset's."""
+    words = [("architecture", "rnn-attention"), ("preset", "tiny"), ("start", "end"), ("bidirectional", "no")]
+    model = read_recipe(None, [*words, ("encoder_width", "160")]).model
+    assert (model.start, model.encoder_width, model.width) == ("end", 160, 160)
+    with pytest.raises(RecipeError, match="an encoder of the decoder's width"):
+        read_recipe(None, [*words, ("encoder_width", "80")])
+
+
 def test_a_recipe_survives_its_own_toml() -> None:
     words = [("src", 'a "quoted"\\name'), ("learning_rate", "3e-4"), ("minutes", "2.5"), ("joint", "no")]
     recipe = read_recipe(None, words)

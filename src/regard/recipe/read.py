@@ -64,10 +64,9 @@ def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
     preset = model.pop("preset", "small")
     if preset not in presets:
         raise RecipeError(f"unknown model.preset {preset!r}; {nearest(str(preset), presets)}")
-    build(section, model, "model")  # names unknown keys and wrong types before the preset is merged in
-    start = dataclasses.asdict(presets[preset])
-    built: dict[str, Any] = {n: build(s, tables.get(n, {}), n) for n, s in SECTIONS.items() if n != "model"}
-    return Recipe(architecture=architecture, model=build(section, {**start, **model}, "model"), **built)
+    whole: Any = build(section, {**dataclasses.asdict(presets[preset]), **model}, "model")
+    others: dict[str, Any] = {n: build(s, tables.get(n, {}), n) for n, s in SECTIONS.items() if n != "model"}
+    return Recipe(architecture=architecture, model=whole, **others)
 
 
 def with_start(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> Mapping[str, Any]:
