@@ -20,7 +20,7 @@ from regard.models.rnn_attention_config import PRESETS
 from regard.recipe.read import read_recipe
 from regard.report.table import Table
 
-NOTES = ["--bidirectional", "false", "--start", "end", "--attend", "before", "--readout", "state", "--biases", "false"]
+NOTES = ["--no-bidirectional", "--no-biases", "--start", "end", "--attend", "before", "--readout", "state"]
 
 
 def forms(preset: str) -> dict[str, list[str]]:
