@@ -19,6 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from regard.errors import InputError
+from regard.serve.memory import use_one_heap
 from regard.serve.processes import allow_connections, run_server, run_workers
 from regard.serve.settings import ServeConfig
 from regard.serve.state.folder import state_folder
@@ -79,6 +80,7 @@ def worker_app() -> Starlette:
     """The application of this process, by the settings that the first process was given."""
     from regard.serve.app import create_app
 
+    use_one_heap()
     log_to_standard_error()
     given: dict[str, Any] = json.loads(os.environ[SETTINGS])
     filled: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
