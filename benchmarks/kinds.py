@@ -19,7 +19,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ class Record:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {"systems": {}}
+        self.known: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
 
     def put(self, **values: Any) -> None:
         self.known |= values
@@ -90,7 +90,7 @@ class Record:
         score = metric.score(metric.stats(translations, references))
         print(f"{name}: {score}", flush=True)
         row = {"bleu": score.score, "signature": score.signature, **costs}
-        self.put(systems={**self.known["systems"], name: row})
+        self.put(systems=self.known.get("systems", {}) | {name: row})
 
 
 def say(line: str) -> None:
@@ -99,8 +99,9 @@ def say(line: str) -> None:
 
 def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBased, PhraseBased, dict[str, float]]:
     """Both statistical systems, from one alignment, or from what is stored; and the seconds of each step."""
-    words, phrases, cost = work / "words.json.gz", work / "phrases.npz", work / "cost.json"
-    if not cost.exists():
+    words, untuned, phrases = work / "words.json.gz", work / "untuned.npz", work / "phrases.npz"
+    spent = Record(work / "cost.json")
+    if "words" not in spent.known:
         clock = [time.process_time()]
         say(f"aligning {len(texts.train):,} pairs")
         numbered = NumberedPairs.of(texts.train)
@@ -108,17 +109,20 @@ def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBase
         targets = [target for _, target in texts.train]
         clock.append(time.process_time())
         made = PhraseBased.of_links(numbered, list(both.align_each(numbered, JOIN)), targets, config, say)
-        clock.append(time.process_time())
-        tuned(made, texts.dev[: config.dev_sentences], say).save(phrases)
+        made.save(untuned)
         clock.append(time.process_time())
         lexicon = learn_lexicon(numbered, both.align_each(numbered, "intersection"), WordBasedConfig())
         language = Bigrams.count(words_of(target) for target in targets)
         WordBased(lexicon, language, made.writing, WordBasedConfig()).save(words)
         clock.append(time.process_time())
-        steps = ("aligning", "phrases", "tuning", "words")
-        spent = {step: end - start for step, start, end in zip(steps, clock, clock[1:], strict=False)}
-        cost.write_text(json.dumps(spent), "utf-8")
-    return WordBased.load(words), PhraseBased.load(phrases), json.loads(cost.read_text("utf-8"))
+        steps = ("aligning", "phrases", "words")
+        spent.put(**{step: end - start for step, start, end in zip(steps, clock, clock[1:], strict=False)})
+    if "tuning" not in spent.known:
+        begun = time.process_time()
+        made = replace(PhraseBased.load(untuned), config=config)
+        tuned(made, texts.dev[: config.dev_sentences], say).save(phrases)
+        spent.put(tuning=time.process_time() - begun)
+    return WordBased.load(words), PhraseBased.load(phrases), spent.known
 
 
 # ------------------------------------------------------------------------------------------------ hybrids

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from regard.errors import InputError, RecipeError
-from regard.phrases.phrase_based import PhraseBased, PhraseBasedConfig
+from regard.phrases import phrase_based
+from regard.phrases.phrase_based import BEGINNING, PhraseBased, PhraseBasedConfig
+from regard.phrases.search import Weights
 
 ADJECTIVES = {"black": "noir", "white": "blanc", "small": "gris", "tired": "fatigué"}
 NOUNS = {"cat": "chat", "dog": "chien", "horse": "cheval", "bird": "merle"}
@@ -49,11 +52,26 @@ def test_weights_were_tuned(system: PhraseBased) -> None:
     ]
 
 
+def test_one_round_goes_only_a_part_of_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A classifier that would turn every weight around does not take the decoder with it."""
+    used: list[Weights] = []
+
+    def turned_around(_: object, weights: Weights, seed: int) -> Weights:
+        used.append(weights)
+        return tuple(-weight for weight in weights)
+
+    monkeypatch.setattr(phrase_based, "pro", turned_around)
+    PhraseBased.train(PAIRS, PAIRS[:2], PhraseBasedConfig(rounds=3, n_best=2))
+    assert [pytest.approx(BEGINNING)] * 3 == used
+
+
 def test_a_saved_translator_is_the_same(system: PhraseBased, tmp_path: Path) -> None:
     path = tmp_path / "phrases.npz"
     system.save(path)
     lines = ["The black dog sleeps.", "I see the small bird."]
-    assert PhraseBased.load(path).translate(lines) == system.translate(lines)
+    loaded = PhraseBased.load(path)
+    assert loaded.translate(lines) == system.translate(lines)
+    assert (loaded.config, loaded.weights, loaded.writing) == (system.config, system.weights, system.writing)
 
 
 def test_bad_input_is_said_in_one_line(tmp_path: Path) -> None:
@@ -63,6 +81,11 @@ def test_bad_input_is_said_in_one_line(tmp_path: Path) -> None:
         PhraseBasedConfig(longest=0)
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"PK\x03\x04 nothing")
-    for path, why in ((broken, "not a phrase-based translator"), (tmp_path / "none.npz", "cannot read")):
+    for path, why in ((broken, "not a saved PhraseBased"), (tmp_path / "none.npz", "cannot read")):
         with pytest.raises(InputError, match=why):
             PhraseBased.load(path)
+
+
+def test_there_is_a_weight_for_each_feature(system: PhraseBased) -> None:
+    with pytest.raises(InputError, match=r"weights must be 8, .* but are 2"):
+        replace(system, weights=(0.5, 0.5))

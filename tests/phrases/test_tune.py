@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis.strategies import floats, lists
 
-from regard.phrases.tune import RankedCandidates, logistic_regression, pro, scored_candidates
+from regard.phrases.tune import RankedCandidates, logistic_regression, mixed, pro, scored_candidates
 
 
 def constructed(rng: np.random.Generator, sentences: int = 20) -> list[RankedCandidates]:
@@ -28,6 +30,16 @@ def test_tuned_weights_choose_better_translations() -> None:
     assert chosen(other, after) > chosen(other, before) + 20
     assert after[0] > 0 > after[1] < -after[0]
     assert sum(map(abs, after)) == pytest.approx(1)
+
+
+@given(lists(floats(-5, 5), min_size=3, max_size=3), lists(floats(-5, 5), min_size=3, max_size=3))
+def test_a_mix_never_turns_away_from_the_weights_before(before: list[float], learnt: list[float]) -> None:
+    """What is learnt can be the opposite, and its scale does not count."""
+    assume(min(sum(map(abs, before)), sum(map(abs, learnt))) > 0.01)
+    found = mixed(before, learnt)
+    assert sum(map(abs, found)) == pytest.approx(1)
+    assert np.dot(found, before) > 0
+    assert found == pytest.approx(mixed(before, [1000 * weight for weight in learnt]))
 
 
 def test_alike_candidates_leave_the_weights_alone() -> None:

@@ -13,22 +13,22 @@ that it has not seen, or learn where phrases move (a jump costs by its length al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from regard.align import hmm
 from regard.align.numbered import Link, NumberedPairs
 from regard.align.wordbased import Writing
-from regard.config import build, key, require
+from regard.config import key, require
 from regard.errors import InputError
 from regard.metrics.bleu import bleu
 from regard.phrases.kneser_ney import KneserNey, learn_language
 from regard.phrases.nbest import Derivation, n_best
-from regard.phrases.search import Option, Options, PartialTranslation, SearchConfig, Weights, search
-from regard.phrases.store import Parts, load, save
+from regard.phrases.search import FEATURES, Option, Options, PartialTranslation, SearchConfig, Weights, search
+from regard.phrases.store import load, save
 from regard.phrases.table import KEPT, SCORES, PhraseTable, build_table
-from regard.phrases.tune import RankedCandidates, pro, scored_candidates
+from regard.phrases.tune import RankedCandidates, mixed, pro, scored_candidates
 from regard.text.words import word_spans
 
 BEGINNING: Weights = (0.1, 0.1, 0.05, 0.05, 0.0, 0.2, 0.35, 0.15)  # weights before they are tuned
@@ -65,6 +65,10 @@ class PhraseBased:
     writing: Writing
     weights: Weights
     config: PhraseBasedConfig
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(FEATURES):
+            raise InputError(f"weights must be {len(FEATURES)}, one for each of FEATURES, but are {len(self.weights)}")
 
     @classmethod
     def train(
@@ -107,25 +111,12 @@ class PhraseBased:
         return {word: number for number, word in enumerate(self.source_words)}
 
     def save(self, path: str | Path) -> None:
-        """One file (`store.py`)."""
-        save(
-            Parts(
-                self.source_words,
-                self.target_words,
-                self.table,
-                self.language,
-                self.writing,
-                self.weights,
-                asdict(self.config),
-            ),
-            Path(path),
-        )
+        """One file (`store.py`), under a name that ends in .npz."""
+        save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> PhraseBased:
-        parts = load(Path(path))
-        search = build(SearchConfig, parts.config.pop("search", {}), "search")
-        return cls(*parts[:-1], replace(build(PhraseBasedConfig, parts.config, "config"), search=search))
+        return load(cls, Path(path))
 
     def translate(self, lines: Iterable[str]) -> list[str]:
         return [self.translate_line(line) for line in lines]
@@ -194,7 +185,8 @@ def tuned(system: PhraseBased, dev: Sequence[tuple[str, str]], say: Say) -> Phra
         if score > best_score:
             best, best_score = system, score
         if number < system.config.rounds:
-            system = replace(system, weights=pro(list(_ranked(pools, dev)), system.weights, seed=number))
+            learnt = pro(list(_ranked(pools, dev)), system.weights, seed=number)
+            system = replace(system, weights=mixed(system.weights, learnt))
     return best
 
 

@@ -1,61 +1,37 @@
-"""A phrase-based translator as one file: numpy's .npz with its arrays, and in it a text in JSON with everything else.
+"""A dataclass as one file: numpy's .npz with its arrays, and in it a text in JSON with everything else.
 
-Nothing in it is code: a file from a stranger can be wrong, but cannot run anything.
+A field of a part is named by its place: `table.source.words`. What a field holds is said by its type in the dataclass,
+and nowhere else. Nothing in the file is code: one from a stranger can be wrong, but cannot run anything.
 """
 
 from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 
-from regard.align.wordbased import Writing
 from regard.errors import InputError
 from regard.files import write_atomically
-from regard.phrases.kneser_ney import KneserNey
-from regard.phrases.search import FEATURES, Weights
-from regard.phrases.table import PhraseTable
-from regard.phrases.trie import NgramTrie
 
-_FORMAT = "regard phrase-based translator, 1"
-_TRIES = ("source", "target", "language")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-
-class Parts(NamedTuple):
-    """What a translator is made of."""
-
-    source_words: tuple[str, ...]
-    target_words: tuple[str, ...]
-    table: PhraseTable
-    language: KneserNey
-    writing: Writing
-    weights: Weights
-    config: dict[str, Any]
+Stored = TypeVar("Stored", bound="DataclassInstance")
+_REST = "rest"  # the name of the text in JSON
 
 
-def save(system: Parts, path: Path) -> None:
-    """Under a name that ends in .npz."""
-    tries = dict(zip(_TRIES, (system.table.source, system.table.target, system.language.trie), strict=True))
-    arrays: dict[str, Any] = {
-        f"{name}.{part}": getattr(trie, part) for name, trie in tries.items() for part in ("words", "parents")
-    }
-    arrays |= {f"table.{part}": getattr(system.table, part) for part in ("first", "targets", "scores")}
-    arrays |= {f"language.{part}": getattr(system.language, part) for part in ("log_probs", "log_backoffs", "suffixes")}
-    rest = {
-        "format": _FORMAT,
-        "source_words": system.source_words,
-        "target_words": system.target_words,
-        "spelling": system.writing.spelling,
-        "after": sorted(system.writing.after),
-        "before": sorted(system.writing.before),
-        "weights": system.weights,
-        "config": system.config,
-        "levels": {name: trie.levels for name, trie in tries.items()},
-    }
-    arrays["rest"] = np.frombuffer(json.dumps(rest, ensure_ascii=False).encode("utf-8"), dtype=np.uint8)
+def save(made: DataclassInstance, path: Path) -> None:
+    """Its fields are dataclasses, arrays, or what JSON knows; a set is stored sorted."""
+    found = dict(_fields(made))
+    arrays: dict[str, Any] = {place: value for place, value in found.items() if isinstance(value, np.ndarray)}
+    rest = {place: value for place, value in found.items() if place not in arrays}
+    text = json.dumps({"format": _format(type(made)), **rest}, ensure_ascii=False, default=sorted)
+    arrays[_REST] = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
 
     def write(file: Path) -> None:
         with file.open("wb") as stream:
@@ -64,31 +40,47 @@ def save(system: Parts, path: Path) -> None:
     write_atomically(path, write)
 
 
-def load(path: Path) -> Parts:
+def load(kind: type[Stored], path: Path) -> Stored:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            arrays = dict(stored.items())
-        rest = json.loads(arrays["rest"].tobytes())
-        if rest["format"] != _FORMAT or len(rest["weights"]) != len(FEATURES):
-            raise ValueError(rest["format"])
-        tries = {
-            name: NgramTrie(arrays[f"{name}.words"], arrays[f"{name}.parents"], tuple(rest["levels"][name]))
-            for name in _TRIES
-        }
-        return Parts(
-            tuple(rest["source_words"]),
-            tuple(rest["target_words"]),
-            PhraseTable(
-                tries["source"], tries["target"], *(arrays[f"table.{part}"] for part in ("first", "targets", "scores"))
-            ),
-            KneserNey(
-                tries["language"], *(arrays[f"language.{part}"] for part in ("log_probs", "log_backoffs", "suffixes"))
-            ),
-            Writing(rest["spelling"], frozenset(rest["after"]), frozenset(rest["before"])),
-            tuple(map(float, rest["weights"])),
-            rest["config"],
-        )
+            found: dict[str, Any] = dict(stored.items())
+        found |= json.loads(found[_REST].tobytes())
+        if found["format"] != _format(kind):
+            raise ValueError(found["format"])
+        return _made(kind, found, "")
     except FileNotFoundError as problem:
         raise InputError(f"cannot read {path}: {problem.strerror}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile):
-        raise InputError(f"{path} is not a phrase-based translator; write one with PhraseBased.save") from None
+        raise InputError(f"{path} is not a saved {kind.__name__}; write one with {kind.__name__}.save") from None
+
+
+def _format(kind: type[DataclassInstance]) -> str:
+    return f"regard {kind.__name__}, 2"
+
+
+def _fields(made: DataclassInstance, place: str = "") -> Iterator[tuple[str, Any]]:
+    for one in fields(made):
+        value = getattr(made, one.name)
+        if is_dataclass(value) and not isinstance(value, type):
+            yield from _fields(value, f"{place}{one.name}.")
+        else:
+            yield place + one.name, value
+
+
+def _made(kind: type[Stored], found: dict[str, Any], place: str) -> Stored:
+    hints = get_type_hints(kind)
+    values = {}
+    for one in fields(kind):
+        hint, name = hints[one.name], place + one.name
+        values[one.name] = _made(hint, found, f"{name}.") if is_dataclass(hint) else _of_type(hint, found[name])
+    return kind(**values)
+
+
+def _of_type(hint: Any, value: Any) -> Any:
+    """JSON's lists as the tuple or set that they were."""
+    kind = get_origin(hint) or hint
+    if kind in (tuple, frozenset):
+        return kind(value)
+    if not isinstance(value, kind):
+        raise TypeError(f"{kind.__name__} expected, but {type(value).__name__} found")
+    return value
