@@ -1,12 +1,13 @@
 """The kinds of machine translation beside each other, English to French: by rules, statistical, hybrid and neural.
 
     python benchmarks/kinds.py --data DATA --text tatoeba --work runs/kinds
-    python benchmarks/kinds.py --data DATA --text europarl --pairs 40000 --work runs/kinds
+    python benchmarks/kinds.py --data DATA --text europarl --pairs 25000 --work runs/kinds
     python benchmarks/kinds.py --work runs/kinds --write docs/kinds.md
 
 DATA has the folders tatoeba-en-fr (pairs.tsv) and europarl (train, dev and test in .en and .fr), compressed or not.
-Tatoeba is split by connected sentences, as `regard fetch` splits it. What is learnt is kept in the folder --work, with
-its cost, so that a command that is repeated goes on. Costs are seconds of one core, not of a clock.
+Tatoeba is split by connected sentences, as `regard fetch` splits it; of Europarl's test the lines that are in their
+languages are taken. What is learnt and measured is kept in the folder --work, so that a command that is repeated goes
+on. Costs are seconds of one core, not of a clock; those of the last two hybrids are for development and test sentences.
 
 Systems: the embedded grammar's rules; the word-based translator; the phrase-based one; a model of the box; and hybrids:
 rules where they can read a sentence, else phrases; the phrase-based n best, with the neural log-probability as one more
@@ -18,10 +19,11 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from regard.align import hmm
 from regard.align.numbered import NumberedPairs, words_of
@@ -30,6 +32,7 @@ from regard.course.rules.translate import translate_all
 from regard.data.compressed import COMPRESSED
 from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
+from regard.data.key_words import key_words
 from regard.data.sources import DATA_SETS
 from regard.data.text_files import read_lines
 from regard.decode.translator import AS_LINES
@@ -37,18 +40,19 @@ from regard.metrics.bleu import Bleu
 from regard.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
 from regard.phrases.rerank import Proposals, learn_reranking
 from regard.report.table import Table
+from regard.text.language import not_in
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]
 TEXTS = {"tatoeba": "Tatoeba, everyday sentences", "europarl": "Europarl, debates"}
 NEURAL = {"tatoeba": "en-fr-classic", "europarl": "en-fr"}
-NEURAL_BEST = 5  # the beam of the models
+NEURAL_BEST = 5  # neural proposals for a hybrid
 MARKS = ("<!-- kinds -->", "<!-- /kinds -->")
 
 
 @dataclass(frozen=True)
 class Texts:
-    train: Pairs
+    train: Callable[[], Pairs]  # read only where something is still to be learnt
     dev: Pairs
     test: Pairs
 
@@ -60,18 +64,36 @@ def lines(folder: Path, name: str) -> Iterator[str]:
     return read_lines(found[0])
 
 
+def spread(pairs: Sequence[tuple[str, str]], most: int) -> Pairs:
+    return list(pairs[:: max(1, len(pairs) // most)][:most])
+
+
 def read_texts(data: Path, text: str, most: int) -> Texts:
     if text == "europarl":
-        parts = [
-            [p for p in zip(*(lines(data / text, f"{part}.{side}") for side in ("en", "fr")), strict=True) if all(p)]
-            for part in ("train", "dev", "test")
-        ]
-        return Texts(parts[0][:: max(1, len(parts[0]) // most)][:most], parts[1], parts[2])
+
+        def part(name: str) -> Pairs:
+            sides = (lines(data / text, f"{name}.{side}") for side in ("en", "fr"))
+            return [pair for pair in zip(*sides, strict=True) if all(pair)]
+
+        return Texts(lambda: spread(part("train"), most), part("dev"), list(filter(is_translated, part("test"))))
     table = DATA_SETS["tatoeba-en-fr"].pairs
     assert table is not None
     rows = [tsv_pair(line, f"line {n}") for n, line in enumerate(lines(data / "tatoeba-en-fr", "pairs.tsv"), start=1)]
     split = split_connected(rows, table.dev, table.test, table.seed)
-    return Texts(split.train[:: max(1, len(split.train) // most)][:most], split.dev, split.test)
+    return Texts(lambda: spread(split.train, most), split.dev, split.test)
+
+
+def is_translated(pair: tuple[str, str]) -> bool:
+    """Europarl has many speeches in the speaker's own language alone: no reference to measure by."""
+    english, french = pair
+    same = key_words(english) == key_words(french)
+    return not same and not_in(english, "en") is None and not_in(french, "fr") is None
+
+
+class Said(NamedTuple):
+    lines: Sequence[str]
+    note: str = ""
+    seconds: float | None = None  # where it is not the time of this call
 
 
 class Record:
@@ -85,12 +107,19 @@ class Record:
         self.known |= values
         self.path.write_text(json.dumps(self.known, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
-    def system(self, name: str, translations: Sequence[str], references: Sequence[str], **costs: Any) -> None:
+    def system(self, name: str, references: Sequence[str], make: Callable[[], Said], **costs: Any) -> None:
+        """Measure a system, unless it is known."""
+        systems = self.known.get("systems", {})
+        if name in systems:
+            return
+        begun = time.process_time()
+        said = make()
         metric = Bleu()
-        score = metric.score(metric.stats(translations, references))
+        score = metric.score(metric.stats(said.lines, references))
         print(f"{name}: {score}", flush=True)
-        row = {"bleu": score.score, "signature": score.signature, **costs}
-        self.put(systems=self.known.get("systems", {}) | {name: row})
+        seconds = time.process_time() - begun if said.seconds is None else said.seconds
+        row = {"bleu": score.score, "signature": score.signature, "note": said.note, "translating": seconds, **costs}
+        self.put(systems=systems | {name: row})
 
 
 def say(line: str) -> None:
@@ -102,11 +131,12 @@ def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBase
     words, untuned, phrases = work / "words.json.gz", work / "untuned.npz", work / "phrases.npz"
     spent = Record(work / "cost.json")
     if "words" not in spent.known:
+        train = texts.train()
         clock = [time.process_time()]
-        say(f"aligning {len(texts.train):,} pairs")
-        numbered = NumberedPairs.of(texts.train)
+        say(f"aligning {len(train):,} pairs")
+        numbered = NumberedPairs.of(train)
         both = hmm.train_both_on(numbered)
-        targets = [target for _, target in texts.train]
+        targets = [target for _, target in train]
         clock.append(time.process_time())
         made = PhraseBased.of_links(numbered, list(both.align_each(numbered, JOIN)), targets, config, say)
         made.save(untuned)
@@ -116,7 +146,9 @@ def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBase
         WordBased(lexicon, language, made.writing, WordBasedConfig()).save(words)
         clock.append(time.process_time())
         steps = ("aligning", "phrases", "words")
-        spent.put(**{step: end - start for step, start, end in zip(steps, clock, clock[1:], strict=False)})
+        spent.put(
+            pairs=len(train), **{step: end - start for step, start, end in zip(steps, clock, clock[1:], strict=False)}
+        )
     if "tuning" not in spent.known:
         begun = time.process_time()
         made = replace(PhraseBased.load(untuned), config=config)
@@ -136,7 +168,7 @@ def proposals(
     sources = [source for source, _ in pairs]
     own = [phrases.candidates(source, size) for source in sources]
     texts = [[phrases.write(source, one) for one in found] for source, found in zip(sources, own, strict=True)]
-    others = neural.translate(sources, nbest=NEURAL_BEST, **AS_LINES)
+    others = neural.translate(sources, beam=NEURAL_BEST, nbest=NEURAL_BEST, **AS_LINES)
     pools = [[*some, *(one.text for one in other.candidates)] for some, other in zip(texts, others, strict=True)]
     asked = [(source, text) for source, pool in zip(sources, pools, strict=True) for text in pool]
     scores = iter([one.log_prob for one in neural.scores(asked)])
@@ -154,63 +186,52 @@ def proposals(
 
 def measure(texts: Texts, work: Path, given: argparse.Namespace) -> None:
     record = Record(work / "record.json")
+    settings = {name: getattr(given, name) for name in ("pairs", "dev", "test", "rounds", "nbest")}
+    if record.known.setdefault("settings", settings) != settings:
+        raise SystemExit(f"{work} was begun with {record.known['settings']}; give another --work for {settings}")
     words, phrases, cost = learn(texts, work, PhraseBasedConfig(rounds=given.rounds, dev_sentences=given.dev))
     test = texts.test[: given.test]
     sources, references = [source for source, _ in test], [target for _, target in test]
-    sizes = {"train": len(texts.train), "dev": given.dev, "test": len(test), "phrase pairs": len(phrases.table)}
+    sizes = {"train": cost["pairs"], "dev": given.dev, "test": len(test), "phrase pairs": len(phrases.table)}
     record.put(sizes=sizes, cost=cost, nbest=given.nbest, neural=NEURAL[given.text])
-
-    begun = time.process_time()
-    by_rules = translate_all(sources)
-    read = sum(line is not None for line in by_rules)
-    record.system(
-        "rules",
-        [line or "" for line in by_rules],
-        references,
-        translating=time.process_time() - begun,
-        note=f"read {read:,} of {len(test):,}; the others are empty lines",
-    )
-
-    begun = time.process_time()
-    record.system(
-        "word-based (IBM, HMM)",
-        words.translate(sources),
-        references,
-        learning=cost["aligning"] + cost["words"],
-        translating=time.process_time() - begun,
-    )
-
-    begun = time.process_time()
-    said = phrases.translate(sources)
-    learning = cost["aligning"] + cost["phrases"] + cost["tuning"]
-    record.system("phrase-based", said, references, learning=learning, translating=time.process_time() - begun)
-    record.system(
-        "hybrid: rules, else phrases",
-        [a or b for a, b in zip(by_rules, said, strict=True)],
-        references,
-        note="no weights to tune",
-    )
-
+    by_rules = cache(lambda: translate_all(sources))
+    by_phrases = cache(lambda: phrases.translate(sources))
     neural = Translator.load(NEURAL[given.text], "cpu")
-    begun = time.process_time()
-    lines = [one.text for one in neural.translate(sources, **AS_LINES)]
+
+    def rules() -> Said:
+        read = sum(line is not None for line in by_rules())
+        return Said([line or "" for line in by_rules()], f"read {read:,} of {len(test):,}; the others are empty lines")
+
+    def rules_else_phrases() -> Said:
+        return Said([a or b for a, b in zip(by_rules(), by_phrases(), strict=True)], "no weights to tune")
+
+    record.system("rules", references, rules)
+    learning = cost["aligning"] + cost["words"]
+    record.system("word-based (IBM, HMM)", references, lambda: Said(words.translate(sources)), learning=learning)
+    learning = cost["aligning"] + cost["phrases"] + cost["tuning"]
+    record.system("phrase-based", references, lambda: Said(by_phrases()), learning=learning)
+    record.system("hybrid: rules, else phrases", references, rules_else_phrases, translating=None)
     record.system(
-        f"neural: {NEURAL[given.text]} of the box", lines, references, translating=time.process_time() - begun
+        f"neural: {NEURAL[given.text]} of the box",
+        references,
+        lambda: Said([one.text for one in neural.translate(sources, **AS_LINES)]),
     )
 
     dev = texts.dev[: given.dev]
-    names = ("hybrid: phrases, judged by the neural model too", "hybrid: proposals of both, judged by both")
-    begun = time.process_time()
-    learning_from, asked = (proposals(some, phrases, neural, given.nbest) for some in (dev, test))
-    for name, held_out, found in zip(names, learning_from, asked, strict=True):
-        weights = learn_reranking(held_out, [target for _, target in dev])
-        record.system(
-            name,
-            [one.best(weights) for one in found],
-            references,
-            translating=time.process_time() - begun,
-            note=f"weight of the neural log-probability {weights[-1 if len(weights) > 3 else 0]:.2f} of 1",
-        )
+
+    @cache
+    def found() -> tuple[list[tuple[list[Proposals], list[Proposals]]], float]:
+        begun = time.process_time()
+        return [proposals(some, phrases, neural, given.nbest) for some in (dev, test)], time.process_time() - begun
+
+    def reranked(kind: int) -> Said:
+        for_dev, for_test = (both[kind] for both in found()[0])
+        weights = learn_reranking(for_dev, [target for _, target in dev])
+        note = f"weight of the neural log-probability {weights[-1 if len(weights) > 3 else 0]:.2f} of 1"
+        return Said([one.best(weights) for one in for_test], note, found()[1])
+
+    record.system("hybrid: phrases, judged by the neural model too", references, lambda: reranked(0))
+    record.system("hybrid: proposals of both, judged by both", references, lambda: reranked(1))
 
 
 # ------------------------------------------------------------------------------------------------ the page

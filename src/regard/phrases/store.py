@@ -72,7 +72,8 @@ def _made(kind: type[Stored], found: dict[str, Any], place: str) -> Stored:
     values = {}
     for one in fields(kind):
         hint, name = hints[one.name], place + one.name
-        values[one.name] = _made(hint, found, f"{name}.") if is_dataclass(hint) else _of_type(hint, found[name])
+        part = isinstance(hint, type) and is_dataclass(hint)
+        values[one.name] = _made(hint, found, f"{name}.") if part else _of_type(hint, found[name])
     return kind(**values)
 
 
