@@ -47,6 +47,7 @@ from regard.data.corpus import PairFiles, read_pairs
 from regard.data.epochs import encode_epoch
 from regard.data.splits import find_splits
 from regard.data.text_files import read_lines
+from regard.decode.token_lexicon import LexiconConfig
 from regard.files import write_atomically
 from regard.metrics.bleu import Bleu
 from regard.metrics.significance import bootstrap
@@ -54,6 +55,7 @@ from regard.training.evaluate import HeldOut
 from regard.training.material import learn_text
 
 RESULTS = "results.json"
+ALIGNED = 50_000  # pairs that the lexicon of PosUnk is learnt from: two minutes of one core
 STOPPING = 40  # seconds before the end at which trainings are told to save and stop
 LATEST = 45  # seconds before that at which nothing new begins
 TINY = {"train": 1500, "dev": 20, "test": 20, "newstest2014": 20}  # lines
@@ -109,7 +111,7 @@ def keep(path: Path, found: Any) -> None:
 def align(setting: Setting) -> None:
     """The lexicon that replaces unknown words, where `regard.compare` looks for it."""
     run = run_of("deep-att", MEMBERS[0], setting)
-    learn_lexicon_of(run.recipe.data, run.folder, setting.runs / "lexicon")
+    learn_lexicon_of(run.recipe.data, run.folder, setting.runs / "lexicon", LexiconConfig(pairs=ALIGNED))
 
 
 def measure(setting: Setting, entrant: Entrant) -> None:
@@ -233,7 +235,7 @@ class Board:
         while True:
             self.read_ended()
             left = [job for job in self.jobs if not job.done and job.name not in self.failed]
-            if not left:
+            if not left and not self.running:
                 return not self.failed
             if time.monotonic() > self.end:
                 self.stop()

@@ -46,9 +46,12 @@ class Kind:
     tiny: TextConfig = field(default_factory=lambda: TextConfig(vocab_size=400))
 
 
+LONGEST = 126  # tokens, so that sentences with their ends fit into rows of 128
 KINDS = {
-    "pieces": Kind(TextConfig("bpe", 16_000), 128, 16_384, (26, 29)),
-    "words": Kind(TextConfig("word", 30_000, joint=False), 128, 16_384, (23, 25), TextConfig("word", 300, joint=False)),
+    "pieces": Kind(TextConfig("bpe", 16_000), LONGEST, 16_384, (26, 29)),
+    "words": Kind(
+        TextConfig("word", 30_000, joint=False), LONGEST, 16_384, (23, 25), TextConfig("word", 300, joint=False)
+    ),
     "characters": Kind(TextConfig("character", 512), 512, 32_768, (115, 130), TextConfig("character", 400)),
 }
 

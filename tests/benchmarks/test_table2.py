@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -131,3 +133,17 @@ def test_results_may_come_from_another_machine(script: ModuleType, setting: Any,
     script.keep(tmp_path / "en-fr" / "1e+15" / "moe.seed1" / script.SCORES, newer)
     assert newer in script.known_results(tmp_path)
     assert copied not in script.known_results(tmp_path)
+
+
+def test_the_last_job_is_waited_for(script: ModuleType, setting: Any, tmp_path: Path) -> None:
+    """What a process makes is there before the process has ended; only then are the results written."""
+    board = script.Board(setting, [], 1, time.monotonic() + 60)
+    made = tmp_path / "made"
+    made.touch()
+    job = script.Job("align", made)
+    board.jobs = [job]
+    process = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(0.3)"])
+    board.running = {"align": (process, time.monotonic(), job)}
+    assert board.go()
+    assert process.returncode == 0
+    assert (setting.out / script.RESULTS).exists()

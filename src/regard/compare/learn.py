@@ -26,7 +26,7 @@ from regard.compare.entrants import TrainingRun
 from regard.data.config import DataConfig
 from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
-from regard.decode.token_lexicon import learn_lexicon
+from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
 from regard.errors import InputError, RegardError, RunError
 from regard.files import write_atomically
 from regard.phrases.phrase_based import PhraseBased, PhraseBasedConfig
@@ -81,8 +81,8 @@ def learn_phrases(data: DataConfig, folder: Path) -> LearningCost:
     return _learnt(folder, data, lambda: in_new_process(_measured, _phrase_based, data, folder))
 
 
-def learn_lexicon_of(data: DataConfig, run: Path, folder: Path) -> LearningCost:
-    return _learnt(folder, data, lambda: in_new_process(_measured, _token_lexicon, data, run, folder))
+def learn_lexicon_of(data: DataConfig, run: Path, folder: Path, config: LexiconConfig | None = None) -> LearningCost:
+    return _learnt(folder, data, lambda: in_new_process(_measured, _token_lexicon, data, run, folder, config))
 
 
 def _learnt(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -> LearningCost:
@@ -173,8 +173,8 @@ def _phrase_based(data: DataConfig, folder: Path) -> None:
     translator.save(folder / PHRASES)
 
 
-def _token_lexicon(data: DataConfig, run: Path, folder: Path) -> None:
-    lexicon = learn_lexicon(find_splits(data).training_pairs(), Tokenizer.load(run / "tokenizer.json"))
+def _token_lexicon(data: DataConfig, run: Path, folder: Path, config: LexiconConfig | None) -> None:
+    lexicon = learn_lexicon(find_splits(data).training_pairs(), Tokenizer.load(run / "tokenizer.json"), config)
     folder.mkdir(parents=True, exist_ok=True)
     lexicon.save(folder)
 
