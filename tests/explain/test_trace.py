@@ -58,6 +58,7 @@ def sharp(name: str) -> Model:
         for part, output in model.named_modules():
             if part.endswith("output") and isinstance(output, torch.nn.Linear) and len(output.weight) == V:
                 output.weight[EOS] = 0
+    model.max_positions = 12  # tokens of a translation: enough for the beam to change places often
     return model
 
 
