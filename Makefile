@@ -49,15 +49,15 @@ demo: install
 	$(BIN)/regard demo
 
 test: install-dev  # a file's tests go to one worker, so what they share is made once
-	$(BIN)/python -m pytest $(WORKERS)
+	$(BIN)/python -m pytest $(WORKERS) --durations=10
 
 test-long: install-dev
 	$(BIN)/python -m pytest $(WORKERS) -m long
 
-test-browser: install-dev
+test-browser: install-dev  # each worker has a server and a browser, so any test can go to any of them
 	@test -x $${REGARD_CHROMIUM:-/usr/bin/chromium} || { echo "chromium is missing: apt-get install chromium, or name another: \
 	  make test-browser REGARD_CHROMIUM=/path/to/chromium" >&2; exit 2; }
-	$(BIN)/python -m pytest $(WORKERS) tests/browser -m browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=5 tests/browser -m browser
 
 test-course: install-dev
 	$(BIN)/python -m pytest -n 2 -m course --durations=0 tests/test_course_pages.py

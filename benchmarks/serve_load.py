@@ -11,7 +11,9 @@ changed answer is counted, as is every status that is not 200.
 "engine" is that computation: `translate` of all the sentences in one list, before the load and again after it, because
 the speed of a shared machine changes. "one at a time" is one client of the same server. Server, clients and engine use
 the same cores; the engine waits while the server works. "CPU" is processor time by what the kernel counts for the
-process, which a busy machine hardly changes. Memory is the resident size of the server.
+process, which a busy machine hardly changes. Memory is the resident size of the server, every five seconds from the
+end of that load on. With MALLOC_ARENA_MAX=16 in the environment the server's threads have heaps of their own, as glibc
+gives them to two cores; without it they have one (serve/memory.py).
 """
 
 from __future__ import annotations
@@ -228,7 +230,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--alone", type=float, default=10.0, help="seconds of one client alone")
-    parser.add_argument("--requests", type=int, default=10_000, help="requests between the two looks at the memory")
+    parser.add_argument("--requests", type=int, default=10_000, help="further requests, for the memory")
     parser.add_argument("--sentences", type=int, default=3000, help="lines of the file, at most")
     parser.add_argument("--url", default="", help="a server that runs; default: start one")
     parser.add_argument("--flags", default="", help="of regard serve, such as '--workers 2'")
@@ -245,12 +247,12 @@ def main() -> None:
         asyncio.run(ready(url, questions))
         alone, alone_counts = served_rate(url, questions, 1, given.alone, pid)
         served, counts = served_rate(url, questions, given.clients, given.seconds, pid)
-        before, more = usage(pid).memory if pid else 0.0, Counts()
+        sizes, more = [usage(pid).memory if pid else 0.0], Counts()
         while more.answers < given.requests:
             _, some = served_rate(url, questions, given.clients, 5.0, pid)
             more.add(some)
-            print(f"{more.answers} requests: {usage(pid).memory if pid else 0:.0f} MB", file=sys.stderr, flush=True)
-        after = usage(pid).memory if pid else 0.0
+            sizes.append(usage(pid).memory if pid else 0.0)
+            print(f"{more.answers} requests: {sizes[-1]:.0f} MB", file=sys.stderr, flush=True)
     finally:
         if server:
             server.send_signal(signal.SIGTERM)
@@ -272,7 +274,8 @@ def main() -> None:
     share = engine.cpu / max(served.cpu, 1e-9)
     print(f"served / engine: {served.per_second / engine.per_second:.2f} (by CPU time: {share:.2f})")
     print(f"served / one at a time: {served.per_second / alone.per_second:.1f}")
-    print(f"memory over {more.answers} further requests ({more.bad} bad): {before:.0f} MB, then {after:.0f} MB")
+    print(f"memory before {more.answers} further requests ({more.bad} bad): {sizes[0]:.0f} MB", end="; ")
+    print(f"during them {min(sizes):.0f} to {max(sizes):.0f} MB, after them {sizes[-1]:.0f} MB")
     if alone_counts.bad + counts.bad + more.bad:
         raise SystemExit("not every answer was right")
 
