@@ -34,8 +34,9 @@ def head(path: Path, count: int) -> list[str]:
 def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
     """`grammar` pairs of the grammar, and about `part` pairs of each Europarl corpus."""
     examples = generate(grammar)["train"].examples
-    write(out / "grammar.en", [example.src for example in examples])
-    write(out / "grammar.fr", [example.tgt for example in examples])
+    sentences = {"en": [example.src for example in examples], "fr": [example.tgt for example in examples]}
+    for language, lines in sentences.items():
+        write(out / f"grammar.{language}", lines)
     for other in LANGUAGES:
         source = data / f"en-{other}"
         if (source / "train.en").is_file():
@@ -45,7 +46,9 @@ def write_texts(data: Path, out: Path, grammar: int, part: int) -> None:
                     some = [line.rstrip("\n") for i, line in enumerate(file) if i // BLOCK % every == 0]
                 write(out / f"part.en-{other}.{language}", some)
                 everyday = data / f"tatoeba-en-{other}" / f"train.{language}"
-                write(out / f"words.en-{other}.{language}", [*(read(everyday) if everyday.is_file() else []), *some])
+                # A word of the grammar that no other text has ("mare") is known too, and no slip of another ("made").
+                known = [*(read(everyday) if everyday.is_file() else []), *some]
+                write(out / f"words.en-{other}.{language}", known + (sentences[language] if other == "fr" else []))
     dev: dict[str, list[str]] = {"en": [], "fr": []}
     for name, count in DEV:
         if all((data / f"{name}.{language}").is_file() for language in dev):

@@ -57,6 +57,13 @@ def test_german_nouns_must_be_seen_twice() -> None:
     assert "Hundehütte" in KnownWords.learn(pairs, "en").words
 
 
+def test_a_german_noun_that_is_seldom_written_small_has_its_capital() -> None:
+    pairs = [("Wir haben Zeit und essen.", "We have time and eat.")] * 21 + [("hast du zeit?", "have you time?")]
+    known = KnownWords.learn(pairs, "de")
+    assert [known.with_its_capital(word) for word in ("zeit", "essen", "hast")] == ["Zeit", "essen", "hast"]
+    assert KnownWords.learn(pairs[1:], "de").with_its_capital("zeit") == "zeit"
+
+
 def test_the_beginning_of_a_sentence_needs_more(known: KnownWords) -> None:
     assert known.is_name("Baker", at_start=False)
     assert not known.is_name("Baker", at_start=True)

@@ -27,7 +27,7 @@ from regard.text.glossary import Glossary, TermMatch
 from regard.text.initial import with_small_initial
 from regard.text.known_words import KnownWords
 from regard.text.localise import localised
-from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt
+from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt, with_known_capitals
 from regard.text.protect import Protected, protected_spans
 from regard.text.slots import SLOTS, SlotTexts
 
@@ -207,8 +207,10 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
     read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None, spelt)
     rest = "".join(character for character in read if character not in SLOTS)
     loud = options.mend and in_capitals(rest)
-    if loud or (options.mend and in_title_case(rest, reader.source, reader.known)):
-        read = in_small(read)
+    small = loud or (options.mend and in_title_case(rest, reader.source, reader.known))
+    read = in_small(read) if small else read
+    if options.mend and reader.known and (small or not any(map(str.isupper, rest))):
+        read = with_known_capitals(read, reader.known, reader.source or "en")
     return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
 
 

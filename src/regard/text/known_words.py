@@ -29,6 +29,7 @@ from regard.text.stems import has_known_stem
 FIRST_LINE = "# regard: known words 2"
 FIRST_LINE_WITHOUT_ORDER = "# regard: known words 1"
 OFTEN = 50  # pairs with a name, from which on a model copies it reliably
+SELDOM = 20  # times as often with a capital: a noun that is written small by mistake
 MOSTLY = 0.5  # of the pairs with a word, the share whose target has it as it is: a name from here on
 SEEN_AS_NAME = 3  # pairs that make a name of a word that is ordinary in small letters
 
@@ -37,6 +38,10 @@ Knowledge = Literal["ordinary", "translated", "copied", "rare", "unknown"]
 LETTERS_AT_START, FREQUENT_AT_START, TANGLED_AT_START, SHORT_AT_START = 5, 1_000, 5_000, 100
 LETTERS_OF_NOUN = 6  # of a misspelt one with a capital, since names have one too
 ENDINGS = ("s", "es")  # of forms that are known when the word is: Germans
+
+
+def with_capital(word: str) -> str:
+    return word[:1].upper() + word[1:]
 
 
 class KnownWords:
@@ -77,10 +82,14 @@ class KnownWords:
                     seen, kept = (first, kept_first) if word.at_start else (within, kept_within)
                     seen[form] += 1
                     kept[form] += form in targets
+        fewest = 1
+        if language in CAPITALISED_NOUNS:
+            # An unknown noun is no name by itself (`names.py`), and those seen once, most of them compounds, would be
+            # half of the list. One that somebody wrote small once in a while has its capital nevertheless.
+            fewest = 2
+            for form in [form for form in small if small[form] * SELDOM < within[with_capital(form)]]:
+                del small[form]
         words, copied, rare = set(small), set[str](), set[str]()
-        # Where nouns have capitals an unknown one is no name by itself (`names.py`); those seen once, most of them
-        # compounds, would be half of the list.
-        fewest = 2 if language in CAPITALISED_NOUNS else 1
         for form in within.keys() | first.keys():
             ordinary = form.lower() in small
             # At the beginning of a sentence any word has a capital: only one that is never small counts there.
@@ -130,6 +139,15 @@ class KnownWords:
                 if small[: -len(ending)] in self.words:
                     return "ordinary"
         return "unknown"
+
+    def with_its_capital(self, word: str) -> str:
+        """A word in small letters as it is written otherwise.
+
+        >>> [KnownWords(["Haus", "grün"], ["Tom"]).with_its_capital(word) for word in ("haus", "grün", "tom", "xyz")]
+        ['Haus', 'grün', 'Tom', 'xyz']
+        """
+        other = with_capital(word)
+        return other if word not in self.words and (other in self.words or other in self.copied) else word
 
     def is_name(self, word: str, at_start: bool, language: str = "en") -> bool:
         """Whether the model has no business translating it; `at_start`: it begins a sentence, where any word has a

@@ -2,10 +2,12 @@
 
     LINES IN CAPITALS      read in small letters, translated in capitals
     Lines In Title Case    read in small letters
+    lines in small letters are read with the capitals of the words that are known with one alone: paris, das haus
     A lnie with slips.     A line with slips: a word that is none is read as the only known word that it can be
 
 A vocabulary learnt from ordinary text spells capitals letter by letter, which a small model translates badly. In small
-letters, names and words cannot be distinguished, and a model that has learnt to read them (`data.lower`) loses least.
+letters, names and words cannot be distinguished but for those that are known, and a model that has learnt to read them
+(`data.lower`) loses least.
 It is optional ([decode] mend), and not for a model that was trained on capitals. `decode/prepare.py` applies it.
 """
 
@@ -22,6 +24,7 @@ Change = tuple[int, int, str]  # a span of a text, and what is read there
 
 FEWEST_LETTERS = 4  # of a line in capitals; one with fewer may be a name: USA, BBC
 FEWEST_WORDS = 4  # of a line in title case; one with fewer may be names: Mary Ann Smith
+FULL_STOPS = (".", "!", "?", "…")
 SHORT = 3  # letters of words that titles may leave small: of, the
 CAPITALISED = 0.75  # of the words of a title, more than this share
 
@@ -44,22 +47,28 @@ def in_capitals(line: str) -> bool:
 
 def in_title_case(line: str, language: str | None = None, known: KnownWords | None = None) -> bool:
     """Whether words have a capital that would have none otherwise. German nouns always have one; so there two words
-    beside the first must be known in small letters.
+    beside the first must be known in small letters. A line of two or three words may be a name; it must be a sentence
+    with a full stop, of known words, one of them known in small letters.
 
     >>> [in_title_case(line) for line in ("The Cat Is Back on His Mat", "Tom met John Smith.", "Mary Ann Smith")]
     [True, False, False]
     >>> known = KnownWords(["Tag", "Frau", "Berg", "guten", "ist", "hier"])
-    >>> [in_title_case(line, "de", known) for line in ("Guten Tag Frau Berg", "Frau Berg Ist Hier")]
-    [False, True]
+    >>> [in_title_case(line, "de", known) for line in ("Guten Tag Frau Berg", "Frau Berg Ist Hier", "Es Ist Hier.")]
+    [False, True, True]
     """
     words = WORD.findall(line)
     capitalised = [word for word in words if word[0].isupper()]
     long_ones_are = all(word[0].isupper() for word in words if len(word) > SHORT)
-    if len(words) < FEWEST_WORDS or not long_ones_are or len(capitalised) <= CAPITALISED * len(words):
+    if not long_ones_are or len(capitalised) <= CAPITALISED * len(words):
         return False
-    if language not in CAPITALISED_NOUNS:
+    short = len(words) < FEWEST_WORDS
+    if not short and language not in CAPITALISED_NOUNS:
         return True
-    return known is not None and sum(known.knowledge(word) == "ordinary" for word in capitalised[1:]) >= 2
+    knowledge = [known.knowledge(word) for word in capitalised[1:]] if known else []
+    ordinary, nouns = knowledge.count("ordinary"), language in CAPITALISED_NOUNS
+    if short and ("unknown" in knowledge or not line.rstrip().endswith(FULL_STOPS)):
+        return False
+    return ordinary >= (2 if nouns else 1)
 
 
 def in_small(line: str) -> str:
@@ -74,6 +83,20 @@ def in_small(line: str) -> str:
         return _each(str.upper, found[0]) if begins else found[0]
 
     return BETWEEN_WORDS.sub(capitalised, _each(str.lower, line))
+
+
+def with_known_capitals(text: str, known: KnownWords, language: str = "en") -> str:
+    """A text whose capitals say nothing, with those of words that are known with one alone. As many characters as
+    before.
+
+    >>> with_known_capitals("das haus ist in paris", KnownWords(["das", "Haus", "ist", "in", "Paris"]), "de")
+    'das Haus ist in Paris'
+    """
+    read = list(text)
+    for start, end, _ in cased_words(text, language=language):
+        if (new := known.with_its_capital(text[start:end])) != text[start:end] and len(new) == end - start:
+            read[start] = new[0]
+    return "".join(read)
 
 
 def respelt(sentence: str, taken: Sequence[Span], known: KnownWords, language: str = "en") -> list[Change]:
