@@ -22,7 +22,7 @@ from regard.data.config import DataConfig
 from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
 from regard.data.filters import Numbered
 from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
-from regard.text.mend import in_small
+from regard.text.mend import FIRST_LETTER, in_small
 from regard.text.slots import SLOT
 
 Pair = tuple[str, str]
@@ -34,7 +34,12 @@ NEIGHBOURS = 0.5  # chance that these follow each other in the corpus, as the se
 
 
 def in_title_case(text: str) -> str:
-    return WORD.sub(lambda word: word[0][:1].upper() + word[0][1:].lower(), text)
+    """The first letter of each word is a capital, also behind a quotation mark or an opening mark.
+
+    >>> in_title_case("¿dónde está «el gato»?")
+    '¿Dónde Está «El Gato»?'
+    """
+    return WORD.sub(lambda word: FIRST_LETTER.sub(lambda first: first[0].upper(), word[0].lower(), count=1), text)
 
 
 CASES: tuple[Callable[[str], str], ...] = (str.lower, str.upper, in_title_case)
