@@ -30,6 +30,14 @@ TITLES = frozenset(
 )
 
 
+def with_capital(word: str) -> str:
+    """
+    >>> with_capital("été"), with_capital("iPhone")
+    ('Été', 'IPhone')
+    """
+    return word[:1].upper() + word[1:]
+
+
 class CasedWord(NamedTuple):
     start: int
     end: int

@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple
 import regex
 
 from regard.errors import InputError
+from regard.text.capitals import with_capital
 from regard.text.fidelity import occurs
 from regard.text.inflection import bases, plurals, without_possessive
 from regard.text.normalize import nfc
@@ -273,7 +274,7 @@ def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[s
     if len(letters) > 1 and all(c.isupper() for c in letters):
         return tuple(form.upper() for form in forms)
     if letters and letters[0].isupper():
-        large = [form[:1].upper() + form[1:] for form in forms]
+        large = [with_capital(form) for form in forms]
         return tuple(dict.fromkeys([*forms, *large] if first else large))
     return tuple(forms)
 
@@ -292,7 +293,7 @@ def located_terms(wanted: Sequence[Sequence[str]], translation: str, taken: Iter
         free[start:end] = bytes(end - start)
     for i in sorted(range(len(wanted)), key=lambda i: -max(map(len, wanted[i]), default=0)):  # the longest first
         for form in wanted[i]:
-            large = form[:1].upper() + form[1:]
+            large = with_capital(form)
             at_first = (span for span in occurs(large, "term", translation) if span[0] == first)
             spans = [*occurs(form, "term", translation), *at_first]
             places[i] = next((span for span in spans if all(free[slice(*span)])), None)

@@ -22,7 +22,7 @@ from typing import Literal
 
 from regard.errors import InputError
 from regard.files import write_atomically
-from regard.text.capitals import CAPITALISED_NOUNS, WORD, cased_words
+from regard.text.capitals import CAPITALISED_NOUNS, WORD, cased_words, with_capital
 from regard.text.misspelt import is_tangled, likely, meant, run_together, says_last_letter_twice, without_accents
 from regard.text.stems import has_known_stem
 
@@ -38,10 +38,6 @@ Knowledge = Literal["ordinary", "translated", "copied", "rare", "unknown"]
 LETTERS_AT_START, FREQUENT_AT_START, TANGLED_AT_START, SHORT_AT_START = 5, 1_000, 5_000, 100
 LETTERS_OF_NOUN = 6  # of a misspelt one with a capital, since names have one too
 ENDINGS = ("s", "es")  # of forms that are known when the word is: Germans
-
-
-def with_capital(word: str) -> str:
-    return word[:1].upper() + word[1:]
 
 
 class KnownWords:
@@ -189,10 +185,10 @@ class KnownWords:
         if has_known_stem(small, self.words, language):
             return None
         if (accented := self._accented.get(small)) and (word.islower() or (capitalised and at_start)):
-            return accented if word.islower() else accented[:1].upper() + accented[1:]
+            return accented if word.islower() else with_capital(accented)
         if capitalised and at_start:
             found = likely(small, self.ranks) if self._is_slip_at_start(word) else None
-            return found and found[:1].upper() + found[1:]
+            return found and with_capital(found)
         nouns = language in CAPITALISED_NOUNS
         if not word.islower() and not (capitalised and nouns and len(word) >= LETTERS_OF_NOUN):
             return None
