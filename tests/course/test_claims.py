@@ -134,7 +134,9 @@ def test_bleu_does_not_know_what_a_word_means(tmp_path: Path) -> None:
 
 def test_printed_figures_are_judged_by_what_is_computed() -> None:
     assert printed_figures.compared([0.7, 0.3], [0.66, 0.34], 1, "it").verdict == SHOWN
-    assert printed_figures.compared([0.66], [0.665001], 2, "it").verdict == "the notes are wrong: it = 0.665, not 0.66"
+    assert printed_figures.compared([0.66], [0.6651], 2, "it").verdict == "rounded: it = 0.665, printed 0.66"
+    assert printed_figures.compared([0.66], [0.6701], 2, "it").verdict == "the notes are wrong: it = 0.67, not 0.66"
+    assert printed_figures.compared([4], [5], 0, "it").verdict == "the notes are wrong: it = 5, not 4"  # a count
     assert judge(False) == NOT_SHOWN
 
 
@@ -192,7 +194,17 @@ def test_the_notes_figures(tmp_path: Path) -> None:
     assert verdicts["notes-additive"].startswith("the notes are wrong: tanh(W₁h + W₂s) = 0.149, 0.74, not")
     assert verdicts["notes-bigrams"].endswith("= 0, 5, not 1, 5")
     assert verdicts["notes-trigrams"].endswith("= 2, 3, 0.65, not 1, 3, 0.51")
+    assert verdicts["notes-softmax-exercise"].startswith("rounded: softmax(2, 1, 0) = 0.665, 0.245, 0.09, printed")
     assert verdicts["notes-retrieval"] == verdicts["notes-filter"] == SHOWN
+
+
+def test_a_row_printed_as_one_and_three_zeros_needs_the_gap_that_is_named(tmp_path: Path) -> None:
+    """Checked by the softmax itself: with the gap named all four round as printed, with a tenth less they do not."""
+    remark = printed_figures.test_filter(ExperimentSetup(tmp_path)).remark
+    named = float(remark.partition("a first score that is ")[2].split()[0])
+    for gap, printed in ((named, "1.00 0.00 0.00 0.00"), (named - 0.1, "0.99 0.00 0.00 0.00")):
+        weights = torch.tensor([gap, 0.0, 0.0, 0.0]).softmax(0).tolist()
+        assert " ".join(f"{weight:.2f}" for weight in weights) == printed
 
 
 # ------------------------------------------------------------------------------------------------ running

@@ -31,10 +31,10 @@ def claims(
 ) -> None:
     """Test what the course notes claim by small experiments.
 
-    They run on the embedded corpus. Each claim has an experiment, a figure and a verdict: shown, not shown, or that the
-    notes are wrong. What counts as shown is fixed before anything is measured. Experiments train small models, a few
-    minutes of one core each. Finished experiments are kept, and interrupted ones continue when the same command is
-    given again. The report is printed and written as report.md and report.html.
+    They run on the embedded corpus. Each claim has an experiment, a figure and a verdict: shown, not shown, or, of a
+    printed figure, rounded or wrong. What counts as shown is fixed before anything is measured. Experiments train small
+    models, a few minutes of one core each. Finished experiments are kept, and interrupted ones continue when the same
+    command is given again. The report is printed and written as report.md and report.html.
 
     \b
       regard claims --list

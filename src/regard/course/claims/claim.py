@@ -5,6 +5,7 @@ The criterion for "shown" is part of the claim and is fixed before the experimen
     shown               the measurement meets the criterion with every seed
     not shown           it does not; that is no proof of the contrary
     the notes are wrong the notes' own formula does not give what they print
+    rounded             it does, but for the last digit printed
 """
 
 from __future__ import annotations
