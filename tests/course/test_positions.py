@@ -49,7 +49,7 @@ def test_which_requirements_each_way_keeps() -> None:
     kept = {name: [r.cells[name].holds for r in found.requirements] for name in found.requirements[0].cells}
     assert kept == {
         "count": [True, True, False, True, False],
-        "fraction": [True, False, False, True, False],
+        "fraction": [True, False, True, False, False],
         "binary": [True, True, False, True, True],
         "sinusoid": [True, True, True, True, True],
         "learned": [True, True, False, False, True],

@@ -4,7 +4,7 @@
 
     count      p in every dimension                              the notes' first attempt
     fraction   p / L in every dimension, p from 1 on             their second, 1/50 … 50/50
-    binary     the bits of p                                     their third: "a waste of space in the world of floats"
+    binary     the bits of p                                     their third: a float for each bit, 0 or 1 only
     sinusoid   sin(p ω_i), cos(p ω_i)                            their final choice (Vaswani et al. 2017)
     learned    a table of L vectors: randomly initialised, or a trained model's
     rotary     nothing is added; queries and keys are rotated by p ω_i (Su et al. 2021), so only products compare

@@ -47,7 +47,7 @@ def shares() -> NotesTable:
     rows = [(f"{p}/{LENGTH}", [p / LENGTH] * len(WORD), word) for p, word in zip(AT, WORDS, strict=True)]
     remark = (
         f"Never over 1, but the step depends on the length: 1/{LENGTH} = {1 / LENGTH:g} here, and 1/10 = 0.1 in a "
-        "sentence of 10 words. The notes' second requirement does not hold."
+        "sentence of 10 words. The notes' second and fourth requirements do not hold."
     )
     return NotesTable(f"p/{LENGTH} in every dimension", _sums(rows), remark)
 

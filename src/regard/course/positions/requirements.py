@@ -47,7 +47,7 @@ class RequirementCell:
 
 @dataclass(frozen=True)
 class Requirement:
-    """One of the notes' five requirements, in their words."""
+    """One of the notes' five requirements, in our words."""
 
     number: int
     words: str
@@ -125,7 +125,7 @@ def unique(encodings: dict[str, PositionEncoding], width: int, length: int) -> R
         f"{distinct:,} of the first {FAR // 10:,} stay different. Many frequencies make it so: with width 2, "
         f"positions {twin} apart differ by {narrow.min():.1g}"
     )
-    words = "unique encoding for each time-step"
+    words = "no two positions share a vector"
     return Requirement(1, words, f"smallest distance of two among {length}", cells, finding)
 
 
@@ -137,7 +137,7 @@ def consistent(encodings: dict[str, PositionEncoding], width: int, length: int) 
         change, next_to = float(np.abs(short - long).max()), np.diag(long, 1)
         span = f"{next_to.min():.3g}" + (f"–{next_to.max():.3g}" if np.ptp(next_to) > 1e-6 else "")
         cells[name] = RequirementCell(change <= 1e-9, f"{change:.3g} · {span}")
-    words = "distance between any two time-steps consistent across sentences with different lengths"
+    words = "two positions are as far apart in a short sentence as in a long one"
     measured = f"change of a distance between sentences of {length // 2} and {length} · distance of neighbours"
     finding = _depends_on_more_than_distance(width, length) if width % 2 else _depends_on_distance(width, length)
     return Requirement(2, words, measured, cells, finding)
@@ -174,13 +174,13 @@ def _depends_on_distance(width: int, length: int) -> str:
 
 
 def generalises(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
-    later = np.array([2 * length - 1, 100 * length])
+    later = np.array([2 * length - 1, 100 * length])  # of a sentence that ends with the second
     cells = {}
     for name, encoding in encodings.items():
         if encoding.table is not None and encoding.table <= later[0]:
             cells[name] = RequirementCell(False, f"none from {encoding.table} on")
             continue
-        largest = float(np.abs(encoding.vectors(later, length)).max())
+        largest = float(np.abs(encoding.vectors(later, later[1] + 1)).max())
         cells[name] = RequirementCell(largest <= 1 + 1e-9, f"{largest:,.0f}")
     sinusoids_of = encodings["sinusoid"].vectors
     seen, unseen = sinusoids_of(np.arange(length), length), sinusoids_of(np.arange(length, 2 * length), length)
@@ -192,20 +192,24 @@ def generalises(encodings: dict[str, PositionEncoding], length: int) -> Requirem
         f"of the positions {length} to {2 * length - 1} it has seen none, and they lie up to {furthest:.2g} from the "
         f"nearest it has seen, where neighbours are {neighbours:.2g} apart"
     )
-    words = "generalize to longer sentences without any efforts; values bounded"
+    words = "longer sentences than those seen have vectors too, and no number grows with them"
     return Requirement(3, words, f"largest number up to position {100 * length:,}", cells, finding)
 
 
 def deterministic(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
-    at = np.arange(length)
+    at = np.arange(length // 2)
     cells = {}
     for name, encoding in encodings.items():
-        once, again = encoding.samples or (encoding.vectors(at, length), encoding.vectors(at, length))
+        once, again = encoding.samples or (encoding.vectors(at, length // 2), encoding.vectors(at, length))
         change = float(np.abs(once - again).max())
         cells[name] = RequirementCell(change == 0, f"{change:.3g}")
-    finding = "holds: a formula without chance. A learned table depends on the run that learnt it"
-    words = "deterministic: every position has its own identifier independent of the sequence"
-    return Requirement(4, words, "largest difference of two initialisations", cells, finding)
+    finding = (
+        "holds: a formula of the position alone, without chance. A learned table depends on the run that learnt it, a "
+        "fraction on the sentence"
+    )
+    words = "a position's vector is fixed: no chance in it, and nothing of the sentence"
+    measured = f"largest difference of two initialisations, or of sentences of {length // 2} and {length}"
+    return Requirement(4, words, measured, cells, finding)
 
 
 def small(encodings: dict[str, PositionEncoding], length: int, norm: float, origin: str, width: int) -> Requirement:
@@ -221,7 +225,7 @@ def small(encodings: dict[str, PositionEncoding], length: int, norm: float, orig
         f"a word {norm:.3g} ({origin}). It is the √D that does it: without that factor a position would be "
         f"{sinusoid_norm / (norm / math.sqrt(width)):.2g} times as long as a word"
     )
-    words = "not too large (otherwise, we may lose semantics)"
+    words = "small beside the vector of a word, whose meaning it must not cover"
     return Requirement(5, words, "longest vector, a word's being 1", cells, finding)
 
 
