@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import os
 import re
 import shlex
 import tempfile
@@ -145,6 +146,7 @@ def run_lesson(page: Path) -> list[str]:
 
 
 if __name__ == "__main__":
+    os.environ.update(COLUMNS="100", NO_COLOR="1", REGARD_ENGINE="native")  # as the lessons were written
     for lesson in LESSONS:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             began = time.process_time()
