@@ -151,6 +151,14 @@ def test_a_whole_lab(translator: Translator) -> None:
     assert outcome(bundle, [PAIR]) == lab.plain
 
 
+def test_a_cut_is_a_cut_for_the_translations_too(translator: Translator) -> None:
+    bundle = translator.bundle
+    assert outcome(bundle, [PAIR]).sentences_right == 1  # from here on there may be a twin without hooks to search with
+    with cut(bundle.model, [head for head in heads_of(bundle.model) if head.kind == "cross"]):
+        assert outcome(bundle, [PAIR]).sentences_right < 1  # a decoder that reads nothing of the source
+    assert outcome(bundle, [PAIR]).sentences_right == 1
+
+
 def test_a_lab_that_there_is_not() -> None:
     with pytest.raises(InputError, match="pronoun and polysemy"):
         all_pairs("irony")  # type: ignore[arg-type]

@@ -7,7 +7,9 @@ import gc
 import torch
 
 from regard.batch import BOS, pad_sources
+from regard.explain.cutting import Head, cut
 from regard.models import for_search as module
+from regard.models.base import Model
 from regard.models.for_search import column_by_column, for_search
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.transformer import Transformer
@@ -43,6 +45,24 @@ def test_a_twin_is_made_again_after_training_that_torch_does_not_count() -> None
     assert other is not twin
     assert isinstance(other, Transformer)
     torch.testing.assert_close(other.output.weight, model.output.weight)
+
+
+def test_a_twin_is_made_again_for_other_hooks() -> None:
+    model = scattered(Transformer(SMALL, V, V, True))
+    src, mask = pad_sources([[5, 6, 7], [8]])
+
+    @torch.inference_mode()
+    def logits(of: Model) -> torch.Tensor:
+        return of.step(torch.tensor([BOS, 4]), of.start(of.encode(src, mask), room=4)).logits
+
+    whole = logits(for_search(model))
+    for head in (Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 0, 1)):
+        with cut(model, [head]):
+            without = logits(for_search(model))
+            close(without, logits(model))
+            assert for_search(model) is for_search(model)
+        assert not torch.allclose(without, whole, atol=1e-3)
+        close(logits(for_search(model)), whole)
 
 
 def test_a_model_is_not_kept_alive_by_its_twin() -> None:

@@ -181,7 +181,7 @@ CLAIMS = (
     ),
     Claim(
         "bleu-order",
-        "BLEU is sensitive to small changes in word order, even if those changes are acceptable.",
+        "BLEU falls when words change places, also where the new order is as good.",
         f"{len(ORDERS)} sentences whose words are put into another order that says the same.",
         "Every one of them loses at least 10 BLEU.",
         test_order,
