@@ -3,7 +3,7 @@
     PYTHONPATH=src python benchmarks/parallel_training.py
 
 The same number of tokens, in many short sentences or a few long ones, forward and backward, in float32. The claim
-`parallel-training` (regard claims) times one CPU thread, which computes nothing at once; this is the machine it is about.
+`parallel-training` (regard claims) times one thread of a CPU, which computes nothing at once.
 """
 
 from __future__ import annotations

@@ -5,30 +5,28 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
+from table2_setting import KINDS, Setting
 from table2_systems import (
-    KINDS,
     MODELS,
     ORDER,
     REWARD_SHARE,
     SCORES,
     SYSTEMS,
-    Setting,
     SizedModel,
     TableSystem,
+    expected_updates,
+    flops_per_token,
     folder_of,
+    made,
+    share_of,
 )
 
-from regard.models.base import Model
-from regard.models.table import ARCHITECTURES
 from regard.report.chart import HIGH, WIDE, Axis, Spot, plot, powers
 from regard.report.svg import svg
 from regard.report.table import Table
-from regard.training.cost import Cost
 
 PAIRS_OF = {"en-fr": 1_035_616, "en-de": 832_551}  # training pairs, for the plan
 BESIDE = 3.0  # runs side by side get so much more done than one after another: an estimate for the plan
@@ -49,21 +47,6 @@ Rows = Sequence[dict[str, Any]]
 
 
 # ------------------------------------------------------------------------------------------------ the plan
-
-
-@cache
-def made(name: str) -> Model:
-    """The model without memory for its weights, with as many words as its text may have."""
-    model = MODELS[name]
-    text = KINDS[model.kind].text
-    with torch.device("meta"):
-        return ARCHITECTURES[model.architecture].model(model.config(), text.vocab_size, text.vocab_size, text.joint)
-
-
-def flops_per_token(name: str) -> float:
-    """Operations of learning for a target token of a mean pair."""
-    source, target = KINDS[MODELS[name].kind].lengths
-    return Cost(made(name)).of_learning(source, target) / target
 
 
 def size_in_words(model: SizedModel) -> str:
@@ -107,12 +90,12 @@ def plan_table(setting: Setting, speeds: dict[str, float]) -> tuple[Table, float
             rows.append([name, str(seed or "all"), "", "", "", "", "", f"{seconds:,.0f}"])
         else:
             model = MODELS[name]
-            budget = setting.budget * (1 - REWARD_SHARE if name == "gnmt" else 1)
+            budget = share_of(name) * setting.budget
             tokens, speed = budget / flops_per_token(name), speeds.get(name, float(model.speed))
             epochs = tokens / (KINDS[model.kind].lengths[1] * PAIRS_OF.get(setting.pair, 1_000_000))
             seconds = tokens / speed + STARTING + TRANSLATING
             known = f"{speed:,.0f}{'' if name in speeds else ' ?'}"
-            updates = tokens / (0.9 * KINDS[model.kind].batch)
+            updates = expected_updates(name, setting.budget)
             rows.append(
                 [
                     *(name, str(seed), f"{budget:.2g}", f"{tokens / 1e6:,.0f} M", f"{epochs:.1f}", f"{updates:,.0f}"),

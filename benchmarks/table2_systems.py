@@ -14,46 +14,29 @@ Nothing is trained here; `table2.py` does that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
+
+import torch
+from table2_setting import KINDS, Setting
 
 from regard.compare.entrants import Entrant, NeuralSystem, TrainingRun
 from regard.compare.plan import SharedSettings, rewarded
 from regard.compare.published import PUBLISHED, PublishedSystem
-from regard.data.compressed import COMPRESSED
-from regard.data.config import DataConfig
+from regard.models.base import Model
 from regard.models.table import ARCHITECTURES, ModelConfig
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
-from regard.text.tokenizer import TextConfig
+from regard.training.cost import Cost
 
 REWARD_SHARE = 0.1  # of the budget of GNMT + RL
 REWARD_BATCH = 2048  # tokens; each sentence has 15 samples beside its reference
+WARM_UP = 0.1  # of the updates that a budget is worth
+FULL = 0.9  # of a batch's tokens are taken, at a mean
 SCHEDULE_STEPS = 1_000_000  # a schedule by budget is stretched over the operations, whatever this is
 MEMBERS = (1, 2)  # seeds of an ensemble
 SCORES = "scores.json"  # in the folder of an entrant that is done
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What a token is, for all models that share it: the text is encoded once."""
-
-    text: TextConfig
-    max_length: int  # tokens; longer pairs are left out
-    batch: int  # tokens of a batch on either side
-    lengths: tuple[int, int]  # tokens of a mean pair of Europarl, for the plan
-    tiny: TextConfig = field(default_factory=lambda: TextConfig(vocab_size=400))
-
-
-LONGEST = 126  # tokens, so that sentences with their ends fit into rows of 128
-KINDS = {
-    "pieces": Kind(TextConfig("bpe", 16_000), LONGEST, 16_384, (26, 29)),
-    "words": Kind(
-        TextConfig("word", 30_000, joint=False), LONGEST, 16_384, (23, 25), TextConfig("word", 300, joint=False)
-    ),
-    "characters": Kind(TextConfig("character", 512), 512, 32_768, (115, 130), TextConfig("character", 400)),
-}
 
 
 @dataclass(frozen=True)
@@ -119,9 +102,9 @@ MODELS = {
     "moe": SizedModel(
         "moe",
         {
-            "width": 256,
-            "cells": 1024,
-            "inner": 1024,
+            "width": 384,
+            "cells": 384,
+            "inner": 768,
             "encoder_layers": 3,
             "decoder_layers": 2,
             "experts": 16,
@@ -129,7 +112,7 @@ MODELS = {
         },
         "3 + 2 layers of LSTM, 2,048 cells, width 512, 2,048 experts of 2,048, 4 chosen",
         2e-3,
-        300_000,
+        100_000,
     ),
     "bytenet": SizedModel(
         "bytenet",
@@ -197,74 +180,57 @@ SYSTEMS = tuple(
         ("transformer:big", "Transformer (big)"),
     )
 )
-# One seed of every system first, the slow ones before the fast ones among equals; then what only makes figures firmer.
-ORDER: tuple[tuple[str, int | None], ...] = (
-    *((name, 1) for name in ("transformer", "transformer:big", "gnmt", "deep-att", "moe", "convs2s", "bytenet")),
-    ("bytenet:characters", 1),
-    *(("gnmt+rl", 1), ("deep-att+posunk", 1)),
-    *(("gnmt", 2), ("deep-att", 2), ("convs2s", 2), ("gnmt+rl", 2), ("deep-att+posunk", 2)),
+# What every row needs, the trainings that take longest first; then what only makes figures firmer.
+EVERY_ROW: tuple[tuple[str, int | None], ...] = (
+    *(("bytenet:characters", 1), ("deep-att", 1), ("deep-att", 2), ("gnmt", 1), ("gnmt", 2), ("bytenet", 1)),
+    *(("moe", 1), ("transformer", 1), ("convs2s", 1), ("convs2s", 2), ("transformer:big", 1)),
+    *(("gnmt+rl", 1), ("gnmt+rl", 2), ("deep-att+posunk", 1)),
     *((name, None) for name in ("convs2s+ensemble", "deep-att+posunk+ensemble", "gnmt+rl+ensemble")),
-    *(("transformer", 2), ("transformer:big", 2), ("transformer", 3), ("transformer:big", 3)),
 )
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One language pair at one budget, with the folders of its text and of its runs."""
-
-    pair: str  # en-fr
-    budget: float  # operations of each training
-    data: Path  # has en-fr/train.en … and tests/newstest2014.fr.en …
-    out: Path
-    tiny: bool = False
-
-    @property
-    def languages(self) -> tuple[str, str]:
-        source, target = self.pair.split("-")
-        return source, target
-
-    @property
-    def runs(self) -> Path:
-        return self.out / self.pair / f"{self.budget:g}"
-
-    def files(self, part: str) -> list[Path]:
-        """train, dev or test of Europarl, or newstest2014, in both languages."""
-        folder = self.data / self.pair
-        if part == "newstest2014":
-            folder, part = self.data / "tests", f"newstest2014.{self.languages[1]}"
-        return [existing(folder / f"{part}.{language}") for language in self.languages]
-
-    def data_config(self, kind: str) -> DataConfig:
-        (src, tgt), (dev_src, dev_tgt) = self.files("train"), self.files("dev")
-        names = {"src": src, "tgt": tgt, "dev_src": dev_src, "dev_tgt": dev_tgt, "cache": self.out / "cache"}
-        longest = 100 if self.tiny else KINDS[kind].max_length
-        return DataConfig(**{name: str(path) for name, path in names.items()}, max_length=longest)
-
-    def text_config(self, kind: str) -> TextConfig:
-        return KINDS[kind].tiny if self.tiny else KINDS[kind].text
-
-
-def existing(path: Path) -> Path:
-    """The file as it is, or compressed."""
-    found = [named for ending in ("", *COMPRESSED) if (named := path.with_name(path.name + ending)).exists()]
-    if not found:
-        raise SystemExit(f"{path} is not there, neither as it is nor compressed")
-    return found[0]
+FIRMER: tuple[tuple[str, int | None], ...] = (
+    *(("deep-att+posunk", 2), ("transformer:big", 2), ("transformer", 2), ("transformer:big", 3), ("transformer", 3)),
+)
+ORDER = EVERY_ROW + FIRMER
 
 
 # ------------------------------------------------------------------------------------------------ recipes
 
 
-def recipe_of(name: str, seed: int, setting: Setting) -> Recipe:
-    """Training by likelihood. The rate rises over the warm-up and falls to zero with the budget along a cosine."""
+@cache
+def made(name: str) -> Model:
+    """The model without memory for its weights, with as many words as its text may have."""
     model = MODELS[name]
-    share = 1 - REWARD_SHARE if name == "gnmt" else 1.0
+    text = KINDS[model.kind].text
+    with torch.device("meta"):
+        return ARCHITECTURES[model.architecture].model(model.config(), text.vocab_size, text.vocab_size, text.joint)
+
+
+def flops_per_token(name: str) -> float:
+    """Operations of learning for a target token of a mean pair."""
+    source, target = KINDS[MODELS[name].kind].lengths
+    return Cost(made(name)).of_learning(source, target) / target
+
+
+def share_of(name: str) -> float:
+    """Of the budget that is spent by likelihood."""
+    return 1 - REWARD_SHARE if name == "gnmt" else 1.0
+
+
+def expected_updates(name: str, budget: float) -> float:
+    """How many updates the budget of a system is worth, about."""
+    return share_of(name) * budget / flops_per_token(name) / (FULL * KINDS[MODELS[name].kind].batch)
+
+
+def recipe_of(name: str, seed: int, setting: Setting) -> Recipe:
+    """Training by likelihood. The rate rises over a tenth of the updates and falls to zero with the budget along a
+    cosine."""
+    model = MODELS[name]
     train = TrainConfig(
         steps=SCHEDULE_STEPS,
-        flops=share * setting.budget,
+        flops=share_of(name) * setting.budget,
         schedule="cosine",
         schedule_by="budget",
-        warmup=5 if setting.tiny else 400,
+        warmup=5 if setting.tiny else max(1, round(WARM_UP * expected_updates(name, setting.budget))),
         batch_tokens=512 if setting.tiny else KINDS[model.kind].batch,
         learning_rate=model.rate,
         eval_every=SCHEDULE_STEPS,  # once, when the budget is spent
@@ -316,7 +282,7 @@ def entrant_of(name: str, seed: int | None, setting: Setting) -> Entrant:
     return Entrant(name, seed, members[0].recipe, NeuralSystem(members, additions), folder)
 
 
-def entrants(setting: Setting) -> Iterator[Entrant]:
+def entrants(setting: Setting, order: tuple[tuple[str, int | None], ...] = ORDER) -> Iterator[Entrant]:
     """In the order in which they are wanted."""
-    for name, seed in ORDER:
+    for name, seed in order:
         yield entrant_of(name, seed, setting)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,6 +39,11 @@ def page(script: ModuleType) -> ModuleType:
 
 
 @pytest.fixture(scope="module")
+def board(script: ModuleType) -> ModuleType:
+    return sys.modules["table2_board"]
+
+
+@pytest.fixture(scope="module")
 def setting(systems: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Any:
     data = tmp_path_factory.mktemp("data")
     for name in ("en-fr/train", "en-fr/dev", "en-fr/test", "tests/newstest2014.fr"):
@@ -45,7 +51,7 @@ def setting(systems: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> An
             path = data / f"{name}.{language}"
             path.parent.mkdir(exist_ok=True)
             path.touch()
-    return systems.Setting("en-fr", BUDGET, data, tmp_path_factory.mktemp("out"))
+    return sys.modules["table2_setting"].Setting("en-fr", BUDGET, data, tmp_path_factory.mktemp("out"))
 
 
 def row(system: str, seed: int | None, bleu: float, flops: float = BUDGET) -> dict[str, Any]:
@@ -77,8 +83,23 @@ def test_big_is_to_base_as_in_the_paper(systems: ModuleType) -> None:
         assert getattr(big, key) / getattr(base, key) == ratio, key
 
 
-def test_models_see_about_as_much_text(systems: ModuleType, page: ModuleType) -> None:
-    source = {name: page.flops_per_token(name) * systems.KINDS[m.kind].lengths[1] for name, m in systems.MODELS.items()}
+def test_the_rate_rises_over_a_tenth_of_the_updates(systems: ModuleType, setting: Any) -> None:
+    updates = {name: systems.expected_updates(name, BUDGET) for name in systems.MODELS}
+    assert updates["transformer"] / updates["transformer:big"] == pytest.approx(
+        systems.flops_per_token("transformer:big") / systems.flops_per_token("transformer")
+    )
+    for name, expected in updates.items():
+        train = systems.recipe_of(name, 1, setting).train
+        assert train.warmup == pytest.approx(0.1 * expected, abs=1), name
+        length = systems.KINDS[systems.MODELS[name].kind].lengths[1]
+        sentences = train.flops / (systems.flops_per_token(name) * length)
+        assert expected == pytest.approx(sentences * length / (0.9 * train.batch_tokens)), name
+
+
+def test_models_see_about_as_much_text(systems: ModuleType) -> None:
+    source = {
+        name: systems.flops_per_token(name) * systems.KINDS[m.kind].lengths[1] for name, m in systems.MODELS.items()
+    }
     pieces = [flops for name, flops in source.items() if name not in ("transformer:big", "bytenet:characters")]
     assert max(pieces) / min(pieces) < 1.6  # operations of a mean pair
 
@@ -106,44 +127,68 @@ def test_figures_and_picture(page: ModuleType, tmp_path: Path) -> None:
     assert "Not measured yet." in path.read_text("utf-8")
 
 
-def test_a_job_whose_text_is_not_encoded_yet_keeps_its_place(script: ModuleType, setting: Any) -> None:
+def test_a_job_whose_text_is_not_encoded_yet_keeps_its_place(board: ModuleType, setting: Any) -> None:
     started: list[str] = []
 
-    class Noted(script.Board):  # type: ignore[misc, name-defined]
+    class Noted(board.Board):  # type: ignore[misc, name-defined]
         def start(self, job: Any) -> None:
             started.append(job.name)
 
-    board = Noted(setting, [], 2, 0.0)
-    board.start_some([job for job in board.jobs if job.ready])
+    jobs = Noted(board.jobs_of([setting]), [], 2, 0.0)
+    jobs.start_some([job for job in jobs.jobs if job.ready])
     assert started == ["prepare pieces", "prepare words", "prepare characters"]
-    script.keep(script.prepared(setting, "words"), {})
+    board.keep(board.prepared(setting, "pieces"), {})
     started.clear()
-    ready = [job for job in board.jobs if job.ready and not job.name.startswith("prepare")]
-    board.start_some(ready)  # both places are for the Transformers, whose pieces are being made
+    ready = [job for job in jobs.jobs if job.ready and not job.name.startswith("prepare")]
+    jobs.start_some(ready)  # both places are for those whose characters and words are being made
     assert started == []
-    script.keep(script.prepared(setting, "pieces"), {})
-    board.start_some(ready)
-    assert started == ["transformer 1", "transformer:big 1"]
+    for kind in ("characters", "words"):
+        board.keep(board.prepared(setting, kind), {})
+    jobs.start_some(ready)
+    assert started == ["bytenet:characters 1", "deep-att 1"]
 
 
-def test_results_may_come_from_another_machine(script: ModuleType, setting: Any, tmp_path: Path) -> None:
+def test_every_row_of_both_pairs_comes_before_further_seeds(
+    board: ModuleType, systems: ModuleType, setting: Any
+) -> None:
+    german = replace(setting, pair="en-de", data=setting.data.parent / "none")
+    german.data.mkdir(exist_ok=True)
+    for name in ("en-de/train", "en-de/dev"):
+        for language in ("en", "de"):
+            path = german.data / f"{name}.{language}"
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+    jobs = board.jobs_of([setting, german])
+    encoding = [job for job in jobs if job.name.startswith("prepare") and job.setting is german]
+    assert all(set(job.needs) == {board.prepared(setting, kind) for kind in systems.KINDS} for job in encoding)
+    trained = [job for job in jobs if job.on_gpu]
+    rows = len({job.name.split()[0] for job in trained})
+    first = trained[: 2 * len(systems.EVERY_ROW)]
+    assert len({(job.setting.pair, job.name.split()[0]) for job in first}) == 2 * rows == 2 * len(systems.SYSTEMS)
+    made = {job.makes.parent / board.LEARNT for job in first} | {board.lexicon_of(s) for s in (setting, german)}
+    assert all(need in made for job in first for need in job.needs)  # nothing waits for a further seed
+
+
+def test_results_may_come_from_another_machine(board: ModuleType, tmp_path: Path) -> None:
     copied, newer = row("moe", 1, 10.0), row("moe", 1, 11.0)
-    script.keep(tmp_path / script.RESULTS, [copied, row("bytenet", 1, 9.0)])
-    assert len(script.known_results(tmp_path)) == 2
-    script.keep(tmp_path / "en-fr" / "1e+15" / "moe.seed1" / script.SCORES, newer)
-    assert newer in script.known_results(tmp_path)
-    assert copied not in script.known_results(tmp_path)
+    page = tmp_path / "page.json"
+    board.keep(page, [row("bytenet", 1, 9.0), row("moe", 1, 8.0)])
+    board.keep(tmp_path / board.RESULTS, [copied])
+    assert copied in board.known_results(tmp_path, page)
+    assert len(board.known_results(tmp_path, page)) == 2
+    board.keep(tmp_path / "en-fr" / "1e+15" / "moe.seed1" / board.SCORES, newer)
+    assert newer in board.known_results(tmp_path, page)
+    assert copied not in board.known_results(tmp_path, page)
 
 
-def test_the_last_job_is_waited_for(script: ModuleType, setting: Any, tmp_path: Path) -> None:
+def test_the_last_job_is_waited_for(board: ModuleType, setting: Any, tmp_path: Path) -> None:
     """What a process makes is there before the process has ended; only then are the results written."""
-    board = script.Board(setting, [], 1, time.monotonic() + 60)
     made = tmp_path / "made"
     made.touch()
-    job = script.Job("align", made)
-    board.jobs = [job]
+    job = board.Job("align", setting, made)
+    jobs = board.Board([job], [], 1, time.monotonic() + 60)
     process = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(0.3)"])
-    board.running = {"align": (process, time.monotonic(), job)}
-    assert board.go()
+    jobs.running = {job: (process, time.monotonic())}
+    assert jobs.go()
     assert process.returncode == 0
-    assert (setting.out / script.RESULTS).exists()
+    assert (setting.out / board.RESULTS).exists()
