@@ -231,7 +231,7 @@ def budgets_axis(values: Sequence[float]) -> Axis:
     low, high = min(values), max(values)
     if high / low > 10:
         return powers("training FLOPs", values)
-    start, end = math.log(low / 1.2), math.log(high * 2.5)  # room for the labels at the right
+    start, end = math.log(low / 1.2), math.log(high * 1.7)  # room for the labels at the right
 
     def share(value: float) -> float:
         return (math.log(value) - start) / (end - start)
