@@ -164,12 +164,11 @@ def do(setting: Setting, job: str) -> None:
 def print_plan(setting: Setting, jobs: int) -> None:
     table, total = plan_table(setting, measured_speeds(setting))
     print(f"{sizes_table().text()}\n\n{setting.pair}, {setting.budget:.3g} FLOPs a training\n{table.text()}")
-    beside = min(float(jobs), BESIDE)
-    together = f"{jobs} at a time, which get about {beside:g} times as much done, {total / beside / 60:.0f} minutes"
+    beside = min(jobs, BESIDE)
     print(
-        f"\nspeeds with ? are estimates. What is left takes, one after another, {total / 60:.0f} minutes; {together},"
+        f"\nspeeds with ? are estimates, of runs side by side. What is left takes {total / 60:.0f} minutes of one process,"
     )
-    print("and 1 to 2 minutes for encoding the text of a pair.")
+    print(f"so {total / beside / 60:.0f} minutes of {beside}, and 1 to 2 minutes for encoding the text of a pair.")
 
 
 def setting_of(given: argparse.Namespace, pair: str) -> Setting:
@@ -192,7 +191,7 @@ def read_command() -> argparse.Namespace:
     )
     parser.add_argument("--budget", type=float, help=f"FLOPs of each training; default: {BUDGET:g}")
     parser.add_argument("--minutes", type=float, default=9.5, help="of this command, in all")
-    parser.add_argument("--jobs", type=int, default=6, help="trainings at a time")
+    parser.add_argument("--jobs", type=int, default=15, help="trainings at a time")
     parser.add_argument("--plan", action="store_true", help="print sizes and estimated times; train nothing")
     parser.add_argument("--tiny", action="store_true", help="a trial of everything, without meaning")
     parser.add_argument("--no-mps", action="store_true", help="let processes use the GPU by turns")

@@ -23,11 +23,11 @@ class Kind:
 
 LONGEST = 126  # tokens, so that sentences with their ends fit into rows of 128
 KINDS = {
-    "pieces": Kind(TextConfig("bpe", 16_000), LONGEST, 8192, (26, 29)),
+    "pieces": Kind(TextConfig("bpe", 16_000), LONGEST, 4096, (26, 29)),
     "words": Kind(
-        TextConfig("word", 30_000, joint=False), LONGEST, 8192, (23, 25), TextConfig("word", 300, joint=False)
+        TextConfig("word", 30_000, joint=False), LONGEST, 4096, (23, 25), TextConfig("word", 300, joint=False)
     ),
-    "characters": Kind(TextConfig("character", 512), 512, 16_384, (115, 130), TextConfig("character", 400)),
+    "characters": Kind(TextConfig("character", 512), 512, 8192, (115, 130), TextConfig("character", 400)),
 }
 
 

@@ -45,7 +45,7 @@ class SizedModel:
     size: dict[str, Any]  # keys of its configuration; the others have their defaults
     paper: str  # the size in the paper
     rate: float  # of learning
-    speed: int  # target tokens/s alone on an H200, an estimate for the plan
+    speed: int  # target tokens/s on an H200 that others share, an estimate for the plan
     kind: str = "pieces"
     seeds: tuple[int, ...] = (1,)
 
@@ -55,15 +55,15 @@ class SizedModel:
 
 
 # Rates are those of short runs (docs/log.md), lower for wider and deeper models; none was tuned here.
-# Speeds: from docs/speed.md for Transformers; for the others four to eight times what docs/results.md has for batches
-# of 4,096 beside 13 to 23 other runs, since their updates take hardly longer with four times the tokens.
+# Speeds are about those of docs/results.md, for batches of 4,096 beside 13 to 23 other runs: updates so small take as
+# long for a model of twice the size.
 MODELS = {
     "transformer": SizedModel(
         "transformer",
         {"width": 256, "heads": 4, "inner": 1024, "encoder_layers": 6, "decoder_layers": 6},
         "6 + 6 layers, width 512, inner 2,048, 8 heads",
         2e-3,
-        1_300_000,
+        150_000,
         seeds=(1, 2, 3),
     ),
     "transformer:big": SizedModel(
@@ -71,7 +71,7 @@ MODELS = {
         {"width": 512, "heads": 8, "inner": 2048, "encoder_layers": 6, "decoder_layers": 6},
         "6 + 6 layers, width 1,024, inner 4,096, 16 heads",
         1e-3,
-        800_000,
+        100_000,
         seeds=(1, 2, 3),
     ),
     "gnmt": SizedModel(
@@ -79,7 +79,7 @@ MODELS = {
         {"width": 384, "layers": 4},
         "8 + 8 layers of LSTM, width 1,024",
         2e-3,
-        180_000,
+        50_000,
         seeds=MEMBERS,
     ),
     "deep-att": SizedModel(
@@ -87,7 +87,7 @@ MODELS = {
         {"width": 256, "embedding": 256, "encoder_layers": 5, "decoder_layers": 4},
         "2 columns of 9 layers, 7 in the decoder, 512 cells, words",
         1e-3,
-        150_000,
+        45_000,
         kind="words",
         seeds=MEMBERS,
     ),
@@ -96,7 +96,7 @@ MODELS = {
         {"width": 320, "embedding": 320, "encoder_layers": 8, "decoder_layers": 8, "max_positions": 512},
         "15 + 15 layers, width 512 and more in the last five",
         1e-3,
-        500_000,
+        55_000,
         seeds=MEMBERS,
     ),
     "moe": SizedModel(
@@ -112,21 +112,21 @@ MODELS = {
         },
         "3 + 2 layers of LSTM, 2,048 cells, width 512, 2,048 experts of 2,048, 4 chosen",
         2e-3,
-        100_000,
+        44_000,
     ),
     "bytenet": SizedModel(
         "bytenet",
         {"width": 192, "encoder_layers": 15, "decoder_layers": 15},
         "30 + 30 blocks, width 800, characters",
         1e-3,
-        400_000,
+        32_000,
     ),
     "bytenet:characters": SizedModel(
         "bytenet",
         {"width": 192, "encoder_layers": 15, "decoder_layers": 15},
         "30 + 30 blocks, width 800",
         1e-3,
-        600_000,
+        64_000,
         kind="characters",
     ),
 }
