@@ -165,10 +165,10 @@ def print_plan(setting: Setting, jobs: int) -> None:
     table, total = plan_table(setting, measured_speeds(setting))
     print(f"{sizes_table().text()}\n\n{setting.pair}, {setting.budget:.3g} FLOPs a training\n{table.text()}")
     beside = min(jobs, BESIDE)
+    print("\nspeeds with ? are estimates, of runs side by side; encoding a pair's text takes 1 to 2 minutes more")
     print(
-        f"\nspeeds with ? are estimates, of runs side by side. What is left takes {total / 60:.0f} minutes of one process,"
+        f"what is left takes {total / 60:.0f} minutes of one process, so {total / beside / 60:.0f} minutes of {beside}"
     )
-    print(f"so {total / beside / 60:.0f} minutes of {beside}, and 1 to 2 minutes for encoding the text of a pair.")
 
 
 def setting_of(given: argparse.Namespace, pair: str) -> Setting:
