@@ -32,8 +32,8 @@ import torch
 from rich.console import Console
 from table2_board import STOPPING, Board, jobs_of, keep, known_results, measured_speeds, prepared, shared_gpu
 from table2_page import BESIDE, plan_table, printed, sizes_table, write_page
-from table2_setting import Setting
-from table2_systems import MEMBERS, SCORES, entrant_of, run_of
+from table2_setting import KINDS, Setting
+from table2_systems import MEMBERS, MODELS, SCORES, entrant_of, run_of
 
 from regard.compare.entrants import Entrant, NeuralSystem
 from regard.compare.learn import learn_lexicon_of
@@ -43,6 +43,7 @@ from regard.data.corpus import PairFiles, read_pairs
 from regard.data.epochs import encode_epoch
 from regard.data.splits import find_splits
 from regard.data.text_files import read_lines
+from regard.decode.options import BATCH_TOKENS
 from regard.decode.token_lexicon import LexiconConfig
 from regard.metrics.bleu import Bleu
 from regard.metrics.significance import bootstrap
@@ -106,7 +107,7 @@ def measure(setting: Setting, entrant: Entrant) -> None:
         [line for test in tests.values() for line in test.references],
     )
     check_recipes(entrant)
-    (result,) = Comparison(together, lambda line: None, Console()).run([entrant])
+    (result,) = Comparison(together, lambda line: None, Console(), at_a_time(entrant)).run([entrant])
     metric, scores, at = Bleu(), dict[str, Any](), 0
     for name, test in tests.items():
         said, at = result.translations[at : at + len(test.sources)], at + len(test.sources)
@@ -137,6 +138,12 @@ def measure(setting: Setting, entrant: Entrant) -> None:
         "torch": torch.__version__,
     }
     keep(entrant.folder / SCORES, row)
+
+
+def at_a_time(entrant: Entrant) -> int:
+    """Source tokens in search. A step takes hardly longer with many; a Transformer's has a memory that bounds them."""
+    model = MODELS[entrant.name.split("+")[0]]
+    return BATCH_TOKENS if model.architecture == "transformer" else KINDS[model.kind].search
 
 
 def do(setting: Setting, job: str) -> None:

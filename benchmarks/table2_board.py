@@ -63,7 +63,8 @@ class Job:
 def jobs_of(settings: Sequence[Setting]) -> list[Job]:
     """In the order in which they begin, where nothing keeps them waiting: what every row needs of one pair, then of the
     next; then what makes figures firmer. One pair's text is encoded after the other's, on all cores."""
-    jobs, before = list[Job](), ()
+    jobs: list[Job] = []
+    before: tuple[Path, ...] = ()
     for setting in settings:
         texts = tuple(prepared(setting, kind) for kind in KINDS)
         jobs += [Job(f"prepare {kind}", setting, text, before) for kind, text in zip(KINDS, texts, strict=True)]

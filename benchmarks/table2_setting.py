@@ -17,17 +17,18 @@ class Kind:
     text: TextConfig
     max_length: int  # tokens; longer pairs are left out
     batch: int  # tokens of a batch on either side
+    search: int  # source tokens that are translated at a time
     lengths: tuple[int, int]  # tokens of a mean pair of Europarl, for the plan
     tiny: TextConfig = field(default_factory=lambda: TextConfig(vocab_size=400))
 
 
 LONGEST = 126  # tokens, so that sentences with their ends fit into rows of 128
 KINDS = {
-    "pieces": Kind(TextConfig("bpe", 16_000), LONGEST, 4096, (26, 29)),
+    "pieces": Kind(TextConfig("bpe", 16_000), LONGEST, 4096, 32_768, (26, 29)),
     "words": Kind(
-        TextConfig("word", 30_000, joint=False), LONGEST, 4096, (23, 25), TextConfig("word", 300, joint=False)
+        TextConfig("word", 30_000, joint=False), LONGEST, 4096, 32_768, (23, 25), TextConfig("word", 300, joint=False)
     ),
-    "characters": Kind(TextConfig("character", 512), 512, 8192, (115, 130), TextConfig("character", 400)),
+    "characters": Kind(TextConfig("character", 512), 512, 8192, 131_072, (115, 130), TextConfig("character", 400)),
 }
 
 

@@ -43,6 +43,7 @@ from regard.config import differences
 from regard.data.config import DataConfig
 from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
+from regard.decode.options import BATCH_TOKENS
 from regard.decode.steering import RuleSystem
 from regard.decode.token_lexicon import TokenLexicon
 from regard.decode.translator import AS_LINES, TextTranslator
@@ -83,11 +84,13 @@ def read_test(data: DataConfig) -> HeldOut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The test that all entrants translate, the rules for those that use them, and where progress is printed."""
+    """The test that all entrants translate, the rules for those that use them, where progress is printed, and the most
+    source tokens that a network translates at a time."""
 
     test: HeldOut
     rules: RuleSystem
     console: Console
+    batch_tokens: int = BATCH_TOKENS
 
     def check(self, entrants: Sequence[Entrant]) -> None:
         """Raise what can be known before hours of training."""
@@ -179,6 +182,7 @@ class Comparison:
             steer=STEER if "lexicon" in additions else 0.0,
             rules=RULES if "rules" in additions else 0.0,
             unknown="lexicon" if "posunk" in additions else "keep",
+            batch_tokens=self.batch_tokens,
             **AS_LINES,
         )
         seconds = _since(began)
