@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 
 import regard
-from regard.batch import flat_batch
+from regard.batch import Batch, flat_batch
 from regard.decode.token_lexicon import TokenLexicon, learn_lexicon
 from regard.decode.unknown import fill_unknown, filled, source_positions
 from regard.errors import InputError
+from regard.models.base import AttentionMaps
 from regard.models.rnn import PRESETS, Rnn
 from regard.text.learnt_vocabulary import LearntVocabulary
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -88,6 +91,59 @@ def test_the_batch_does_not_matter(namer: Translator) -> None:
     lines = [NEW, "With Ann the Bob runs.", "Bob", *(source for source, _ in named_pairs()[:20])]
     alone = [namer.translate([line], unknown="copy")[0].text for line in lines]
     assert [t.text for t in namer.translate(lines, unknown="copy")] == alone
+
+
+def one_by_one(namer: Translator, source: str, ids: Sequence[int]) -> str:
+    """The equation, in a pass for this sentence alone."""
+    (read,), words = namer.tokenizer.encode_source([source]), source.replace(".", " .").split()
+    with torch.inference_mode():
+        maps = namer.bundle.model.attention(flat_batch([read], [ids]).pad()).cross
+    places = namer.alignment_heads.average(maps)[0, :, : len(read)].argmax(dim=1)  # (T + 1,), EOS is not looked at
+    said = [words[place] if i == namer.tokenizer.unknown else None for i, place in zip(ids, places, strict=False)]
+    pieces = [namer.tokenizer.decode([i]) for i in ids]
+    return " ".join(word or piece for word, piece in zip(said, pieces, strict=True)).replace(" .", ".")
+
+
+LINES = [NEW, "Bob", "With Ann the dog eats.", *(source for source, _ in named_pairs()[:20])]
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 40, 4096])
+def test_in_batches_as_one_by_one(namer: Translator, batch_tokens: int) -> None:
+    found = namer.translate(LINES, nbest=3, unknown="copy", batch_tokens=batch_tokens)
+    said = [(line, c) for line, one in zip(LINES, found, strict=True) for c in one.candidates]
+    assert [c.text for _, c in said] == [one_by_one(namer, line, c.ids) for line, c in said]
+    assert sum(namer.tokenizer.unknown in c.ids for _, c in said) > len(LINES)
+
+
+def passes(namer: Translator, lines: list[str], monkeypatch: pytest.MonkeyPatch, **options: Any) -> list[int]:
+    """How many sentences each forced pass of a translation has."""
+    counts: list[int] = []
+    attention = namer.bundle.model.attention
+
+    def counted(batch: Batch) -> AttentionMaps:
+        counts.append(len(batch.src))
+        return attention(batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(namer.bundle.model, "attention", counted)
+        namer.translate(lines, unknown="copy", **options)
+    return counts
+
+
+def test_only_what_lacks_a_word_is_decoded_again(namer: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = ["With the dog the cat sleeps.", "With the cow the wolf runs."]
+    assert not any("<unk>" in one.text for one in namer.translate(known))
+    assert passes(namer, known, monkeypatch) == []
+    assert passes(namer, [*known, NEW], monkeypatch) == [1]
+
+
+def test_many_sentences_take_few_passes(namer: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = list(dict.fromkeys(source for source, _ in named_pairs()))
+    lacking = {one.candidates[0].ids for one in namer.translate(lines) if "<unk>" in one.text}
+    (together,) = passes(namer, lines, monkeypatch)
+    assert len(lacking) <= together < len(lines)  # names are one id, so sentences with other names are equal
+    assert len(passes(namer, lines, monkeypatch, batch_tokens=100)) > 1
+    assert passes(namer, [NEW, NEW.replace("Zorro", "Robin")], monkeypatch) == [1]
 
 
 def test_a_maker_is_never_padding_or_the_end(namer: Translator) -> None:

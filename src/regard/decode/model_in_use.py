@@ -261,7 +261,7 @@ class ModelInUse:
         """A source as `translate` reads it, as one sentence, and a given translation of it."""
         return forced_pair(self.unit_maker(TextOptions("lines", mend=self.config.mend), tag), source, target)
 
-    def _fill_unknown(self, unknown: Unknown, tag: str | None) -> FillUnknown | None:
+    def _fill_unknown(self, unknown: Unknown, tag: str | None, batch_tokens: int) -> FillUnknown | None:
         if unknown == "keep":
             return None
         from regard.decode.unknown import check_unknown, fill_unknown
@@ -269,7 +269,8 @@ class ModelInUse:
         lexicon = self.lexicon if unknown == "lexicon" else None
         tokenizer = self.tokenizer.marked(tag) if tag else self.tokenizer
         check_unknown(unknown, tokenizer, self.alignment_heads, lexicon, self.bundle.architecture)
-        return partial(fill_unknown, self.bundle.model, self.alignment_heads, tokenizer, lexicon)
+        known = self.bundle.model, self.alignment_heads, tokenizer, lexicon
+        return partial(fill_unknown, *known, batch_tokens=batch_tokens)
 
     def _steered(self, steer: float, rules: float) -> Model | None:
         """None where both weights are 0."""

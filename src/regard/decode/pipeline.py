@@ -164,12 +164,12 @@ class Pipeline:
         self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)
         seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
-        drafts = []
-        for unit, key in zip(units, keys, strict=True):
-            found, weights, asked = hypotheses.get(key, []), attention.get(key), (unit.prepared.read, key[1])
+        drafts, every = [], [hypotheses.get(key, []) for key in keys]
+        for unit, key, found, answers in zip(units, keys, every, self._answers(units, every), strict=True):
+            weights, asked = attention.get(key), (unit.prepared.read, key[1])
             if weights is not None and asked not in seen:
                 seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
-            drafts.append(self._draft(unit, found, seen.get(asked), SearchTaken(options, key[1])))
+            drafts.append(_draft(unit, found, answers, seen.get(asked), SearchTaken(options, key[1])))
         return drafts
 
     def _search(
@@ -256,16 +256,16 @@ class Pipeline:
 
     # ── check and guard ──
 
-    def _draft(self, unit: Unit, hypotheses: Sequence[Hypothesis], seen: Seen | None, search: SearchTaken) -> UnitDraft:
-        links = seen[1] if seen else []
-        answers = self._answers(unit, hypotheses) or [""]
-        survived = [checked(unit.prepared, answer, links if i == 0 else ()) for i, answer in enumerate(answers)]
-        return UnitDraft(unit, hypotheses, survived, seen, search)
+    def _answers(self, units: Sequence[Unit], found: Sequence[Sequence[Hypothesis]]) -> list[list[str]]:
+        """The texts of each unit's hypotheses."""
+        if self.fill_unknown is None:
+            return [self._said(unit, some) for unit, some in zip(units, found, strict=True)]
+        pairs = [(unit.prepared.read, h.ids) for unit, some in zip(units, found, strict=True) for h in some]
+        texts = iter(self.fill_unknown([read for read, _ in pairs], [ids for _, ids in pairs]))
+        return [[next(texts) for _ in some] for some in found]
 
-    def _answers(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
+    def _said(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
         sentence = unit.prepared
-        if self.fill_unknown is not None and hypotheses:
-            return self.fill_unknown([sentence.read] * len(hypotheses), [h.ids for h in hypotheses])
         answers = [_tidy(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
         if not self.text.mend:
             return answers
@@ -298,6 +298,15 @@ class Pipeline:
         invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
         return judged._replace(reasons=(*judged.reasons, *numbers))
+
+
+def _draft(
+    unit: Unit, hypotheses: Sequence[Hypothesis], answers: Sequence[str], seen: Seen | None, search: SearchTaken
+) -> UnitDraft:
+    links = seen[1] if seen else []
+    texts = answers or [""]
+    survived = [checked(unit.prepared, text, links if i == 0 else ()) for i, text in enumerate(texts)]
+    return UnitDraft(unit, hypotheses, survived, seen, search)
 
 
 def _check_room(needed: int, max_length: int | None) -> None:

@@ -132,7 +132,7 @@ class TextTranslator(StreamTranslation, ScoringModel):
         engine = self.engine(self._steered(steer, rules), batch_tokens, checked_precision(precision))
         parts = []
         for own, group in self.tokenizer.by_tag(lines, tag).items():
-            filling = self._fill_unknown(unknown, own)
+            filling = self._fill_unknown(unknown, own, batch_tokens)
             pipeline = replace(self.pipeline(search, text, own), engine=engine, fill_unknown=filling)
             units = self.unit_maker(text, own).units(group.items())
             units = self._with_starts(units, starts, search) if any(starts) else units

@@ -8,7 +8,7 @@ characters, so an <unk> of theirs is taken to be one that is unknown in the sour
 force-decoded, so this works with any search strategy. Luong et al. train a model to predict the position of the source
 word; here attention gives it without training, and with the errors of attention.
 
-    B sentences   T target   S source
+    T target   S source
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-import torch
+import numpy as np
 
-from regard.batch import EOS, flat_batch
+from regard.budget import budgeted
 from regard.config import nearest
 from regard.decode.alignment_heads import AlignmentHeads
+from regard.decode.attended import attended
+from regard.decode.engine import Ids
+from regard.decode.options import BATCH_TOKENS
 from regard.decode.token_lexicon import TokenLexicon, known
+from regard.decode.word_links import AlignmentView
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.text.pieces import SPACE, from_pieces_form
@@ -58,17 +62,21 @@ def fill_unknown(
     lexicon: TokenLexicon | None,
     sources: Sequence[str],
     targets: Sequence[Sequence[int]],
+    batch_tokens: int = BATCH_TOKENS,
 ) -> list[str]:
-    """The text of each target, every <unk> replaced by the lexicon's translation or a copy of its source word."""
-    ids, only = tokenizer.encode_source(sources), tokenizer.source.unknown
-    positions = source_positions(
-        model, heads, ids, targets, len(tokenizer.mark_ids), only if tokenizer.config.unit == "sentencepiece" else None
+    """The text of each target, every <unk> replaced by the lexicon's translation or a copy of its source word. Targets
+    without one are not force-decoded."""
+    lacking = [i for i, ids in enumerate(targets) if tokenizer.unknown in ids]
+    read, said = [sources[i] for i in lacking], [targets[i] for i in lacking]
+    only = tokenizer.source.unknown if tokenizer.config.unit == "sentencepiece" else None
+    found = source_positions(
+        model, heads, tokenizer.encode_source(read), said, len(tokenizer.mark_ids), only, batch_tokens
     )
-    words = tokenizer.source.spelled(sources)
-    return [filled(tokenizer, lexicon, w, ids, p) for w, ids, p in zip(words, targets, positions, strict=True)]
+    words = dict(zip(lacking, tokenizer.source.spelled(read), strict=True))
+    positions = dict(zip(lacking, found, strict=True))
+    return [filled(tokenizer, lexicon, words.get(i, ()), ids, positions.get(i, ())) for i, ids in enumerate(targets)]
 
 
-@torch.inference_mode()
 def source_positions(
     model: Model,
     heads: AlignmentHeads,
@@ -76,16 +84,22 @@ def source_positions(
     targets: Sequence[Sequence[int]],
     first: int = 0,
     only: int | None = None,
+    batch_tokens: int = BATCH_TOKENS,
 ) -> list[list[int]]:
     """For every token of every target the position of the source word it is aligned to. The ids before `first` are a
     tag, and positions count from there. Of a source that has the id `only`, no other ids are considered."""
-    batch = flat_batch(sources, targets).pad().to(model.device)
-    weights = heads.average(model.attention(batch).cross)  # (B, T, S)
-    words = batch.src_mask & (batch.src != EOS)
-    wanted = words & (batch.src == (-1 if only is None else only))
-    words = torch.where(wanted.any(dim=1, keepdim=True), wanted, words)
-    best = weights.masked_fill(~words[:, None], -1.0)[..., first:].argmax(dim=-1).tolist()  # (B, T)
-    return [row[: len(target)] for row, target in zip(best, targets, strict=True)]
+    pairs = [(tuple(source), tuple(target)) for source, target in zip(sources, targets, strict=True)]
+    once = list(dict.fromkeys(pairs))  # sentences that differ in unknown words have equal ids
+    found: dict[tuple[Ids, Ids], list[int]] = {}
+    for batch in budgeted([len(source) + len(target) for source, target in once], batch_tokens):
+        some = [once[i] for i in batch]
+        maps = attended(model, AlignmentView(heads), [source for source, _ in some], [target for _, target in some])
+        for (source, target), weights in zip(some, maps, strict=True):
+            words = source[first:]
+            allowed = [only not in words or word == only for word in words]
+            of_words = weights[: len(target), first : len(source)]  # (T, S) without EOS on either side
+            found[source, target] = np.where(allowed, of_words, -1.0).argmax(axis=1).tolist()
+    return [found[pair] for pair in pairs]
 
 
 def filled(
@@ -95,12 +109,13 @@ def filled(
     ids: Sequence[int],
     positions: Sequence[int],
 ) -> str:
-    """The text of target ids. `source_words` are in pieces form, `positions` their index for each target token."""
+    """The text of target ids. `source_words` are in pieces form, `positions` their index for each target token; neither
+    is read where no id is unknown."""
     pieces: list[bytes] = []
-    for i, position in zip(ids, positions, strict=True):
+    for t, i in enumerate(ids):
         piece = tokenizer.target.bytes[i]
         if i == tokenizer.unknown:
-            source = source_words[position]
+            source = source_words[positions[t]]
             word = (lexicon.best(source) if lexicon else None) or source
             elided = bool(pieces) and pieces[-1].endswith(ELISION)
             piece = (word.removeprefix(SPACE) if elided else word).encode()
