@@ -1,4 +1,4 @@
-"""Devices: which one computes, its random state, and how it says that memory is full."""
+"""Devices: which one computes, its random state, how much memory it has left, and how it says that it has none."""
 
 from __future__ import annotations
 
@@ -75,6 +75,17 @@ def nth_device(name: str, number: int) -> str:
 def has_no_gpu() -> bool:
     """Whether it is certain without torch that there is none: on a Linux without the device files of one."""
     return sys.platform == "linux" and not any(any(Path("/dev").glob(name)) for name in GPU_FILES)
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that this process can still take on a GPU: what nobody has, and what torch holds without using it. None for
+    other devices."""
+    import torch
+
+    if device.type != "cuda":
+        return None
+    free, _ = torch.cuda.mem_get_info(device)
+    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
 def is_out_of_memory(problem: BaseException) -> bool:

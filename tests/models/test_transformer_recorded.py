@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from weakref import WeakMethod, WeakSet
 
 import pytest
 import torch
 from torch import Tensor
 
 from regard.batch import BOS, pad_sources
-from regard.models.recorded_arena import Shape, at_least
+from regard.decode.engine import SearchRequest
+from regard.decode.options import SearchOptions
+from regard.decode.search import REFILL, search
+from regard.models import transformer_recorded as module
+from regard.models.recorded_arena import Arena, Shape, at_least
+from regard.models.recorded_layers import recorded as recorded_step
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.models.transformer_recorded import RecordedTransformer
@@ -112,6 +118,90 @@ def test_shapes_are_few() -> None:
     assert [at_least(n, 16) for n in (1, 16, 17, 100, 128)] == [16, 16, 32, 128, 128]
     assert Shape(5, 10, 64, 64).holds(Shape(5, 9, 64, 30))
     assert not Shape(5, 10, 64, 64).holds(Shape(4, 9, 64, 30))
+
+
+BASE = 2 * 6 * 512 * 2  # bytes of a token: keys and values of 6 layers of width 512 in bfloat16
+GIB = 1 << 30
+
+
+def test_a_shape_says_what_its_arena_takes() -> None:
+    _, recorded = both("post", "cpu")
+    arena = recorded.take(beams=3, sentences=2, source=5, room=70)
+    taken = sum(numbers.numel() * numbers.element_size() for numbers in (arena.past, arena.source))
+    assert arena.shape.bytes(recorded._token) == taken
+
+
+@pytest.mark.parametrize(("free", "sentences"), [(200, 512), (34, 512), (32, 256), (9, 128), (1, 8), (0, 1)])
+def test_fewer_sentences_where_less_memory_is_free(free: int, sentences: int) -> None:
+    """A line of 500 tokens: a room of 1,024, which for 512 sentences takes 33 GiB."""
+    long = Shape(5, 512, 512, 1024)
+    found = long.within(free * GIB, BASE)
+    assert found == long._replace(sentences=sentences)
+    assert sentences == 1 or found.bytes(BASE) <= free * GIB
+    assert sentences == 512 or found._replace(sentences=2 * sentences).bytes(BASE) > free * GIB
+    assert Shape(5, 512, 64, 64).within(9 * GIB, BASE).sentences == 512
+
+
+class Gpu:
+    """A CPU that counts what arenas take of a memory of so many bytes."""
+
+    def __init__(self, size: int, patch: pytest.MonkeyPatch) -> None:
+        self.size, self.arenas = size, WeakSet[Arena]()
+        self.shares, self.shapes = list[float](), list[Shape]()
+        patch.setattr(module, "free_memory", lambda device: self.free)
+        patch.setattr(module, "Arena", self.arena)
+
+    @staticmethod
+    def taken(arena: Arena) -> int:
+        return arena.past.nbytes + arena.source.nbytes
+
+    @property
+    def free(self) -> int:
+        return self.size - sum(map(self.taken, self.arenas))
+
+    def arena(self, model: Transformer, shape: Shape, rows: int) -> Arena:
+        free, made = self.free, Arena(model, shape, rows)
+        forward = WeakMethod(made._forward)  # as on a GPU, where a recording does not refer to its arena
+        made.run = recorded_step(lambda: forward()(), model.device)  # type: ignore[misc]
+        self.shares.append(self.taken(made) / free)
+        self.shapes.append(shape)
+        self.arenas.add(made)
+        return made
+
+
+def searched(model: Transformer | RecordedTransformer) -> list[tuple[int, ...]]:
+    """Lines of many lengths, one far longer than the others."""
+    generator = torch.Generator().manual_seed(2)
+    lengths = [1 + i % 9 for i in range(40)] + [20, 20, 100]
+    requests = [SearchRequest(tuple(torch.randint(3, V, (n,), generator=generator).tolist())) for n in lengths]
+    return [some[0].ids for some in search(model, requests, SearchOptions(2, 0.6))]
+
+
+def test_a_search_in_little_memory_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REFILL, "cpu", REFILL["cuda"])
+    torch.manual_seed(4)
+    model = scattered(Transformer(replace(SMALL, encoder_layers=1, decoder_layers=1), V, V, True), 0.4)
+    whole, token = searched(RecordedTransformer(model, torch.float32, 32)), 2 * 1 * 32 * 4  # bytes
+    gpu = Gpu(4 * Shape(2, 4, 128, 256).bytes(token), monkeypatch)
+    recorded = RecordedTransformer(model, torch.float32, 32)
+    assert searched(recorded) == whole
+    assert gpu.shapes == [Shape(2, 4, 128, 256), Shape(2, 16, 32, 64)]  # places for more when the long line is done
+    assert max(gpu.shares) <= 0.5
+
+
+@pytest.mark.parametrize(("times", "rooms"), [(1, [64]), (3, [512, 64])])
+def test_an_idle_arena_goes_where_its_memory_is_needed(
+    times: int, rooms: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, recorded = both("post", "cpu")
+    first, second = Shape(2, 12, 32, 512).bytes(recorded._token), Shape(1, 24, 32, 64).bytes(recorded._token)
+    gpu = Gpu(4 * first, monkeypatch)
+    recorded.give_back(recorded.take(2, 1, 20, 500))
+    gpu.size = first + times * second  # others have taken the rest
+    assert recorded.most_sentences(1, 20, 30) == 24
+    recorded.give_back(recorded.take(1, 1, 20, 30))
+    assert [arena.shape.room for arena in recorded._idle] == rooms
+    assert max(gpu.shares) <= 0.5
 
 
 @pytest.mark.gpu

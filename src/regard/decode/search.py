@@ -95,15 +95,16 @@ class Flight:
     deadlines: list[int]  # the step by which each of them is done
     state: State
     live: Live
+    most: int | None = None  # sentences that the memory is for which was taken at its beginning, where that is fixed
 
     def join(self, other: Flight) -> Flight:
         goals, deadlines = self.goals + other.goals, self.deadlines + other.deadlines
-        return Flight(goals, deadlines, self.state.join(other.state), self.live.join(other.live))
+        return Flight(goals, deadlines, self.state.join(other.state), self.live.join(other.live), self.most)
 
     def keep(self, places: Sequence[int]) -> Flight:
         index = sent(torch.tensor(places, dtype=torch.long), self.live.done.device)
         goals, deadlines = [self.goals[i] for i in places], [self.deadlines[i] for i in places]
-        return Flight(goals, deadlines, self.state.keep(index), self.live.keep(index))
+        return Flight(goals, deadlines, self.state.keep(index), self.live.keep(index), self.most)
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class SearchLoop:
             flight.live = as_recorded(flight.live, self.model, step)
             rows = flight.live.advance(step)
             flight.state = step.state if rows is None else step.state.select(rows)
+            del step  # it would hold the memory of a flight that is over
             steps += 1
             if self.model.device.type == "cuda":
                 every = max(LOOK_EVERY, len(flight.goals[0].request.ids) // LOOK_SHARE)  # longest first
@@ -137,17 +139,24 @@ class SearchLoop:
             done = flight.live.done.tolist()
             waste += every * sum(done) / len(done)
             if due or waste >= WASTE or all(done):
-                flight, waste = self._refilled(self._parted(flight, done, finished), waiting, steps), 0.0
+                flight, waste = self._parted(flight, done, finished), 0.0
+                flight = self._refilled(flight, waiting, steps)
         finished.read()
 
     def _refilled(self, flight: Flight | None, waiting: deque[Goal], steps: int) -> Flight | None:
-        """Waiting sentences enter where there are places."""
+        """Waiting sentences enter where there are places. Those for which twice as many would be there in new memory,
+        since all the longer ones are done, wait for the others to leave."""
         if not waiting:
             return flight
         here = [] if flight is None else flight.goals
         longest = max(len(goal.request.ids) for goal in (*here, waiting[0]))
         room = max(goal.limit for goal in (*here, waiting[0]))
-        places = self.capacity.places(longest, self.beams, self.model.most_sentences(self.beams, room))
+        most = self.model.most_sentences(self.beams, longest + 1, room)  # + EOS
+        places = self.capacity.places(longest, self.beams, most)
+        if flight is not None:
+            anew, places = places, self.capacity.places(longest, self.beams, flight.most)
+            if anew >= 2 * places:
+                return flight
         free = places - len(here)
         if flight is not None and free < max(1, REFILL.get(self.model.device.type, 0.25) * places):
             return flight
@@ -155,7 +164,7 @@ class SearchLoop:
         src, mask = (sent(one, self.model.device) for one in pad_sources([goal.request.ids for goal in new]))
         room = max(goal.limit for goal in new)
         state = self.model.start(self.model.encode(src, mask), self.trace, beams=self.beams, room=room)
-        entering = Flight(new, [steps + goal.limit for goal in new], state, self.begin(new))
+        entering = Flight(new, [steps + goal.limit for goal in new], state, self.begin(new), most)
         return entering if flight is None else flight.join(entering)
 
     def _parted(self, flight: Flight, done: list[bool], finished: Finished) -> Flight | None:

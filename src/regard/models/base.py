@@ -134,8 +134,9 @@ class Model(nn.Module, ABC):
         addition counted as two. Matrix products only, as in the papers; training costs three times this."""
         ...
 
-    def most_sentences(self, beams: int, room: int) -> int | None:
-        """How many sentences can be searched at a time, where the memory for them is fixed; None: any number."""
+    def most_sentences(self, beams: int, source: int, room: int) -> int | None:
+        """How many sentences of so many source tokens, with room for so many said, can be searched at a time from now
+        on, where the memory for them is fixed; None: any number."""
         return None
 
     def attention_parts(self) -> AttentionParts:

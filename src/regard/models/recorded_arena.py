@@ -38,6 +38,22 @@ class Shape(NamedTuple):
         large = all(a >= b for a, b in zip(self[1:], other[1:], strict=True))
         return self.beams == other.beams and large
 
+    def bytes(self, token: int) -> int:
+        """What keys and values take, of `token` bytes for one token in all layers; the rest of an arena is small."""
+        return token * self.sentences * (self.beams * self.room + self.source)
+
+    def within(self, most: int, token: int) -> Shape:
+        """The same for fewer sentences, so that it takes at most so many bytes, but for at least one. They are halved,
+        so that few shapes occur.
+
+        >>> Shape(5, 512, 512, 1024).within(9 << 30, token=12288)  # 8 GiB; of all sentences 33
+        Shape(beams=5, sentences=128, source=512, room=1024)
+        """
+        shape = self
+        while shape.sentences > 1 and shape.bytes(token) > most:
+            shape = shape._replace(sentences=shape.sentences // 2)
+        return shape
+
 
 class Arena:
     def __init__(self, model: Transformer, shape: Shape, rows: int) -> None:

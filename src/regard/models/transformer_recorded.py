@@ -6,8 +6,10 @@ Every product has the same shape, however many sentences there are: the encoder 
 step has `rows` rows, the spare ones empty. A library may choose another kernel for another shape, which rounds
 otherwise; with one shape a translation does not depend on what is translated beside it.
 
-A recorded step reads and writes fixed memory, an `Arena` (`recorded_arena.py`). Weights are copied: a model that is
-trained further needs a new one of these. Mixtures of experts cannot be recorded, since their loads must be known.
+A recorded step reads and writes fixed memory, an `Arena` (`recorded_arena.py`). It is for fewer sentences where little
+memory is free when it is taken; the rows of a product are as many as ever, so results stay the same. Weights are
+copied: a model that is trained further needs a new one of these. Mixtures of experts cannot be recorded, since their
+loads must be known.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from regard.device import free_memory
 from regard.models.base import Around, Memory, State, Step
 from regard.models.recorded_arena import Arena, Shape, at_least
 from regard.models.recorded_encoder import RecordedEncoder
@@ -28,7 +31,7 @@ from regard.models.transformer_cache import JoinedMatrix
 
 ROWS = 2560  # of a step: 512 sentences with a beam of 5
 ENCODED = 16384  # tokens that the encoder reads at a time
-SHARE = 4  # one part in so many of a GPU's memory is for one cache, if half of what is free has it
+SHARE = 4  # one part in so many of the memory that is free is for one arena: other processes may take theirs just now
 KEPT = 2  # arenas that are kept for the next search
 
 
@@ -44,12 +47,9 @@ class RecordedTransformer(Around):
         layers = self.model.decoder_layers()
         self.source_matrix = JoinedMatrix.of(*(m for layer in layers for m in (layer.cross.key, layer.cross.value)))
         self._encoders: dict[int, RecordedEncoder] = {}  # by length
-        self._memory: int | None = None  # bytes of one cache
-        if self.device.type == "cuda":
-            free, total = torch.cuda.mem_get_info(self.device)
-            self._memory = min(total // SHARE, free // 2)
-        self._free: list[Arena] = []  # the most recently used one last
-        self._lock = threading.Lock()
+        self._token = 2 * len(layers) * model.config.width * dtype.itemsize  # bytes of its keys and values
+        self._idle: list[Arena] = []  # the most recently used one last
+        self._lock = threading.RLock()  # a state that is collected meanwhile gives its arena back
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         sentences, longest = src.shape
@@ -78,32 +78,42 @@ class RecordedTransformer(Around):
             return self.model.step(token, state)
         return Step(state.arena().step(token), state, None)
 
-    def most_sentences(self, beams: int, room: int) -> int:
-        """How many sentences there can be at a time: as the rows and a share of the memory allow, at least one."""
-        config = self.model.config
-        cell = 2 * config.decoder_layers * config.width * self.model.output.weight.element_size()
-        rows = self.search_rows
-        if self._memory is not None:
-            rows = min(rows, self._memory // cell // at_least(room, 64))
-        return max(1, rows // beams)
+    def most_sentences(self, beams: int, source: int, room: int) -> int:
+        with self._lock:
+            return self._shape(beams, source, room).sentences
 
     # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def _shape(self, beams: int, source: int, room: int) -> Shape:
+        """Of an arena: for as many sentences as the rows and a share of the memory allow, for at least one."""
+        shape = Shape(beams, max(1, self.search_rows // beams), at_least(source, 32), at_least(room, 64))
+        free = free_memory(self.device)
+        if free is None:
+            return shape
+        free += sum(arena.shape.bytes(self._token) for arena in self._idle)  # they can go
+        return shape.within(free // SHARE, self._token)
+
     def take(self, beams: int, sentences: int, source: int, room: int) -> Arena:
         """An arena for so many sentences, recorded before or now; who has done with it gives it back."""
-        most = max(sentences, self.most_sentences(beams, room))
-        shape = Shape(beams, most, at_least(source, 32), at_least(room, 64))
         with self._lock:
-            for arena in reversed(self._free):
-                if arena.shape.holds(shape):
-                    self._free.remove(arena)
-                    return arena
-            del self._free[: max(0, len(self._free) - KEPT + 1)]
+            shape = self._shape(beams, source, room)
+            shape = shape._replace(sentences=max(sentences, shape.sentences))
+            held = next((arena for arena in reversed(self._idle) if arena.shape.holds(shape)), None)
+            if held is not None:
+                self._idle.remove(held)
+                return held
+            while self._idle and (len(self._idle) >= KEPT or self._lacks(shape)):
+                del self._idle[0]
         return Arena(self.model, shape, self.search_rows)
+
+    def _lacks(self, shape: Shape) -> bool:
+        """Whether a new arena would take more than half of what is free."""
+        free = free_memory(self.device)
+        return free is not None and shape.bytes(self._token) > free // 2
 
     def give_back(self, arena: Arena) -> None:
         with self._lock:
-            self._free.append(arena)
+            self._idle.append(arena)
 
 
 class SlotState:
