@@ -78,8 +78,11 @@ def test_the_fast_twin_agrees(pairs, order):
 
 
 def test_many_lines_are_scored_fast():
-    """A training step's worth: 100 sentences × 16 samples of 30 tokens. Some 20 ms; the bound is for a busy machine."""
+    """A training step's worth: 100 sentences × 16 samples of 30 tokens. A tenth of the equation's time here."""
     numbers = np.random.default_rng(0).integers(3, 8000, (2, 1600, 30)).tolist()
-    began = time.perf_counter()
+    began = time.process_time()
     gleu_scores(*numbers)
-    assert time.perf_counter() - began < 1
+    middle = time.process_time()
+    for hypothesis, reference in zip(*numbers, strict=True):
+        gleu(hypothesis, reference)
+    assert middle - began < (time.process_time() - middle) / 2
