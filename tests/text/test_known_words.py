@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.bundle.box import boxed
 from regard.errors import InputError
 from regard.text.known_words import KnownWords
+from regard.text.mend import in_small, with_known_capitals
 
 PAIRS = [
     ("I saw Tom on Monday.", "J'ai vu Tom lundi."),
@@ -61,7 +63,48 @@ def test_a_german_noun_that_is_seldom_written_small_has_its_capital() -> None:
     pairs = [("Wir haben Zeit und essen.", "We have time and eat.")] * 21 + [("hast du zeit?", "have you time?")]
     known = KnownWords.learn(pairs, "de")
     assert [known.with_its_capital(word) for word in ("zeit", "essen", "hast")] == ["Zeit", "essen", "hast"]
-    assert KnownWords.learn(pairs[1:], "de").with_its_capital("zeit") == "zeit"
+    assert "zeit" not in known.words
+    assert "zeit" in KnownWords.learn(pairs[1:], "de").words
+
+
+def test_a_word_that_mostly_has_a_capital_is_read_with_it_and_stays_known_in_small_letters() -> None:
+    pairs = [("Il va à Paris et à Nice.", "He goes to Paris and to Nice.")] * 6 + [
+        ("Les paris, les tours.", "Bets, towers.")
+    ]
+    known = KnownWords.learn(pairs, "fr")
+    assert [known.with_its_capital(word) for word in ("paris", "tours", "va")] == ["Paris", "tours", "va"]
+    assert known.knowledge("paris") == "ordinary"
+    assert known.intended("paris", language="fr") is None
+    fewer = KnownWords.learn(pairs[1:], "fr")
+    assert fewer.with_its_capital("paris") == "paris"
+    often = KnownWords.learn(pairs, "fr", often=1)  # Paris is copied there
+    assert "Paris" in often.copied
+    assert often.with_its_capital("paris") == "Paris"
+
+
+def test_a_letter_that_stands_alone_keeps_its_size() -> None:
+    pairs = [("Il dit que M Petit vient.", "He says that Mr Petit comes.")] * 9 + [
+        ("cent m plus loin", "a hundred m on")
+    ]
+    assert KnownWords.learn(pairs, "fr").with_its_capital("m") == "m"
+
+
+@pytest.mark.parametrize(
+    ("model", "capitals", "read"),
+    [
+        ("fr-en", "LE TRAIN POUR PARIS", "Le train pour Paris"),
+        ("fr-en", "PIERRE ET MARIE SONT EN ARGENTINE", "Pierre et Marie sont en Argentine"),
+        ("fr-en", "LES TOURS DE LA VILLE", "Les tours de la ville"),
+        ("en-fr", "CHINA AND TURKEY", "China and Turkey"),
+        ("en-fr", "THE FRENCH HOUSE", "The French house"),
+        ("en-de", "THE POLISH WOMAN IN TURKEY", "The Polish woman in Turkey"),
+        ("de-en", "EINE FRAGE DER KOSTEN", "Eine Frage der Kosten"),
+        ("de-en", "WIR ESSEN HIER", "Wir essen hier"),
+    ],
+)
+def test_capitals_as_the_models_of_the_box_read_them(model: str, capitals: str, read: str) -> None:
+    known = KnownWords.load(boxed(model) / "words.txt")
+    assert with_known_capitals(in_small(capitals), known, model[:2]) == read
 
 
 def test_the_beginning_of_a_sentence_needs_more(known: KnownWords) -> None:

@@ -8,7 +8,8 @@ A source word is one of
     rare          a name too seldom seen to rely on the model, whose small form is an ordinary word: Baker
 
 and unknown otherwise; other rare names count as unknown. The file holds one word a line: ordinary and translated words
-as they are, the most frequent first, copied ones after "+", rare names after "=". In files of the first version, which
+as they are, the most frequent first, copied ones after "+", rare names after "=". A word that is there small and with a
+capital has the capital far more often: Paris in French, where *paris* are bets. In files of the first version, which
 are read too, words are in the order of the alphabet, so that nothing is known of their frequency.
 """
 
@@ -30,6 +31,7 @@ FIRST_LINE = "# regard: known words 2"
 FIRST_LINE_WITHOUT_ORDER = "# regard: known words 1"
 OFTEN = 50  # pairs with a name, from which on a model copies it reliably
 SELDOM = 20  # times as often with a capital: a noun that is written small by mistake
+RATHER = 5  # times as often with a capital: where capitals say nothing, the word is read with it
 MOSTLY = 0.5  # of the pairs with a word, the share whose target has it as it is: a name from here on
 SEEN_AS_NAME = 3  # pairs that make a name of a word that is ordinary in small letters
 
@@ -85,7 +87,7 @@ class KnownWords:
             fewest = 2
             for form in [form for form in small if small[form] * SELDOM < within[with_capital(form)]]:
                 del small[form]
-        words, copied, rare = set(small), set[str](), set[str]()
+        words, copied, rare = {*small, *_rather_with_capital(small, within)}, set[str](), set[str]()
         for form in within.keys() | first.keys():
             ordinary = form.lower() in small
             # At the beginning of a sentence any word has a capital: only one that is never small counts there.
@@ -137,13 +139,15 @@ class KnownWords:
         return "unknown"
 
     def with_its_capital(self, word: str) -> str:
-        """A word in small letters as it is written otherwise.
+        """A word in small letters as it is written otherwise, or far more often.
 
         >>> [KnownWords(["Haus", "grün"], ["Tom"]).with_its_capital(word) for word in ("haus", "grün", "tom", "xyz")]
         ['Haus', 'grün', 'Tom', 'xyz']
+        >>> KnownWords(["Turkey", "turkey"]).with_its_capital("turkey")
+        'Turkey'
         """
         other = with_capital(word)
-        return other if word not in self.words and (other in self.words or other in self.copied) else word
+        return other if other in self.words or (other in self.copied and word not in self.words) else word
 
     def is_name(self, word: str, at_start: bool, language: str = "en") -> bool:
         """Whether the model has no business translating it; `at_start`: it begins a sentence, where any word has a
@@ -215,6 +219,13 @@ class KnownWords:
         copied, rare = ([line[1:] for line in marked if line[0] == mark] for mark in "+=")
         words = [line for line in lines if line and line[0] not in "+="]
         return cls(words, copied, rare, by_frequency=first == FIRST_LINE)
+
+
+def _rather_with_capital(small: Counter[str], within: Counter[str]) -> set[str]:
+    """Words that are known in small letters too, but are far more frequent with a capital within a sentence. Of letters
+    that stand alone nothing is said: they are marks, units and initials."""
+    forms = {with_capital(form): count for form, count in small.items() if len(form) > 1}
+    return {form for form, count in forms.items() if within[form] > RATHER * count}
 
 
 def parts_of(text: str) -> set[str]:
