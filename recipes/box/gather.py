@@ -1,6 +1,7 @@
 """All texts that the models in the box learn from and are measured on, cleaned, in one folder.
 
     python recipes/box/gather.py FILES DATA
+    python recipes/box/gather.py FILES DATA --only en-fr en-de
 
 FILES has europarl/ (train, dev and test as four files side by side, .en .fr .de .es; a line is empty where a language
 has no counterpart), tatoeba-en-fr/pairs.tsv, tatoeba-en-de/ (train, dev, test), common-voice/ (en.txt …),
@@ -46,6 +47,7 @@ from regard.text.language import not_in
 Read = Callable[[], Iterable[Row]]
 LANGUAGES = ("en", "fr", "de", "es")
 EUROPARL = (("en", "fr"), ("en", "de"), ("en", "es"))
+PARTS = ("tatoeba-en-fr", "tatoeba-en-de", "en-fr", "en-de", "en-es", "mono")  # mono needs the three of Europarl
 # Tatoeba's pairs were written by hand, one sentence at a time: what rules of form and score found there were idioms,
 # times of day and short sentences with names, all good translations.
 BY_HAND = CleanConfig(letters=0.2, check_language=False, deviations=0, least_score=0)
@@ -213,6 +215,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("files", type=Path)
     options.add_argument("data", type=Path)
+    options.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=", ".join(PARTS))
     options.add_argument("--show", type=int, default=50, help="examples of each rule in the reports")
     options.add_argument("--workers", type=int, default=usable_cores(), help="processes; the result is the same")
     given = options.parse_args()
@@ -221,11 +224,13 @@ def main() -> None:
     closed = held_out(given.files, given.data, (french, german))
     print(f"{len(closed):,} different sentences are held out", flush=True)
     gatherer = Gatherer(given.data, closed, given.show, given.workers)
-    gatherer.pairs("tatoeba-en-fr", french, ("en", "fr"))
-    gatherer.pairs("tatoeba-en-de", german, ("en", "de"))
+    for name, parts in (("tatoeba-en-fr", french), ("tatoeba-en-de", german)):
+        if name in given.only:
+            gatherer.pairs(name, parts, ("en", name[-2:]))
     for pair in EUROPARL:
-        gatherer.europarl(given.files, pair)
-    for language in LANGUAGES:
+        if "-".join(pair) in given.only:
+            gatherer.europarl(given.files, pair)
+    for language in LANGUAGES if "mono" in given.only else ():
         gatherer.single(language, lambda code=language: single_sentences(given.files, given.data, code))
     print(dropped_table(given.data))
 
