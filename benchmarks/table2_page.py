@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -206,7 +207,8 @@ def picture(title: str, points: Sequence[Point]) -> str:
     series: dict[str, list[Spot]] = {name: [] for name in FAMILIES.values()}
     for point in points:
         series[point.family].append(Spot(point.flops, point.bleu, written.get(point, "")))
-    return svg(plot(title, series, x, y))
+    said = "; ".join(f"{point.name} {point.bleu:.1f} after {point.flops:.1e}" for point in points)
+    return svg(replace(plot(title, series, x, y), caption=f"BLEU by training FLOPs: {said}."))
 
 
 def close(one: Point, other: Point, x: Axis, y: Axis) -> bool:

@@ -62,7 +62,7 @@ def test_a_step_in_the_terminal_and_in_full(call, run_folder, tmp_path):
 def test_positions(call, run_folder, tmp_path):
     shown = call("explain", "positions", "--width", "32", "--length", "20")
     assert shown.code == 0
-    assert "generalize to longer sentences" in shown.out
+    assert "no two positions share a vector" in shown.out
     assert call("explain", "positions", "--model", run_folder, "--out", tmp_path / "p.svg").code == 0
     assert "width 32" in (tmp_path / "p.svg").read_text()
     assert call("explain", "positions", "--out", tmp_path / "p.json").code == 0
