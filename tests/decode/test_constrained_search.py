@@ -15,13 +15,16 @@ from torch import Tensor
 from chain import Chain
 from chain import V as CHAIN_V
 from regard.batch import BOS, EOS, pad_sources
-from regard.decode.bound_beam import constrained_width
+from regard.decode.bound_beam import BoundBeams, constrained_width
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
+from regard.decode.engine import SearchRequest
+from regard.decode.goal import Goal
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.decode.penalties import length_penalty
 from regard.decode.record import Record
 from regard.decode.search import beam_search, requests_of, search
+from regard.decode.strategy import strategy_of
 from regard.decode.term_constraint import Terms
 from regard.errors import BundleError
 from regard.models.table import ARCHITECTURES
@@ -84,10 +87,11 @@ def test_terms_are_always_met(seed: int, beam: int, phrases: list, sampled: bool
 
 @pytest.mark.parametrize(("beam", "sampled"), [(1, False), (3, False), (3, True)])
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_every_architecture_can_be_constrained(architecture: str, beam: int, sampled: bool) -> None:
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_every_architecture_can_be_constrained(device: str, architecture: str, beam: int, sampled: bool) -> None:
     _, presets, constructor = ARCHITECTURES[architecture]
     torch.manual_seed(3)
-    model = scattered(constructor(presets["tiny"], V, V, True))
+    model = scattered(constructor(presets["tiny"], V, V, True)).to(device)
     slots = EachOnce(frozenset({20, 21}), frozenset({19, 20, 21, 22}))
     terms = Terms.of([[(5, 6, 5)], [(7, 8), (9,)]])
     constraints: list[Constraint] = [All((slots, terms)), slots, terms, NoRepeat(2)]
@@ -102,6 +106,14 @@ def test_every_architecture_can_be_constrained(architecture: str, beam: int, sam
                 assert Counter(i for i in h.ids if i >= 19) == {20: 1, 21: 1}
         if row == 3:
             assert max(Counter(pairwise(hypotheses[0].ids)).values(), default=0) <= 1
+
+
+def test_what_is_read_of_it_is_on_the_device_of_the_model() -> None:
+    """What a model holds for its rows is chosen by these tensors."""
+    elsewhere = torch.device("meta")
+    goal = Goal(0, SearchRequest((3, 4), Terms.of([[(5, 6)]])), 9)
+    beams = BoundBeams.begin(strategy_of(SearchOptions(2, 0.6)), 2, 1, [goal], elsewhere)
+    assert {read.device for read in (beams.step, beams.limit, beams.token, beams.done)} == {elsewhere}
 
 
 @pytest.mark.parametrize("sampled", [False, True])

@@ -45,6 +45,17 @@ def test_the_twin_equals_the_equation(choice: int) -> None:
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.gpu
+def test_on_a_gpu_an_expert_that_nobody_chose_gets_nothing() -> None:
+    mixture, x = layer(balance=0.0).cuda(), torch.randn(3, 1, D, device="cuda")
+    with torch.no_grad():
+        mixture.router.weight.zero_()  # all alike: the same two are chosen by all
+    with torch.autocast("cuda", torch.bfloat16):
+        mixture(x).sum().backward()
+    grads = [expert.contract.weight.grad for expert in mixture.experts]
+    assert sum(grad is not None and bool(grad.any()) for grad in grads) == K
+
+
 def test_both_equal_a_naive_loop() -> None:
     experts, x, scores = some_experts(), torch.randn(M, D), torch.randn(M, E)
     rows = []

@@ -64,3 +64,54 @@ def test_another_process_makes_the_same_batches_though_processes_are_spawned(tex
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True", "False", "True", "True"]  # over several epochs; rows of one width
+
+
+FAILING = """
+import sys
+from pathlib import Path
+import regard.training.feed as feeding
+from regard.recipe.read import read_recipe
+from regard.training.run import train
+from regard.training.update import Update
+from regard.workers import in_new_process
+
+
+def break_down(src, tgt, out):
+    feeding.prepares_ahead = lambda device: True  # as for a GPU
+    made, learn = [], Update.__call__
+
+    def learn_twice(self, micro):
+        made.append(micro)
+        if len(made) > 2:
+            raise RuntimeError("the third update fails")
+        return learn(self, micro)
+
+    Update.__call__ = learn_twice
+    data = {"src": src, "tgt": tgt, "dev_size": 0, "max_length": 60}
+    model = {"width": 16, "heads": 2, "inner": 16, "encoder_layers": 1, "decoder_layers": 1}
+    train(read_recipe({"data": data, "text": {"vocab_size": 340}, "model": model, "train": {"steps": 5}}), Path(out))
+
+
+if __name__ == "__main__":
+    try:
+        in_new_process(break_down, *sys.argv[1:])
+    except RuntimeError as problem:
+        print(problem)
+"""
+
+
+def test_a_training_that_breaks_down_beside_the_process_that_feeds_it_ends(
+    text_files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """That process hears no SIGTERM, with which Python would end it when the training's process ends: it has to be
+    let go before, or both wait for ever."""
+    script = tmp_path / "failing.py"
+    script.write_text(FAILING)
+    done = subprocess.run(
+        [sys.executable, str(script), *map(str, text_files), str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.splitlines()[-1] == "the third update fails", done.stderr

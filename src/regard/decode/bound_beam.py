@@ -180,7 +180,7 @@ class BoundBeams:
 
     @property
     def done(self) -> Tensor:
-        return torch.tensor([beam.done for beam in self.beams])
+        return torch.tensor([beam.done for beam in self.beams], device=self.device)
 
     def advance(self, step: Step) -> Tensor:
         log_probs = step.log_probs

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import islice
@@ -89,9 +90,9 @@ def _compile(recipe: Recipe, threads: int) -> None:
     torch.set_num_threads(threads)
     with tempfile.TemporaryDirectory() as home:
         job = prepare(recipe, RunFolder(Path(home)), Console(file=StringIO()))
-        trial = Trial(job)
-        try_largest_batch(job.update, job.material, lambda line: None)
-        trial.learn(WARM_UP)
+        with closing(Trial(job)) as trial:
+            try_largest_batch(job.update, job.material, lambda line: None)
+            trial.learn(WARM_UP)
 
 
 def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
@@ -102,8 +103,7 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
         folder = RunFolder(Path(home))
         job, preparing = timed(lambda: prepare(recipe, folder, console))
         model, dev, test = job.bundle.model, job.material.dev, job.material.test
-        with RunLog(folder, console, job.config, job.progress) as log:
-            trial = Trial(job)
+        with RunLog(folder, console, job.config, job.progress) as log, closing(Trial(job)) as trial:
             _, first = timed(lambda: try_largest_batch(job.update, job.material, log.say))
             updates = time_updates(trial, max(1, job.config.steps - WARM_UP), is_enough)
             growth = memory_growth(job, updates.shapes)

@@ -63,7 +63,7 @@ class _ExpandRelu(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         hidden: Tensor = expand_relu(x.flatten(0, -2), weight, bias)  # (M, inner)
         ctx.save_for_backward(x, weight, hidden)
-        return hidden.view(*x.shape[:-1], -1)
+        return hidden.view(*x.shape[:-1], len(weight))  # an expert that nobody chose has no rows
 
     @staticmethod
     def backward(ctx: Any, grad_out: Tensor) -> tuple[Tensor, Tensor, Tensor]:

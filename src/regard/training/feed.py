@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -77,12 +77,20 @@ def _ignore_signals(worker: int) -> None:
 
 def feed(
     batches: Batches | RowBatches, cost: Cost, device: torch.device, guide: Guide | None = None
-) -> Iterator[Ready]:
-    """Endless. `batches` runs ahead of what is consumed; the position to resume from is that of the last `Ready`."""
-    prepares = device.type == "cuda" and "fork" in multiprocessing.get_all_start_methods()
+) -> Generator[Ready, None, None]:
+    """Endless. `batches` runs ahead of what is consumed; the position to resume from is that of the last `Ready`.
+
+    It has to be closed: the other process, which hears no request to stop, ends with it, and this one waits for that
+    one when it ends itself."""
+    prepares = prepares_ahead(device)
     stream = Stream(batches, cost, guide, encodes_ahead=prepares)
-    for ready in ahead(stream, pin=True) if prepares else stream:
+    for ready in ahead(stream, pin=device.type == "cuda") if prepares else stream:
         yield ready.to(device)
+
+
+def prepares_ahead(device: torch.device) -> bool:
+    """Whether batches are made ready in another process: for a GPU, where processes can be forked."""
+    return device.type == "cuda" and "fork" in multiprocessing.get_all_start_methods()
 
 
 def ahead(stream: Stream, pin: bool) -> DataLoader[Ready]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -29,7 +31,7 @@ from regard.training.cost import Cost, peak_bytes
 from regard.training.distributed import World, gather_bundle
 from regard.training.dry_run import try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
-from regard.training.feed import feed
+from regard.training.feed import Ready, feed
 from regard.training.folder import StopRequest
 from regard.training.job import Job
 from regard.training.log import RunLog
@@ -48,8 +50,13 @@ def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
         save_last(job, None)
         return "finished"
     model.train()
-    batches = feed(material.batches, Cost(model, forward_passes(config)), model.device, material.guide)
-    try_largest_batch(job.update, material, log.say)
+    with closing(feed(material.batches, Cost(model, forward_passes(config)), model.device, material.guide)) as batches:
+        try_largest_batch(job.update, material, log.say)
+        return make_updates(job, batches, log, stop)
+
+
+def make_updates(job: Job, batches: Iterator[Ready], log: RunLog, stop: StopRequest) -> Ending:
+    config, progress, model = job.config, job.progress, job.bundle.model
     on_gpu = model.device.type == "cuda"  # there, reading a number waits for all queued work
     stretch = Stretch(progress)
     while progress.step < config.steps:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,9 @@ class Trial:
         self.cost = Cost(model, forward_passes(job.config))
         self.batches = feed(material.batches, self.cost, model.device, material.guide)
         self.stretch = STRETCH if model.device.type == "cuda" else 1
+
+    def close(self) -> None:
+        self.batches.close()
 
     def micro(self) -> list[Ready]:
         return [next(self.batches) for _ in range(self.job.config.accumulate)]
@@ -170,10 +174,10 @@ class Profile:
 
 
 def measure(recipe: Recipe, updates: int, console: Console) -> Profile:
-    trial = Trial(prepare(recipe, RunFolder(Path()), console))  # nothing is written to the folder
-    job, model = trial.job, trial.job.bundle.model
-    times = time_updates(trial, updates, lambda count, seconds: False)
-    parts = time_parts(trial, updates)
+    with closing(Trial(prepare(recipe, RunFolder(Path()), console))) as trial:  # nothing is written to the folder
+        job, model = trial.job, trial.job.bundle.model
+        times = time_updates(trial, updates, lambda count, seconds: False)
+        parts = time_parts(trial, updates)
     seconds, half = times.mean.wall, is_half(job)
     peak, source = peak_flops(model.device, torch.bfloat16 if half else torch.float32)
     return Profile(
