@@ -214,3 +214,26 @@ def test_german_nouns_are_no_title_case() -> None:
     assert prepared(line, TextOptions(mend=True), Reader("de", "en")).read == line
     assert prepared(line, TextOptions(mend=True), Reader("en", "de")).read != line
     assert prepared("DER HUND SCHLÄFT", TextOptions(mend=True), Reader("de", "en")).read == "Der hund schläft"
+
+
+@pytest.mark.parametrize(
+    ("line", "read", "said"),
+    [
+        ("HE LIVES IN HAMBURG.", "He lives in ⟨1⟩.", "HAMBURG"),
+        ("He Lives In Hamburg Altona.", "He lives in ⟨1⟩.", "Hamburg Altona"),
+        ("he lives in hamburg.", "he lives in ⟨1⟩.", "Hamburg"),
+        ("HE LIVES IN A HINNY.", "He lives in a hinny.", None),
+    ],
+)
+def test_an_unknown_name_has_a_slot_though_capitals_say_nothing(line: str, read: str, said: str | None) -> None:
+    reader = Reader("en", "fr", slots=2, known=KnownWords(["he", "lives", "in", "a"]))
+    found = prepared(line, TextOptions(mend=True), reader)
+    assert found.read.replace(SLOTS[0], "⟨1⟩") == read
+    assert [one.wanted for one in found.held] == ([] if said is None else [(said,)])
+
+
+def test_names_in_capitals_have_no_more_slots_than_there_are() -> None:
+    reader = Reader("en", "fr", slots=1, known=KnownWords(["in", "and"]))
+    line = "IN HAMBURG AND BOLOGNA AND ZARAGOZA"
+    assert len(prepared(line, TextOptions(mend=True), reader).held) == 1
+    assert prepared(line, TextOptions(mend=True), Reader("en", "fr", known=reader.known)).held == ()
