@@ -33,7 +33,7 @@ from rich.console import Console
 from table2_board import STOPPING, Board, jobs_of, keep, known_results, measured_speeds, prepared, shared_gpu
 from table2_page import BESIDE, plan_table, printed, sizes_table, write_page
 from table2_setting import KINDS, Setting
-from table2_systems import MEMBERS, MODELS, SCORES, entrant_of, run_of
+from table2_systems import MEMBERS, MODELS, SCORES, SYSTEMS, entrant_of, run_of
 
 from regard.compare.entrants import Entrant, NeuralSystem
 from regard.compare.learn import learn_lexicon_of
@@ -196,6 +196,8 @@ def read_command() -> argparse.Namespace:
     parser.add_argument(
         "--pairs", nargs="+", choices=("en-fr", "en-de"), default=["en-fr", "en-de"], help="the first goes first"
     )
+    names = [system.name for system in SYSTEMS]
+    parser.add_argument("--systems", nargs="+", choices=names, default=[], metavar="SYSTEM", help=", ".join(names))
     parser.add_argument("--budget", type=float, help=f"FLOPs of each training; default: {BUDGET:g}")
     parser.add_argument("--minutes", type=float, default=9.5, help="of this command, in all")
     parser.add_argument("--jobs", type=int, default=15, help="trainings at a time")
@@ -234,7 +236,9 @@ def main() -> None:
     settings = [setting_of(given, pair) for pair in given.pairs]
     words = ["--out", str(given.out), "--data", str(given.data), "--budget", repr(settings[0].budget)]
     with shared_gpu(wanted=torch.cuda.is_available() and not given.no_mps):
-        if not Board(jobs_of(settings), [*words, *(["--tiny"] if given.tiny else [])], given.jobs, end).go():
+        if not Board(
+            jobs_of(settings, given.systems), [*words, *(["--tiny"] if given.tiny else [])], given.jobs, end
+        ).go():
             print("not everything is done; the same command goes on with it", flush=True)
     print(printed(known_results(given.out)))
 

@@ -62,20 +62,34 @@ class Job:
         return self.setting.out / "logs" / f"{self.setting.pair}.{self.setting.budget:g}.{name}.log"
 
 
-def jobs_of(settings: Sequence[Setting]) -> list[Job]:
+def jobs_of(settings: Sequence[Setting], systems: Sequence[str] = ()) -> list[Job]:
     """In the order in which they begin, where nothing keeps them waiting: what every row needs of one pair, then of the
-    next; then what makes figures firmer. One pair's text is encoded after the other's, on all cores."""
+    next; then what makes figures firmer. One pair's text is encoded after the other's, on all cores. If `systems` are
+    given, only these and what they are made of."""
+    orders = [tuple((name, seed) for name, seed in order if is_part(name, systems)) for order in (EVERY_ROW, FIRMER)]
+    names = {name for order in orders for name, _ in order}
+    kinds = [kind for kind in KINDS if any(MODELS[name.split("+")[0]].kind == kind for name in names)]
     jobs: list[Job] = []
     before: tuple[Path, ...] = ()
     for setting in settings:
-        texts = tuple(prepared(setting, kind) for kind in KINDS)
-        jobs += [Job(f"prepare {kind}", setting, text, before) for kind, text in zip(KINDS, texts, strict=True)]
-        first = run_of("deep-att", MEMBERS[0], setting).folder
-        jobs.append(Job("align", setting, lexicon_of(setting), (first / "tokenizer.json",)))
+        texts = tuple(prepared(setting, kind) for kind in kinds)
+        jobs += [Job(f"prepare {kind}", setting, text, before) for kind, text in zip(kinds, texts, strict=True)]
+        if any("posunk" in name for name in names):
+            first = run_of("deep-att", MEMBERS[0], setting).folder
+            jobs.append(Job("align", setting, lexicon_of(setting), (first / "tokenizer.json",)))
         before = texts
-    for order in (EVERY_ROW, FIRMER):
+    for order in orders:
         jobs += [job_of(entrant, setting) for setting in settings for entrant in entrants(setting, order)]
     return jobs
+
+
+def is_part(name: str, systems: Sequence[str]) -> bool:
+    """Whether one of the systems is this one or made of it.
+
+    >>> [is_part(name, ["gnmt+rl+ensemble"]) for name in ("gnmt", "gnmt+rl", "gnmt+rl+ensemble", "moe")]
+    [True, True, True, False]
+    """
+    return not systems or any(f"{system}+".startswith(f"{name}+") for system in systems)
 
 
 def job_of(entrant: Entrant, setting: Setting) -> Job:

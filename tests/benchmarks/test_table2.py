@@ -192,3 +192,13 @@ def test_the_last_job_is_waited_for(board: ModuleType, setting: Any, tmp_path: P
     assert jobs.go()
     assert process.returncode == 0
     assert (setting.out / board.RESULTS).exists()
+
+
+def test_of_the_systems_asked_for_only_what_they_are_made_of_is_done(board: ModuleType, setting: Any) -> None:
+    def names(*systems: str) -> list[str]:
+        return [job.name for job in board.jobs_of([setting], systems)]
+
+    assert names("moe") == ["prepare pieces", "moe 1"]
+    assert names("convs2s+ensemble") == ["prepare pieces", "convs2s 1", "convs2s 2", "convs2s+ensemble"]
+    assert {"prepare words", "align", "deep-att 1", "deep-att+posunk 1"} <= set(names("deep-att+posunk"))
+    assert names() == names(*(name for name, _ in sys.modules["table2_systems"].ORDER))
