@@ -237,3 +237,4 @@ def test_names_in_capitals_have_no_more_slots_than_there_are() -> None:
     line = "IN HAMBURG AND BOLOGNA AND ZARAGOZA"
     assert len(prepared(line, TextOptions(mend=True), reader).held) == 1
     assert prepared(line, TextOptions(mend=True), Reader("en", "fr", known=reader.known)).held == ()
+    assert prepared(line, TextOptions(mend=True), Reader("de", "fr", slots=1, known=reader.known)).held == ()

@@ -10,7 +10,7 @@ from regard.text.known_words import KnownWords
 from regard.text.likely_names import BEFORE_NAMES, with_likely_names
 
 KNOWN = KnownWords(
-    ["he", "lives", "in", "with", "a", "the", "rabbit", "saw", "station", "Paris", "il", "a", "vu", "et", "wohnt"],
+    ["he", "lives", "in", "with", "a", "the", "rabbit", "saw", "station", "Paris", "il", "a", "vu", "et"],
     ["Tom"],
     by_frequency=True,
 )
@@ -31,7 +31,6 @@ KNOWN = KnownWords(
         ("en", "he saw Paris hilton", "he saw Paris Hilton"),
         ("fr", "il a vu l'oregon et l’utah", "il a vu l'Oregon et l’Utah"),
         ("fr", "il a vu qu'effondra", "il a vu qu'effondra"),
-        ("de", "he wohnt in hamburg", "he wohnt in hamburg"),
         ("en", "in xy with ab", "in xy with ab"),
     ],
 )
@@ -39,7 +38,7 @@ def test_where_names_stand(language: str, text: str, read: str) -> None:
     assert with_likely_names(text, KNOWN, language) == read
 
 
-@given(st.text(), st.sampled_from([*BEFORE_NAMES, "de", "cs"]))
+@given(st.text(), st.sampled_from(list(BEFORE_NAMES)))
 def test_only_first_letters_change_and_only_their_case(text: str, language: str) -> None:
     read = with_likely_names(text, KNOWN, language)
     assert len(read) == len(text)

@@ -26,7 +26,7 @@ from regard.text.dates import dates_in_words
 from regard.text.glossary import Glossary, TermMatch
 from regard.text.initial import with_small_initial
 from regard.text.known_words import KnownWords
-from regard.text.likely_names import with_likely_names
+from regard.text.likely_names import BEFORE_NAMES, with_likely_names
 from regard.text.localise import localised
 from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt, with_known_capitals
 from regard.text.protect import NAME, Protected, protected_spans
@@ -242,7 +242,9 @@ def _names_without_capitals(sentence: str, found: Sequence[Protected], reader: R
     """Names of a sentence whose capitals say nothing, each as it is to be said: with a capital if the sentence has
     none. Only as many as there are slots for: a model that reads them small could not be told to say them otherwise."""
     silent, known, language = not any(map(str.isupper, sentence)), reader.known, reader.source or "en"
-    if known is None or not (silent or in_capitals(sentence) or in_title_case(sentence, reader.source, known)):
+    if known is None or language not in BEFORE_NAMES:
+        return {}
+    if not (silent or in_capitals(sentence) or in_title_case(sentence, reader.source, known)):
         return {}
     small = with_known_capitals(sentence if silent else in_small(sentence), known, language)
     read = with_likely_names(small, known, language)

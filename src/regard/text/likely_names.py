@@ -1,8 +1,8 @@
 """Names in a text whose capitals say nothing: IN CAPITALS, In Title Case, or without any.
 
 A word that a model does not know is a name there if it stands where names stand: behind a preposition, a title, a mark
-or another name. Elsewhere an unknown word is rather a seldom one: le lapin *cendré*. In German, where any noun may
-follow such words, it is left to the titles of `names.py`.
+or another name. Elsewhere an unknown word is rather a seldom one: le lapin *cendré*. Not in German, where any noun may
+follow such words.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def with_likely_names(text: str, known: KnownWords, language: str = "en") -> str
     >>> with_likely_names("l'oregon, s'effondra", known, "fr")
     "l'Oregon, s'effondra"
     """
-    before = BEFORE_NAMES.get(language, frozenset())
+    before = BEFORE_NAMES[language]
     read = list(text)
     behind, may_follow = 0, False  # the end of the word before, and whether a name may follow it
     for start, end, at_start in cased_words(text, language=language):
@@ -55,7 +55,7 @@ def with_likely_names(text: str, known: KnownWords, language: str = "en") -> str
         elif between.strip(" ."):  # a mark
             may_follow = True
         named = not at_start and word[:1].isupper()
-        if may_follow and before and _is_likely_name(word, known, language):
+        if may_follow and _is_likely_name(word, known, language):
             read[start] = with_capital(word)[0]
             named = True
         behind, may_follow = end, named or word.lower() in before
