@@ -22,6 +22,7 @@ def test_what_is_cut_and_what_acts() -> None:
     assert one_line("a\x1b[31m\u00a0b\tc") == "a\ufffd[31m b c"
 
 
+@example("<❤️", 2)
 @example("<<<", 2)
 @given(WORD, st.integers(1, 12))
 def test_a_shortened_text_fits(word: str, cells: int) -> None:

@@ -15,6 +15,8 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from regard.report.text import ELLIPSIS
 
+ROOM = 4  # characters of a cell, at most, of what is kept: letters with their accents, signs of several characters
+
 __all__ = ["cell_len", "one_line", "pad", "shorten", "shorten_middle", "visible", "wrap_cells"]
 
 
@@ -56,8 +58,9 @@ def shorten_middle(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     half = (cells - 1) // 2
-    end = chop_cells(text[::-1], cells - 1 - half)[0][::-1] if cells > 1 else ""
-    return (chop_cells(text, half)[0] if half else "") + ELLIPSIS + end
+    begin = (chop_cells(text, half)[0] if half else "") + ELLIPSIS
+    ends = (text[at:] for at in range(max(0, len(text) - ROOM * cells), len(text) + 1))
+    return begin + next(end for end in ends if cell_len(begin + end) <= cells)
 
 
 def pad(text: str, cells: int) -> str:
