@@ -201,6 +201,19 @@ def test_bleu_is_counted_before_the_reader(open_page: Open) -> None:
     expect(page.locator("#panel-bleu .ngram.none").first).to_be_visible()
 
 
+def test_what_is_drawn_is_not_drawn_again_when_it_comes_back_into_view(open_page: Open) -> None:
+    """A click that follows a scroll would fall between an old cell and a new one."""
+    page = open_page("inside", text=CAT)
+    see(page, "lens")
+    page.locator("#panel-lens table").evaluate("table => { table.dataset.first = 'yes'; }")
+    page.evaluate("window.scrollTo(0, 0)")
+    page.wait_for_function("document.querySelector('#panel-lens').getBoundingClientRect().top > innerHeight + 400")
+    page.wait_for_timeout(200)
+    page.locator("#panel-lens").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    expect(page.locator("#panel-lens table[data-first]")).to_have_count(1)
+
+
 def see_reference(page: Page, text: str) -> None:
     page.locator("#panel-bleu").scroll_into_view_if_needed()
     page.get_by_label("Reference translation").fill(text)

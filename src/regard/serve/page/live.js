@@ -22,6 +22,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   let answer = null;
   let control = null;
   let near = !lazy;
+  let missed = true; // whether there is something to catch up with: far from the window nothing is asked
   let turn = 0;
 
   const state = (name) => {
@@ -30,7 +31,10 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   };
 
   async function update(sel = current()) {
-    if (!near) return;
+    if (!near) {
+      missed = true;
+      return;
+    }
     const mine = (turn += 1);
     let wanted;
     try {
@@ -83,6 +87,7 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
 
   function refuse(error, again = null) {
     asked = again ? asked : null;
+    missed = true;
     show(foot);
     const known = error instanceof ApiError;
     const kind = known && error.status < 500 ? "note" : "note bad";
@@ -103,8 +108,10 @@ export function live({ question, draw, caption, empty = "Type a sentence above t
   if (lazy) {
     const watch = new IntersectionObserver(
       (changes) => {
-        near = changes.at(-1).isIntersecting; // far from the window nothing is asked; it catches up on its way back
-        if (near) update();
+        near = changes.at(-1).isIntersecting;
+        if (!near || !missed) return; // what is drawn stays: a click may just be on its way to it
+        missed = false;
+        update();
       },
       { rootMargin: "300px" },
     );
