@@ -18,7 +18,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from regard.decode.translation import Span
@@ -26,10 +26,10 @@ from regard.text.dates import dates_in_words
 from regard.text.glossary import Glossary, TermMatch
 from regard.text.initial import with_small_initial
 from regard.text.known_words import KnownWords
-from regard.text.likely_names import BEFORE_NAMES, with_likely_names
+from regard.text.likely_names import likely_names
 from regard.text.localise import localised
 from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt, with_known_capitals
-from regard.text.protect import NAME, Protected, protected_spans
+from regard.text.protect import Protected, protected_spans
 from regard.text.slots import SLOTS, SlotTexts
 
 Split = Literal["sentences", "wrapped", "lines"]
@@ -226,9 +226,13 @@ def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Held]:
         return []
     known = None if options.mend and in_title_case(sentence, reader.source, reader.known) else reader.known
     found = protected_spans(sentence, known, reader.source or "en")
-    names = _names_without_capitals(sentence, found, reader) if options.mend and options.protect else {}
-    found = sorted([*found, *names])
     languages = reader.source or "en", reader.target or "en"
+    names: dict[Protected, str] = {}
+    if options.mend and options.protect and reader.known:
+        # No more than there are slots for: a model that reads them small could not be told to say them otherwise.
+        free = max(0, reader.slots - len(found))
+        names = dict(islice(likely_names(sentence, found, reader.known, languages[0]).items(), free))
+        found = sorted([*found, *names])
     terms = options.glossary.find(sentence, *languages) if options.glossary else []
     terms = [term for term in terms if not any(_inside(term, span) for span in found)]
     kept = [span for span in found if not any(span.start < term.end and term.start < span.end for term in terms)]
@@ -236,25 +240,6 @@ def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Held]:
     return sorted(
         spans + [Held(*span, (names.get(span) or _wanted(sentence, span, options, reader),)) for span in kept]
     )
-
-
-def _names_without_capitals(sentence: str, found: Sequence[Protected], reader: Reader) -> dict[Protected, str]:
-    """Names of a sentence whose capitals say nothing, each as it is to be said: with a capital if the sentence has
-    none. Only as many as there are slots for: a model that reads them small could not be told to say them otherwise."""
-    silent, known, language = not any(map(str.isupper, sentence)), reader.known, reader.source or "en"
-    if known is None or language not in BEFORE_NAMES:
-        return {}
-    if not (silent or in_capitals(sentence) or in_title_case(sentence, reader.source, known)):
-        return {}
-    small = with_known_capitals(sentence if silent else in_small(sentence), known, language)
-    read = with_likely_names(small, known, language)
-    names = [
-        span
-        for span in protected_spans(read, known, language)
-        if span.kind == NAME and not any(span.start < one.end and one.start < span.end for one in found)
-    ]
-    said = read if silent else sentence
-    return {span: said[span.start : span.end] for span in names[: max(0, reader.slots - len(found))]}
 
 
 def _inside(term: TermMatch, span: Protected) -> bool:

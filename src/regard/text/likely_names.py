@@ -7,8 +7,12 @@ follow such words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from regard.text.capitals import cased_words, with_capital
 from regard.text.known_words import KnownWords
+from regard.text.mend import in_capitals, in_small, in_title_case, with_known_capitals
+from regard.text.protect import NAME, Protected, protected_spans
 from regard.text.stems import has_known_stem
 
 FEWEST_LETTERS = 3
@@ -32,6 +36,24 @@ BEFORE_NAMES = {
         """)
     ),
 }
+
+
+def likely_names(sentence: str, found: Sequence[Protected], known: KnownWords, language: str) -> dict[Protected, str]:
+    """The names outside of what was `found`, if the capitals of the sentence say nothing, each as it is to be said:
+    with a capital if the sentence has none."""
+    silent = not any(map(str.isupper, sentence))
+    if language not in BEFORE_NAMES:
+        return {}
+    if not (silent or in_capitals(sentence) or in_title_case(sentence, language, known)):
+        return {}
+    small = with_known_capitals(sentence if silent else in_small(sentence), known, language)
+    read = with_likely_names(small, known, language)
+    said = read if silent else sentence
+    return {
+        span: said[span.start : span.end]
+        for span in protected_spans(read, known, language)
+        if span.kind == NAME and not any(span.start < one.end and one.start < span.end for one in found)
+    }
 
 
 def with_likely_names(text: str, known: KnownWords, language: str = "en") -> str:
