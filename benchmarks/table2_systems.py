@@ -113,6 +113,7 @@ MODELS = {
         "3 + 2 layers of LSTM, 2,048 cells, width 512, 2,048 experts of 2,048, 4 chosen",
         2e-3,
         44_000,
+        seeds=(1, 2, 3),
     ),
     "bytenet": SizedModel(
         "bytenet",
@@ -188,7 +189,8 @@ EVERY_ROW: tuple[tuple[str, int | None], ...] = (
     *((name, None) for name in ("convs2s+ensemble", "deep-att+posunk+ensemble", "gnmt+rl+ensemble")),
 )
 FIRMER: tuple[tuple[str, int | None], ...] = (
-    *(("deep-att+posunk", 2), ("transformer:big", 2), ("transformer", 2), ("transformer:big", 3), ("transformer", 3)),
+    *(("moe", 2), ("moe", 3), ("deep-att+posunk", 2)),
+    *(("transformer:big", 2), ("transformer", 2), ("transformer:big", 3), ("transformer", 3)),
 )
 ORDER = EVERY_ROW + FIRMER
 

@@ -198,7 +198,7 @@ def test_of_the_systems_asked_for_only_what_they_are_made_of_is_done(board: Modu
     def names(*systems: str) -> list[str]:
         return [job.name for job in board.jobs_of([setting], systems)]
 
-    assert names("moe") == ["prepare pieces", "moe 1"]
+    assert names("moe") == ["prepare pieces", "moe 1", "moe 2", "moe 3"]
     assert names("convs2s+ensemble") == ["prepare pieces", "convs2s 1", "convs2s 2", "convs2s+ensemble"]
     assert {"prepare words", "align", "deep-att 1", "deep-att+posunk 1"} <= set(names("deep-att+posunk"))
     assert names() == names(*(name for name, _ in sys.modules["table2_systems"].ORDER))
