@@ -2,6 +2,7 @@
 
     PYTHONPATH=src python benchmarks/table2.py --data DATA --out runs/table2 --plan
     PYTHONPATH=src python benchmarks/table2.py --data DATA --out runs/table2 --minutes 9.5
+    PYTHONPATH=src python benchmarks/table2.py --data DATA --out runs/table2 --pairs en-fr --rates 0.5 2
     PYTHONPATH=src python benchmarks/table2.py --out runs/table2 --write docs/table2.md
 
 DATA has the folders en-fr and en-de (train, dev and test, such as en-fr/train.en) and tests (newstest2014.fr.en,
@@ -31,7 +32,8 @@ from typing import Any
 import torch
 from rich.console import Console
 from table2_board import STOPPING, Board, jobs_of, keep, known_results, measured_speeds, prepared, shared_gpu
-from table2_page import BESIDE, plan_table, printed, sizes_table, write_page
+from table2_page import printed, write_page
+from table2_plan import BESIDE, plan_table, sizes_table
 from table2_setting import KINDS, Setting
 from table2_systems import MEMBERS, MODELS, SCORES, SYSTEMS, entrant_of, run_of
 
@@ -120,6 +122,7 @@ def measure(setting: Setting, entrant: Entrant) -> None:
         "pair": setting.pair,
         "budget": setting.budget,
         "system": entrant.name,
+        "rate": setting.rate,
         "seed": entrant.seed,
         "members": len(entrant.system.members),
         "bleu": scores,
@@ -178,15 +181,15 @@ def print_plan(setting: Setting, jobs: int) -> None:
     )
 
 
-def setting_of(given: argparse.Namespace, pair: str) -> Setting:
+def setting_of(given: argparse.Namespace, pair: str, rate: float) -> Setting:
     budget = given.budget or (TINY_BUDGET if given.tiny else BUDGET)
-    whole = Setting(pair, budget, given.data, given.out, given.tiny)
+    whole = Setting(pair, budget, given.data, given.out, given.tiny, rate)
     if not given.tiny:
         return whole
     folder = given.out / "text"
     if not (folder / pair).exists() and not given.job:
         cut_text(whole, folder)
-    return Setting(pair, budget, folder, given.out, given.tiny)
+    return Setting(pair, budget, folder, given.out, given.tiny, rate)
 
 
 def read_command() -> argparse.Namespace:
@@ -198,6 +201,8 @@ def read_command() -> argparse.Namespace:
     )
     names = [system.name for system in SYSTEMS]
     parser.add_argument("--systems", nargs="+", choices=names, default=[], metavar="SYSTEM", help=", ".join(names))
+    rates = "times the rate of each model; but for 1: single models, one seed"
+    parser.add_argument("--rates", nargs="+", type=float, default=[1.0], metavar="TIMES", help=rates)
     parser.add_argument("--budget", type=float, help=f"FLOPs of each training; default: {BUDGET:g}")
     parser.add_argument("--minutes", type=float, default=9.5, help="of this command, in all")
     parser.add_argument("--jobs", type=int, default=15, help="trainings at a time")
@@ -209,6 +214,8 @@ def read_command() -> argparse.Namespace:
     given = parser.parse_args()
     if given.budget is not None and not 0 < given.budget < float("inf"):
         parser.error(f"--budget must be above 0, but is {given.budget:g}; try {BUDGET:g}")
+    if not all(0 < rate < float("inf") for rate in given.rates):
+        parser.error(f"--rates must be above 0, but are {' '.join(f'{rate:g}' for rate in given.rates)}; try 0.5 2")
     if given.jobs < 1:
         parser.error(f"--jobs must be 1 or more, but is {given.jobs}")
     if given.data is None and not (given.write or given.plan):
@@ -227,13 +234,13 @@ def main() -> None:
         write_page(given.write, results)
         return
     if given.job:
-        do(setting_of(given, given.pairs[0]), given.job)
+        do(setting_of(given, given.pairs[0], given.rates[0]), given.job)
         return
     if given.plan:
         for pair in given.pairs:
             print_plan(Setting(pair, given.budget or BUDGET, given.data, given.out), given.jobs)
         return
-    settings = [setting_of(given, pair) for pair in given.pairs]
+    settings = [setting_of(given, pair, rate) for pair in given.pairs for rate in given.rates]
     words = ["--out", str(given.out), "--data", str(given.data), "--budget", repr(settings[0].budget)]
     with shared_gpu(wanted=torch.cuda.is_available() and not given.no_mps):
         if not Board(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from table2_setting import KINDS, Setting
-from table2_systems import EVERY_ROW, FIRMER, MEMBERS, MODELS, SCORES, entrant_of, entrants, folder_of, run_of
+from table2_systems import EVERY_ROW, FIRMER, MEMBERS, MODELS, RATED, SCORES, entrant_of, entrants, folder_of, run_of
 
 from regard.compare.entrants import Entrant, NeuralSystem
 from regard.compare.learn import LEARNT
@@ -38,7 +38,8 @@ class Job:
     text: Path | None = None  # the same for its text; its place on the GPU is kept free meanwhile
 
     def __str__(self) -> str:
-        return f"{self.setting.pair} {self.name}"
+        rate = "" if self.setting.rate == 1 or not self.on_gpu else f" at {self.setting.rate:g} times its rate"
+        return f"{self.setting.pair} {self.name}{rate}"
 
     @property
     def done(self) -> bool:
@@ -59,28 +60,35 @@ class Job:
     @property
     def log(self) -> Path:
         name = self.name.replace(" ", ".").replace(":", "-")
-        return self.setting.out / "logs" / f"{self.setting.pair}.{self.setting.budget:g}.{name}.log"
+        return self.setting.out / "logs" / f"{self.setting.pair}.{self.setting.runs.name}.{name}.log"
 
 
 def jobs_of(settings: Sequence[Setting], systems: Sequence[str] = ()) -> list[Job]:
     """In the order in which they begin, where nothing keeps them waiting: what every row needs of one pair, then of the
     next; then what makes figures firmer. One pair's text is encoded after the other's, on all cores. If `systems` are
     given, only these and what they are made of."""
-    orders = [tuple((name, seed) for name, seed in order if is_part(name, systems)) for order in (EVERY_ROW, FIRMER)]
-    names = {name for order in orders for name, _ in order}
-    kinds = [kind for kind in KINDS if any(MODELS[name.split("+")[0]].kind == kind for name in names)]
     jobs: list[Job] = []
     before: tuple[Path, ...] = ()
     for setting in settings:
+        names = {name for order in orders_of(setting, systems) for name, _ in order}
+        kinds = [kind for kind in KINDS if any(MODELS[name.split("+")[0]].kind == kind for name in names)]
         texts = tuple(prepared(setting, kind) for kind in kinds)
         jobs += [Job(f"prepare {kind}", setting, text, before) for kind, text in zip(kinds, texts, strict=True)]
         if any("posunk" in name for name in names):
             first = run_of("deep-att", MEMBERS[0], setting).folder
             jobs.append(Job("align", setting, lexicon_of(setting), (first / "tokenizer.json",)))
         before = texts
-    for order in orders:
-        jobs += [job_of(entrant, setting) for setting in settings for entrant in entrants(setting, order)]
+    for place in range(2):
+        for setting in settings:
+            order = orders_of(setting, systems)[place]
+            jobs += [job_of(entrant, setting) for entrant in entrants(setting, order)]
     return jobs
+
+
+def orders_of(setting: Setting, systems: Sequence[str]) -> list[tuple[tuple[str, int | None], ...]]:
+    """What every row needs, and what comes after all of that; at another rate than the models' own, fewer systems."""
+    orders = (EVERY_ROW, FIRMER) if setting.rate == 1 else (RATED, ())
+    return [tuple((name, seed) for name, seed in order if is_part(name, systems)) for order in orders]
 
 
 def is_part(name: str, systems: Sequence[str]) -> bool:
@@ -152,7 +160,7 @@ class Board:
         command = [sys.executable, str(Path(__file__).with_name("table2.py")), *self.words]
         with job.log.open("ab") as file:
             process = subprocess.Popen(
-                [*command, "--pairs", job.setting.pair, "--job", job.name],
+                [*command, "--pairs", job.setting.pair, "--rates", repr(job.setting.rate), "--job", job.name],
                 stdout=file,
                 stderr=file,
                 env={**os.environ, **settings},
@@ -215,7 +223,8 @@ def known_results(out: Path, *kept: Path) -> list[dict[str, Any]]:
     files = [path for path in (*kept, out / RESULTS) if path.exists()]
     rows = [row for path in files for row in json.loads(path.read_text("utf-8"))]
     rows += [json.loads(path.read_text("utf-8")) for path in sorted(out.glob(f"*/*/*/{SCORES}"))]
-    return list({(row["pair"], row["budget"], row["system"], row["seed"]): row for row in rows}.values())
+    keys = ("pair", "budget", "rate", "system", "seed")
+    return list({tuple(row[key] for key in keys): row for row in rows}.values())
 
 
 def measured_speeds(setting: Setting) -> dict[str, float]:

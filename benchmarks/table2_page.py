@@ -1,4 +1,4 @@
-"""Table 2 as it comes out: what is planned, the table of figures, the picture, and the page they are put into."""
+"""Table 2 as it comes out: the tables of figures, the picture, and the page they are put into."""
 
 from __future__ import annotations
 
@@ -9,30 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from table2_setting import KINDS, Setting
-from table2_systems import (
-    MODELS,
-    ORDER,
-    REWARD_SHARE,
-    SCORES,
-    SYSTEMS,
-    SizedModel,
-    TableSystem,
-    expected_updates,
-    flops_per_token,
-    folder_of,
-    made,
-    share_of,
-)
+from table2_plan import sizes_table
+from table2_systems import MODELS, RATED, SYSTEMS, TableSystem
 
 from regard.report.chart import HIGH, WIDE, Axis, Spot, plot, powers
 from regard.report.svg import svg
 from regard.report.table import Table
 
-PAIRS_OF = {"en-fr": 1_035_616, "en-de": 832_551}  # training pairs, for the plan
-BESIDE = 16  # runs side by side that are as fast as that, at most: they need a core each
-STARTING = 25  # seconds of a process until its first update
-TRANSLATING = 20  # seconds for both tests
 FAMILIES = {
     "bytenet": "ByteNet",
     "deep-att": "Deep-Att",
@@ -43,69 +26,8 @@ FAMILIES = {
 }
 NEAR_ACROSS, NEAR_DOWN = 40, 13  # points of a picture nearer than this share a label
 TESTS = {"newstest2014": "newstest2014", "europarl": "Europarl test"}
-MEASURED, SIZES = (("<!-- table2 -->", "<!-- /table2 -->"), ("<!-- table2 sizes -->", "<!-- /table2 sizes -->"))
+MEASURED, RATES, SIZES = ((f"<!-- table2{name} -->", f"<!-- /table2{name} -->") for name in ("", " rates", " sizes"))
 Rows = Sequence[dict[str, Any]]
-
-
-# ------------------------------------------------------------------------------------------------ the plan
-
-
-def size_in_words(model: SizedModel) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in model.size.items())
-
-
-def sizes_table() -> Table:
-    """What each model is here and in its paper."""
-    rows = []
-    for name, model in MODELS.items():
-        title = next(system.title for system in SYSTEMS if system.name == name)
-        rows.append(
-            [
-                title,
-                model.paper,
-                size_in_words(model),
-                model.kind,
-                f"{made(name).parameter_count() / 1e6:.1f} M",
-                f"{flops_per_token(name):.2g}",
-                f"{model.rate:g}",
-                f"{KINDS[model.kind].batch:,}",
-            ]
-        )
-    header = ["model", "in its paper", "here", "tokens", "parameters", "FLOPs a target token", "rate", "batch"]
-    return Table(header, rows, left=(0, 1, 2, 3))
-
-
-def plan_table(setting: Setting, speeds: dict[str, float]) -> tuple[Table, float]:
-    """Every training with its estimated time alone, and the sum of what is left, in seconds. `speeds` are target
-    tokens/s, used where they are known."""
-    rows, total = [], 0.0
-    for name, seed in ORDER:
-        if (setting.runs / folder_of(name, seed) / SCORES).exists():
-            rows.append([name, str(seed or "all"), *[""] * 5, "done"])
-            continue
-        if "+rl" in name and seed is not None:
-            seconds = 60.0 * setting.budget / 5e15 + STARTING + TRANSLATING
-            rows.append([name, str(seed), f"{REWARD_SHARE * setting.budget:.2g}", "", "", "", "", f"{seconds:,.0f}"])
-        elif "+" in name:
-            seconds = 2.0 * TRANSLATING
-            rows.append([name, str(seed or "all"), "", "", "", "", "", f"{seconds:,.0f}"])
-        else:
-            model = MODELS[name]
-            budget = share_of(name) * setting.budget
-            tokens, speed = budget / flops_per_token(name), speeds.get(name, float(model.speed))
-            epochs = tokens / (KINDS[model.kind].lengths[1] * PAIRS_OF.get(setting.pair, 1_000_000))
-            seconds = tokens / speed + STARTING + TRANSLATING
-            known = f"{speed:,.0f}{'' if name in speeds else ' ?'}"
-            updates = expected_updates(name, setting.budget)
-            rows.append(
-                [
-                    *(name, str(seed), f"{budget:.2g}", f"{tokens / 1e6:,.0f} M", f"{epochs:.1f}", f"{updates:,.0f}"),
-                    *(known, f"{seconds:,.0f}"),
-                ]
-            )
-        total += seconds
-    header = ["system", "seed", "FLOPs", "target tokens", "epochs", "updates", "tokens/s", "seconds"]
-    return Table(header, rows), total
 
 
 # ------------------------------------------------------------------------------------------------ the figures
@@ -155,9 +77,33 @@ def published_figures(system: TableSystem, pair: str) -> tuple[float | None, flo
 
 
 def groups(results: Rows) -> list[tuple[tuple[str, float], Rows]]:
-    """English–French first, a larger budget before a smaller one."""
-    keys = sorted({(row["pair"], row["budget"]) for row in results}, key=lambda key: (key[0] != "en-fr", -key[1]))
-    return [(key, [row for row in results if (row["pair"], row["budget"]) == key]) for key in keys]
+    """At the models' own rates; English–French first, a larger budget before a smaller one."""
+    own = [row for row in results if row["rate"] == 1]
+    keys = sorted({(row["pair"], row["budget"]) for row in own}, key=lambda key: (key[0] != "en-fr", -key[1]))
+    return [(key, [row for row in own if (row["pair"], row["budget"]) == key]) for key in keys]
+
+
+def rates_table(results: Rows) -> Table:
+    """BLEU of one seed on both tests, at each model's own rate and at multiples of it."""
+    rates = sorted({row["rate"] for row in results})
+    header = ["system", "its rate", *(f"{title}, × {rate:g}" for title in TESTS.values() for rate in rates)]
+    rows = []
+    for name, seed in RATED:
+        found = {row["rate"]: row["bleu"] for row in results if (row["system"], row["seed"]) == (name, seed)}
+        title = next(system.title for system in SYSTEMS if system.name == name)
+        scores = [f"{found[rate][test]['score']:.2f}" if rate in found else "–" for test in TESTS for rate in rates]
+        rows.append([title, f"{MODELS[name].rate:g}", *scores])
+    return Table(header, rows)
+
+
+def rates_part(results: Rows) -> str:
+    """For each pair and budget that has other rates than the models' own."""
+    keys = sorted({(row["pair"], row["budget"]) for row in results if row["rate"] != 1}, reverse=True)
+    parts: list[str] = []
+    for key in keys:
+        rows = [row for row in results if (row["pair"], row["budget"]) == key]
+        parts += [f"{key[0]}, {key[1]:.3g} FLOPs a training, seed {RATED[0][1]}:", rates_table(rows).markdown()]
+    return "\n\n".join(parts) or "Not measured yet."
 
 
 class Point(NamedTuple):
@@ -275,13 +221,14 @@ def measured_part(results: Rows) -> str:
 
 
 def write_page(page: Path, results: Rows) -> None:
-    """Sizes and figures between their marks, the pictures beside the page."""
+    """Figures, rates and sizes between their marks, the pictures beside the page."""
     for (pair, budget), rows in reversed(groups(results)):  # the largest budget of a pair last
         if points := measured_points(rows):
             draw(page, pair, picture(f"BLEU on newstest2014, {pair}, here: {budget:.2g} FLOPs a training", points))
             draw(page, f"{pair}-paper", picture(f"BLEU on newstest2014, {pair}, in the paper", published_points(pair)))
     text = page.read_text("utf-8")
-    for marks, part in ((MEASURED, measured_part(results)), (SIZES, sizes_table().markdown())):
+    parts = {MEASURED: measured_part(results), RATES: rates_part(results), SIZES: sizes_table().markdown()}
+    for marks, part in parts.items():
         text = between(text, marks, part)
     page.write_text(text, "utf-8")
 
@@ -307,4 +254,5 @@ def printed(results: Rows) -> str:
         f"{pair}, {budget:.3g} FLOPs a training\n{figures(rows, pair).text()}\n" + "\n".join(notes(rows, budget))
         for (pair, budget), rows in groups(results)
     )
-    return "\n\n".join(parts) or "nothing is measured yet"
+    rated = [rates_part(results)] if any(row["rate"] != 1 for row in results) else []
+    return "\n\n".join([*parts, *rated]) or "nothing is measured yet"

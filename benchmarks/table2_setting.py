@@ -34,13 +34,14 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One language pair at one budget, with the folders of its text and of its runs."""
+    """One language pair at one budget and one rate, with the folders of its text and of its runs."""
 
     pair: str  # en-fr
     budget: float  # operations of each training
     data: Path  # has en-fr/train.en … and tests/newstest2014.fr.en …
     out: Path
     tiny: bool = False
+    rate: float = 1.0  # times each model's own
 
     @property
     def languages(self) -> tuple[str, str]:
@@ -49,7 +50,7 @@ class Setting:
 
     @property
     def runs(self) -> Path:
-        return self.out / self.pair / f"{self.budget:g}"
+        return self.out / self.pair / f"{self.budget:g}{'' if self.rate == 1 else f'.rate{self.rate:g}'}"
 
     def files(self, part: str) -> list[Path]:
         """train, dev or test of Europarl, or newstest2014, in both languages."""

@@ -115,6 +115,21 @@ MODELS = {
         44_000,
         seeds=(1, 2, 3),
     ),
+    "moe:dense": SizedModel(
+        "moe",
+        {
+            "width": 384,
+            "cells": 384,
+            "inner": 768,
+            "encoder_layers": 3,
+            "decoder_layers": 2,
+            "experts": 4,
+            "expert_choice": 4,
+        },
+        "not in it",
+        2e-3,
+        44_000,
+    ),
     "bytenet": SizedModel(
         "bytenet",
         {"width": 192, "encoder_layers": 15, "decoder_layers": 15},
@@ -174,6 +189,7 @@ SYSTEMS = tuple(
         ("gnmt+rl", "GNMT + RL"),
         ("convs2s", "ConvS2S"),
         ("moe", "MoE"),
+        ("moe:dense", "MoE, 4 experts of 4", "not in the table: the operations of the row above without its choice"),
         ("deep-att+posunk+ensemble", "Deep-Att + PosUnk Ensemble"),
         ("gnmt+rl+ensemble", "GNMT + RL Ensemble"),
         ("convs2s+ensemble", "ConvS2S Ensemble"),
@@ -184,7 +200,7 @@ SYSTEMS = tuple(
 # What every row needs, the trainings that take longest first; then what only makes figures firmer.
 EVERY_ROW: tuple[tuple[str, int | None], ...] = (
     *(("bytenet:characters", 1), ("deep-att", 1), ("deep-att", 2), ("gnmt", 1), ("gnmt", 2), ("bytenet", 1)),
-    *(("moe", 1), ("transformer", 1), ("convs2s", 1), ("convs2s", 2), ("transformer:big", 1)),
+    *(("moe", 1), ("moe:dense", 1), ("transformer", 1), ("convs2s", 1), ("convs2s", 2), ("transformer:big", 1)),
     *(("gnmt+rl", 1), ("gnmt+rl", 2), ("deep-att+posunk", 1)),
     *((name, None) for name in ("convs2s+ensemble", "deep-att+posunk+ensemble", "gnmt+rl+ensemble")),
 )
@@ -193,6 +209,10 @@ FIRMER: tuple[tuple[str, int | None], ...] = (
     *(("transformer:big", 2), ("transformer", 2), ("transformer:big", 3), ("transformer", 3)),
 )
 ORDER = EVERY_ROW + FIRMER
+# What is trained at other rates than a model's own, to see what of a row is its rate; the slowest first.
+RATED: tuple[tuple[str, int | None], ...] = tuple(
+    (name, 1) for name in ("bytenet", "deep-att", "gnmt", "moe", "convs2s", "transformer", "transformer:big")
+)
 
 
 # ------------------------------------------------------------------------------------------------ recipes
@@ -234,7 +254,7 @@ def recipe_of(name: str, seed: int, setting: Setting) -> Recipe:
         schedule_by="budget",
         warmup=5 if setting.tiny else max(1, round(WARM_UP * expected_updates(name, setting.budget))),
         batch_tokens=512 if setting.tiny else KINDS[model.kind].batch,
-        learning_rate=model.rate,
+        learning_rate=setting.rate * model.rate,
         eval_every=SCHEDULE_STEPS,  # once, when the budget is spent
         save_every=1000,
         compile=False,  # takes as long as it saves in a minute

@@ -57,7 +57,7 @@ def setting(systems: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> An
 def row(system: str, seed: int | None, bleu: float, flops: float = BUDGET) -> dict[str, Any]:
     scores = {test: {"score": bleu, "half": 0.5} for test in ("newstest2014", "europarl")}
     sizes = {"parameters": 15e6, "steps": 3000, "target_tokens": 5e7, "members": 1 if seed else 2}
-    about = {"pair": "en-fr", "budget": BUDGET, "signature": "nrefs:1", "device": "a CPU", "torch": "2"}
+    about = {"pair": "en-fr", "budget": BUDGET, "rate": 1.0, "signature": "nrefs:1", "device": "a CPU", "torch": "2"}
     return {"system": system, "seed": seed, "bleu": scores, "flops": flops, **sizes, **about}
 
 
@@ -112,7 +112,7 @@ def test_the_page_has_the_sizes_of_the_script(page: ModuleType) -> None:
 def test_figures_and_picture(page: ModuleType, tmp_path: Path) -> None:
     results = [row("transformer", 1, 20.0), row("transformer", 2, 22.0), row("convs2s+ensemble", None, 19.0, 2e15)]
     path = tmp_path / "page.md"
-    path.write_text("\n".join(["before", *page.MEASURED, *page.SIZES, "after"]), "utf-8")
+    path.write_text("\n".join(["before", *page.MEASURED, *page.RATES, *page.SIZES, "after"]), "utf-8")
     page.write_page(path, results)
     text = path.read_text("utf-8")
     assert "21.00 ± 0.50 (sd 1.41)" in text
@@ -202,3 +202,26 @@ def test_of_the_systems_asked_for_only_what_they_are_made_of_is_done(board: Modu
     assert names("convs2s+ensemble") == ["prepare pieces", "convs2s 1", "convs2s 2", "convs2s+ensemble"]
     assert {"prepare words", "align", "deep-att 1", "deep-att+posunk 1"} <= set(names("deep-att+posunk"))
     assert names() == names(*(name for name, _ in sys.modules["table2_systems"].ORDER))
+
+
+def test_other_rates_are_a_table_of_their_own(page: ModuleType, systems: ModuleType, setting: Any) -> None:
+    fast = {**row("moe", 1, 12.0), "rate": 2.0}
+    results = [row("moe", 1, 11.0), row("moe", 2, 15.0), fast]
+    assert page.groups(results) == [(("en-fr", BUDGET), results[:2])]
+    cells = next(line for line in page.rates_table(results).markdown().splitlines() if line.startswith("| MoE"))
+    assert cells == "| MoE | 0.002 | 11.00 | 12.00 | 11.00 | 12.00 |"  # seed 1, both tests
+    assert page.rates_part(results[:2]) == "Not measured yet."
+    twice = replace(setting, rate=2.0)
+    for name, _ in systems.RATED:
+        own, other = (systems.recipe_of(name, 1, one).train for one in (setting, twice))
+        assert other == replace(own, learning_rate=2 * own.learning_rate)
+
+
+def test_at_other_rates_single_models_are_trained_beside_the_others(board: ModuleType, setting: Any) -> None:
+    rates = [replace(setting, rate=rate) for rate in (0.5, 2.0)]
+    jobs = board.jobs_of(rates, ["moe", "gnmt+rl"])
+    assert [str(job) for job in jobs] == [
+        *["en-fr prepare pieces"] * 2,  # the second finds what the first has made
+        *(f"en-fr {name} 1 at {rate} times its rate" for rate in ("0.5", "2") for name in ("gnmt", "moe")),
+    ]
+    assert len({job.makes for job in jobs if job.on_gpu}) == len({job.log for job in jobs if job.on_gpu}) == 4
