@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ import uvicorn
 
 from regard.serve import connections
 from regard.serve.connections import TimedProtocol
+from regard.serve.run import listen
+from regard.serve.settings import ServeConfig
 
 
 async def hello(scope: Any, receive: Any, send: Any) -> None:
@@ -41,3 +44,23 @@ def test_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
         await task
 
     asyncio.run(main())
+
+
+def test_answers_are_sent_at_once() -> None:
+    """Without TCP_NODELAY the body waits until the client has acknowledged the head, which it does 40 ms later."""
+    found: list[int] = []
+
+    def note(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        found.append(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    async def main() -> None:
+        listening = listen(ServeConfig(port=0))
+        async with await asyncio.start_server(note, sock=listening):
+            reader, writer = await asyncio.open_connection(*listening.getsockname())
+            await reader.read()
+            writer.close()
+
+    asyncio.run(main())
+    (nodelay,) = found
+    assert nodelay
