@@ -14,8 +14,8 @@ CAT, CHAT = LINES[0]
 def test_a_page_is_one_file_with_its_answers(run_folder: Path, tmp_path: Path, call: Call) -> None:
     page = tmp_path / "lecture.html"
     code, out, err = call("page", run_folder, CAT, "--out", page)
-    assert (code, out) == (0, f"{page}: {page.stat().st_size / 1e6:.1f} MB, 1 texts\n")
-    assert f"0 of 1 texts: {CAT}" in err
+    assert (code, out) == (0, f"{page}: {page.stat().st_size / 1e6:.1f} MB, texts: 1\n")
+    assert f"text 1 of 1: {CAT}" in err
     text = page.read_text(encoding="utf-8")
     found = re.search(r'<script type="application/json" id="answers">(.*?)</script>', text, re.DOTALL)
     assert found is not None

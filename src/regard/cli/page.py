@@ -39,8 +39,8 @@ def page(
     texts = list(text or sentences())
 
     def told(done: int) -> None:
-        warn(f"{done} of {len(texts)} texts: {texts[done]}" if done < len(texts) else f"all {done} texts are done")
+        warn(f"text {done + 1} of {len(texts)}: {texts[done]}" if done < len(texts) else "all texts are done")
 
     made = saved_page(ServeConfig(models=(model,), timeout=600.0, device=device), texts, told)
     write_atomically(out, lambda path: path.write_text(made, encoding="utf-8"))
-    typer.echo(f"{out}: {len(made.encode('utf-8')) / 1e6:.1f} MB, {len(texts)} texts")
+    typer.echo(f"{out}: {len(made.encode('utf-8')) / 1e6:.1f} MB, texts: {len(texts)}")
