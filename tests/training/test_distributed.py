@@ -44,13 +44,13 @@ from regard.cli import main
 
 rate = loop.learning_rate
 
-def happening(step, config):
+def happening(step, *others):
     rank, at, what = os.environ.get("HAPPENS", "0 0 -").split()
     if (rank, at, os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) == (os.environ["RANK"], str(step), "0"):
         if what == "fault":
             raise ValueError("something that happens to one process alone")
         os.kill(os.getpid(), signal.Signals[what])
-    return rate(step, config)
+    return rate(step, *others)
 
 loop.learning_rate = happening
 
