@@ -25,6 +25,7 @@ import argparse
 import signal
 import sys
 import time
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -189,7 +190,7 @@ def setting_of(given: argparse.Namespace, pair: str, rate: float) -> Setting:
     folder = given.out / "text"
     if not (folder / pair).exists() and not given.job:
         cut_text(whole, folder)
-    return Setting(pair, budget, folder, given.out, given.tiny, rate)
+    return replace(whole, data=folder)
 
 
 def read_command() -> argparse.Namespace:

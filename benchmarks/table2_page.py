@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from table2_plan import sizes_table
-from table2_systems import MODELS, RATED, SYSTEMS, TableSystem
+from table2_systems import MODELS, RATED, SYSTEMS, TableSystem, system_of
 
 from regard.report.chart import HIGH, WIDE, Axis, Spot, plot, powers
 from regard.report.svg import svg
@@ -90,9 +90,8 @@ def rates_table(results: Rows) -> Table:
     rows = []
     for name, seed in RATED:
         found = {row["rate"]: row["bleu"] for row in results if (row["system"], row["seed"]) == (name, seed)}
-        title = next(system.title for system in SYSTEMS if system.name == name)
         scores = [f"{found[rate][test]['score']:.2f}" if rate in found else "–" for test in TESTS for rate in rates]
-        rows.append([title, f"{MODELS[name].rate:g}", *scores])
+        rows.append([system_of(name).title, f"{MODELS[name].rate:g}", *scores])
     return Table(header, rows)
 
 

@@ -8,13 +8,13 @@ from table2_systems import (
     ORDER,
     REWARD_SHARE,
     SCORES,
-    SYSTEMS,
     SizedModel,
     expected_updates,
     flops_per_token,
     folder_of,
     made,
     share_of,
+    system_of,
 )
 
 from regard.report.table import Table
@@ -33,10 +33,9 @@ def sizes_table() -> Table:
     """What each model is here and in its paper."""
     rows = []
     for name, model in MODELS.items():
-        title = next(system.title for system in SYSTEMS if system.name == name)
         rows.append(
             [
-                title,
+                system_of(name).title,
                 model.paper,
                 size_in_words(model),
                 model.kind,

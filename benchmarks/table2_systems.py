@@ -1,6 +1,6 @@
 """The systems of the notes' Table 2, sized for a budget of training operations, as entrants of a comparison.
 
-    model      an architecture with a size, a kind of text, a rate and its seeds (MODELS)
+    model      an architecture with a size, a kind of text and a rate (MODELS)
     system     a row of the table: a model, or a model with reward training, PosUnk or an ensemble (SYSTEMS)
     entrant    one system and seed, as `regard.compare` trains and translates it
 
@@ -47,13 +47,21 @@ class SizedModel:
     rate: float  # of learning
     speed: int  # target tokens/s on an H200 that others share, an estimate for the plan
     kind: str = "pieces"
-    seeds: tuple[int, ...] = (1,)
 
     def config(self, tiny: bool = False) -> ModelConfig:
         made = ARCHITECTURES[self.architecture].config
         return made(**{**self.size, "dropout": 0.1, **(TINY[self.architecture] if tiny else {})})
 
 
+MOE = {
+    "width": 384,
+    "cells": 384,
+    "inner": 768,
+    "encoder_layers": 3,
+    "decoder_layers": 2,
+    "experts": 16,
+    "expert_choice": 4,
+}
 # Rates are those of short runs (docs/log.md), lower for wider and deeper models; none was tuned here.
 # Speeds are about those of docs/results.md, for batches of 4,096 beside 13 to 23 other runs: updates so small take as
 # long for a model of twice the size.
@@ -64,7 +72,6 @@ MODELS = {
         "6 + 6 layers, width 512, inner 2,048, 8 heads",
         2e-3,
         150_000,
-        seeds=(1, 2, 3),
     ),
     "transformer:big": SizedModel(
         "transformer",
@@ -72,7 +79,6 @@ MODELS = {
         "6 + 6 layers, width 1,024, inner 4,096, 16 heads",
         1e-3,
         100_000,
-        seeds=(1, 2, 3),
     ),
     "gnmt": SizedModel(
         "gnmt",
@@ -80,7 +86,6 @@ MODELS = {
         "8 + 8 layers of LSTM, width 1,024",
         2e-3,
         50_000,
-        seeds=MEMBERS,
     ),
     "deep-att": SizedModel(
         "deep-att",
@@ -89,7 +94,6 @@ MODELS = {
         1e-3,
         45_000,
         kind="words",
-        seeds=MEMBERS,
     ),
     "convs2s": SizedModel(
         "convs2s",
@@ -97,35 +101,17 @@ MODELS = {
         "15 + 15 layers, width 512 and more in the last five",
         1e-3,
         55_000,
-        seeds=MEMBERS,
     ),
     "moe": SizedModel(
         "moe",
-        {
-            "width": 384,
-            "cells": 384,
-            "inner": 768,
-            "encoder_layers": 3,
-            "decoder_layers": 2,
-            "experts": 16,
-            "expert_choice": 4,
-        },
+        MOE,
         "3 + 2 layers of LSTM, 2,048 cells, width 512, 2,048 experts of 2,048, 4 chosen",
         2e-3,
         44_000,
-        seeds=(1, 2, 3),
     ),
     "moe:dense": SizedModel(
         "moe",
-        {
-            "width": 384,
-            "cells": 384,
-            "inner": 768,
-            "encoder_layers": 3,
-            "decoder_layers": 2,
-            "experts": 4,
-            "expert_choice": 4,
-        },
+        {**MOE, "experts": 4},
         "not in it",
         2e-3,
         44_000,
@@ -197,6 +183,12 @@ SYSTEMS = tuple(
         ("transformer:big", "Transformer (big)"),
     )
 )
+
+
+def system_of(name: str) -> TableSystem:
+    return next(system for system in SYSTEMS if system.name == name)
+
+
 # What every row needs, the trainings that take longest first; then what only makes figures firmer.
 EVERY_ROW: tuple[tuple[str, int | None], ...] = (
     *(("bytenet:characters", 1), ("deep-att", 1), ("deep-att", 2), ("gnmt", 1), ("gnmt", 2), ("bytenet", 1)),
@@ -295,7 +287,7 @@ def folder_of(name: str, seed: int | None) -> str:
 
 def entrant_of(name: str, seed: int | None, setting: Setting) -> Entrant:
     """With a seed, one translator; without, the ensemble of the members' seeds."""
-    system = next(one for one in SYSTEMS if one.name == name)
+    system = system_of(name)
     trained = "+".join([system.model, *(added for added in system.additions if added == "rl")])
     seeds = MEMBERS if seed is None else (seed,)
     members = tuple(run_of(trained, one, setting) for one in seeds)
