@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from regard.decode.job import JobPart
 from regard.serve.batcher import LARGEST_BATCH, take_shares
-from regard.serve.waiting import TurnQueue, Waiting
+from regard.serve.request_queue import TurnQueue, Waiting
 
 
 class FakeJob:

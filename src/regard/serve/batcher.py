@@ -22,8 +22,8 @@ from typing import NamedTuple
 from regard.decode.job import TranslationJob
 from regard.decode.pipeline import Pipeline
 from regard.decode.translation import Translation
-from regard.serve.problems import busy, too_late
-from regard.serve.waiting import Portion, TurnQueue, Waiting
+from regard.serve.errors import busy, too_late
+from regard.serve.request_queue import Portion, TurnQueue, Waiting
 
 LARGEST_BATCH = 64  # units
 # Characters of a batch. Larger ones are hardly faster, and who comes meanwhile waits longer; smaller ones are made
