@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.serve.state import folder as state_folders
+from regard.serve.state import server_state as state_folders
 from regard.serve.state import store as stores
 from regard.serve.state.keys import ApiKeys
 from regard.serve.state.server_state import LOCK, PREFIX, remove_left_folders, state_folder
