@@ -20,7 +20,6 @@ from urllib.parse import quote
 import anyio
 import anyio.to_thread
 
-from regard.decode.translating import TranslateOptions
 from regard.errors import RegardError
 from regard.formats.document import Document, FormatOptions
 from regard.formats.table import FORMATS, reader_of
@@ -32,6 +31,7 @@ from regard.serve.state.documents import LEASE_SECONDS, DocumentJob, Documents, 
 from regard.serve.state.store import StateError, in_thread
 from regard.serve.translation_service import TranslationService
 from regard.text.glossary import Glossary
+from regard.translation.options import TranslateOptions
 
 # ── formats and names of files ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -28,8 +28,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 if TYPE_CHECKING:
-    from regard.decode.translation import Translation
     from regard.serve.batcher import BatchDone
+    from regard.translation.translation import Translation
 
 # ── the access log ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -29,8 +29,8 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
-from regard.decode.converted_model import usable_cores
 from regard.errors import InputError, RegardError
+from regard.search.ctranslate2_model import usable_cores
 from regard.serve.pool import use_one_heap
 from regard.serve.settings import ServeConfig
 from regard.serve.state.server_state import state_folder

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from regard.bundle.directions import Choice, Direction
-from regard.decode.translating import TranslateOptions
-from regard.decode.translation import Translation
 from regard.formats.document import ATOM, Document, PlacedSegment, Segment
 from regard.formats.translate_document import write_translated
 from regard.serve.translation_service import TranslationRequest, TranslationService, off_the_loop, together
+from regard.translation.options import TranslateOptions
+from regard.translation.translation import Translation
 
 
 class TextAnswer(NamedTuple):

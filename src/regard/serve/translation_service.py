@@ -11,16 +11,16 @@ from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 import anyio.to_thread
 
 from regard.bundle.directions import Choice, NoDirectionError, choose
-from regard.decode.chain import ChainJob, TextChain
-from regard.decode.job import Steps, TranslationJob
-from regard.decode.translating import TranslateOptions
-from regard.decode.translation import Translation, copied
 from regard.errors import InputError
 from regard.serve import monitoring
 from regard.serve.errors import NoPairError, ServeError, too_late
 from regard.serve.pool import LoadedWithQueue, ModelPool
 from regard.serve.settings import ServeConfig
 from regard.text.which_language import language_shares, which_language
+from regard.translation.chain import ChainJob, TextChain
+from regard.translation.job import Steps, TranslationJob
+from regard.translation.options import TranslateOptions
+from regard.translation.translation import Translation, copied
 from regard.translator import Translator
 
 T = TypeVar("T")

@@ -7,7 +7,6 @@ from typing import Any
 
 from starlette.requests import Request
 
-from regard.decode.translating import TranslateOptions
 from regard.errors import InputError
 from regard.formats.html import read_fragment
 from regard.formats.tag_rules import TagRules
@@ -23,6 +22,7 @@ from regard.serve.state.store import in_thread
 from regard.serve.translation_service import off_the_loop
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
+from regard.translation.options import TranslateOptions
 
 QUOTA = 456  # DeepL's own status: all characters of the period are used
 UNLIMITED = 1_000_000_000_000  # what DeepL says of an account without a limit
