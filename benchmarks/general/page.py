@@ -126,8 +126,8 @@ def speeds(results: Mapping[str, Any]) -> str:
             rows.append([direction, f"{found['weights_bytes'] / 1e6:.1f}", *cells])
     about = (
         "\n\nOne sentence at a time, CTranslate2 in 8 bits, the median; in brackets the ratio to the model "
-        "of `--beside` in the same run. *Checked*: as `regard translate` does it, with protected spans, word alignment and "
-        "confidence; *bare*: the search alone."
+        "of `--beside` in the same run. *Checked*: as `regard translate` does it, with protected spans, word alignment "
+        "and confidence; *bare*: the search alone."
     )
     return Table(header, rows).markdown() + (about if texts else "") if rows else ""
 
