@@ -107,8 +107,8 @@ def section(runs: int) -> str:
     rows, load = "\n".join(measure(runs)), os.getloadavg()[0]
     about = (
         f"Printed by `python benchmarks/start_up.py`: the minimum of {runs} runs, on one thread. The bundled model\n"
-        "translates in 8 bits with CTranslate2 unless the row says otherwise, with all checks of its output. On a\n"
-        f"busy machine CPU time is the relevant figure; this one has {os.cpu_count()} cores and had a load of {load:.0f}.\n"
+        "translates in 8 bits with CTranslate2 unless the row says otherwise, with all output checks. On a busy\n"
+        f"machine CPU time is the relevant figure; this one has {os.cpu_count()} cores and had a load of {load:.0f}.\n"
     )
     return f"## {TITLE}\n\n{about}\n{HEADER}{rows}\n"
 
