@@ -7,7 +7,7 @@ from pathlib import Path
 
 from regard.bundle.card import read_about
 
-PAGE = Path(__file__).parent.parent / "docs" / "model.md"
+PAGE = Path(__file__).parent.parent / "docs" / "bundled-models.md"
 
 
 def test_the_example_of_what_to_say_is_complete(tmp_path: Path) -> None:
