@@ -54,7 +54,7 @@ def test_two_processes_lose_no_addition(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from regard.serve.state.limits import Limiter; "
         "from regard.serve.state.store import Store; limiter = Limiter(Store(Path(sys.argv[1]), lambda: 0.0)); "
-        "print(sum(bool(limiter.spend('a', 1, 250)) for _ in range(150)))"
+        "print(sum(limiter.charge('a', 1, 250) is None for _ in range(150)))"
     )
     two = [
         subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "new")], stdout=subprocess.PIPE, text=True)
@@ -144,7 +144,7 @@ def test_from_asyncio_with_many_at_once(tmp_path: Path) -> None:
         from regard.serve.state.limits import Limiter
 
         limiter = Limiter(store)
-        return [bool(v) for v in await asyncio.gather(*(in_thread(limiter.request, "a", 20) for _ in range(50)))]
+        return [v is None for v in await asyncio.gather(*(in_thread(limiter.request, "a", 20) for _ in range(50)))]
 
     with Store(tmp_path, lambda: 1000.0) as store:
         assert sum(asyncio.run(all_of_them(store))) == 20

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+CLIENT_DISCONNECTED = 499  # a status that no client sees, in the log and the metrics
+
 
 class ServeError(Exception):
     """Each interface writes it in its own shape (`endpoint.py`). `field` names the parameter that it is about, and

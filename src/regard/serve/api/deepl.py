@@ -107,13 +107,13 @@ async def glossary_of(call: Call, ids: list[str], source: str | None, target: st
     """The glossaries of a translation, as one; they must be for its languages."""
     stored = call.services.state.glossaries
     for id in ids:
-        found = await in_thread(stored.get, call.caller.owner, id)
+        found = await in_thread(stored.get, call.client.owner, id)
         if found is None:
             raise not_found()
         if (found.source, found.target) != (source, target):
             languages = f"from {found.source} to {found.target}"
             raise FieldError("glossary_id", f'The glossary "{found.name}" is {languages}, not for these languages.')
-    return await in_thread(find_glossary, stored, call.caller.owner, ids) if ids else None
+    return await in_thread(find_glossary, stored, call.client.owner, ids) if ids else None
 
 
 # ── languages and usage ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -133,8 +133,9 @@ async def languages(call: Call) -> list[dict[str, Any]]:
 
 
 async def usage(call: Call) -> dict[str, int]:
-    found = await call.services.callers.usage(call.caller)
-    return {"character_count": found.characters, "character_limit": call.caller.limits.characters or UNLIMITED}
+    client, limiter = call.client, call.services.state.limiter
+    used = await in_thread(limiter.usage, client.subject, client.limits.period)
+    return {"character_count": used, "character_limit": client.limits.characters or UNLIMITED}
 
 
 TYPE = Field("type", "choice", "source or target", "source", choices=("source", "target"), nullable=True)

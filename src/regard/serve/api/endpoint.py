@@ -21,11 +21,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from regard.errors import RegardError
-from regard.serve.errors import ServeError
+from regard.serve.errors import CLIENT_DISCONNECTED, ServeError
 from regard.serve.http.fields import Field, read_values
 from regard.serve.http.request_body import close_files
-from regard.serve.monitoring import notes_of
-from regard.serve.services import Caller, Services
+from regard.serve.monitoring import record_of
+from regard.serve.services import Client, Services
 from regard.serve.state.documents import StoreFullError
 from regard.serve.state.store import StateError
 
@@ -61,10 +61,10 @@ class Call:
         return self.values[name]
 
     @property
-    def caller(self) -> Caller:
-        """Who asks; not of an endpoint that is open."""
-        caller: Caller = self.request.state.caller
-        return caller
+    def client(self) -> Client:
+        """Who sent the request; not known at public endpoints."""
+        client: Client = self.request.state.client
+        return client
 
 
 Handler = Callable[[Call], Awaitable[Any]]
@@ -93,17 +93,17 @@ class Endpoint:
             values = await read_values(request, self.fields)
             call = Call(request, values, services)
             if not self.open:
-                await services.admit(request, self.interface.key_of(request, values), self.texts_of(values))
+                await services.authorize(request, self.interface.key_of(request, values), self.texts_of(values))
             made = await while_connected(request, self.handler(call))
         except ServeError as problem:
-            notes_of(request).refused = problem.reason
-            await services.give_back(request, problem)
+            record_of(request).refused = problem.reason
+            await services.refund(request, problem)
             return self.refusal(problem)
         except StateError as problem:
             log.error("%s %s is refused: %s", self.method, self.path, problem)
             return self.refusal(unable(problem))
         except RegardError as problem:
-            await services.give_back(request, problem)
+            await services.refund(request, problem)
             return self.refusal(ServeError(400, str(problem)))
         except Exception:
             number = secrets.token_hex(4)
@@ -140,7 +140,7 @@ async def while_connected(request: Request, work: Awaitable[Any]) -> Any:
             return task.result()
         task.cancel()
         await asyncio.wait({task})
-        raise ServeError(499, "the client has left")
+        raise ServeError(CLIENT_DISCONNECTED, "the client has left")
     finally:
         gone.cancel()
         if not task.done():

@@ -183,7 +183,7 @@ async def translate_file(call: Call) -> dict[str, str]:
     await services.charge(call.request, read.characters)
     result = await services.documents.translate(read, source, target)
     name = translated_name(file.filename, target)
-    job, key = await in_thread(services.state.documents.keep, call.caller.owner, name, result, read.characters)
+    job, key = await in_thread(services.state.documents.keep, call.client.owner, name, result, read.characters)
     return {"translatedFileUrl": f"{call.request.base_url}download_file/{job.id}{key}.{quote(name)}"}
 
 
@@ -210,7 +210,7 @@ async def download_file(call: Call) -> Response:
 async def suggest(call: Call) -> dict[str, bool]:
     source, target = languages_of(call)
     add = call.services.state.suggestions.add
-    await in_thread(add, call.caller.subject, source or call["source"], target, call["q"], call["s"])
+    await in_thread(add, call.client.subject, source or call["source"], target, call["q"], call["s"])
     return {"success": True}
 
 

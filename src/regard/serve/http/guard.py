@@ -25,7 +25,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.serve.errors import ServeError
-from regard.serve.monitoring import RequestNotes
+from regard.serve.monitoring import RequestRecord
 
 log = logging.getLogger("regard.serve")
 
@@ -73,7 +73,7 @@ class GuardConfig:
     send_seconds: float = 60.0  # for the client to take one part of the answer
 
 
-Finished = Callable[[Scope, RequestNotes, int, float], None]  # scope, notes, status, seconds
+Finished = Callable[[Scope, RequestRecord, int, float], None]  # scope, record, status, seconds
 
 
 class SlowClientError(Exception):
@@ -101,15 +101,15 @@ class HttpGuard:
             await self.app(scope, receive, send)
             return
         headers = header_lists(scope)
-        notes = RequestNotes(id=request_id(headers.get("x-request-id", [])))
-        scope.setdefault("state", {})["notes"] = notes
+        record = RequestRecord(id=request_id(headers.get("x-request-id", [])))
+        scope.setdefault("state", {})["record"] = record
         started, status = time.perf_counter(), 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                add_headers(message, notes.id, shared=bool(self.config.cors))
+                add_headers(message, record.id, shared=bool(self.config.cors))
             with anyio.move_on_after(self.config.send_seconds):
                 await send(message)
                 return
@@ -124,10 +124,10 @@ class HttpGuard:
                 raise
             await refuse(problem, answer)
         except SlowClientError:
-            log.info("a client did not take its answer; the connection is closed id=%s", notes.id)
+            log.info("a client did not take its answer; the connection is closed id=%s", record.id)
         finally:
             if self.finished is not None:
-                self.finished(scope, notes, status, time.perf_counter() - started)
+                self.finished(scope, record, status, time.perf_counter() - started)
 
     def refused(self, scope: Scope, headers: dict[str, list[str]]) -> ServeError | None:
         """Why a request is not even looked at, if so.

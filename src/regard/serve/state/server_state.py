@@ -64,13 +64,13 @@ class ServerState:
         self.keys = ApiKeys(self.store)
         self.limiter = Limiter(self.store)
         self.glossaries = Glossaries(self.store)
-        self.documents = Documents(self.store, documents, self._give_back)
+        self.documents = Documents(self.store, documents or DocumentLimits(), self._refund)
         self.suggestions = Suggestions(self.store)
 
-    def _give_back(self, failed: DocumentJob) -> None:
-        """Count the characters of a document off that was not translated."""
+    def _refund(self, failed: DocumentJob) -> None:
+        """Subtract the characters of a document that was not translated from those counted for its client."""
         if charged := failed.request.get("charged"):
-            self.limiter.give_back(charged["subject"], charged["characters"], charged["period"])
+            self.limiter.refund(charged["subject"], charged["characters"], charged["period"])
 
     def clean(self) -> None:
         """Remove what is no longer needed; when a server starts, and every minute."""
