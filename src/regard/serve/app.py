@@ -48,9 +48,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *translate.ENDPOINTS,
     *explain.ENDPOINTS,
     *tools.ENDPOINTS,
-    Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
-    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), open=True),
-    Endpoint("GET", "/spec", OWN, "This document", spec, open=True),
+    Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, public=True),
+    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), public=True),
+    Endpoint("GET", "/spec", OWN, "This document", spec, public=True),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from starlette.requests import Request
 
@@ -12,6 +12,7 @@ from regard.serve.errors import ServeError
 from regard.serve.http.fields import Field
 from regard.serve.state.keys import given_key
 from regard.text.language import language_code
+from regard.translation.prepare import Split
 
 # Older codes, LibreTranslate's own, and a member of a macrolanguage.
 ALIASES = {"iw": "he", "in": "id", "ji": "yi", "nb": "no", "pb": "pt", "zt": "zh"}
@@ -66,3 +67,21 @@ TARGET = Field(
     "target", "text", "the code of the language to translate into", None, nullable=True, most=40, known="targets"
 )
 WHICH_MODEL = (MODEL, SOURCE, TARGET)
+
+# The options of `translate` that interfaces offer, by name.
+OPTIONS: dict[str, Field] = {
+    field.name: field
+    for field in (
+        Field("beam", "integer", "hypotheses kept; none: the model's own", None, least=1, most=16, nullable=True),
+        Field("nbest", "integer", "candidates per translation, at most beam", 1, least=1, most=16),
+        Field("split", "choice", "what is translated at a time", "sentences", choices=get_args(Split)),
+        Field("protect", "flag", "whether numbers, addresses, placeholders and unknown names must survive", True),
+        Field("guard", "flag", "whether every sentence is judged, and doubtful ones are tried again", True),
+        Field("localize", "flag", "numbers, times and amounts in the form of the target language", False),
+        Field("glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000),
+        Field("prefix", "text", "how the translation begins", "", most=10_000),
+        Field(
+            "length_penalty", "number", "of the search; none: the model's own", None, least=0, most=5, nullable=True
+        ),
+    )
+}  # fmt: skip

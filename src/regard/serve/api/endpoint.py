@@ -81,7 +81,7 @@ class Endpoint:
     answer: Mapping[str, Any] = field(default_factory=dict)  # the JSON schema of what is answered
     status: int = 200
     answers: tuple[str, ...] = ("application/json",)
-    open: bool = False  # answered without a key, and not counted: health, languages, the page
+    public: bool = False  # answered without a key, and not counted: health, languages, the page
     charged: tuple[str, ...] = ("q", "text", "texts")  # fields whose characters are counted
 
     def route(self) -> Route:
@@ -92,7 +92,7 @@ class Endpoint:
         try:
             values = await read_values(request, self.fields)
             call = Call(request, values, services)
-            if not self.open:
+            if not self.public:
                 await services.authorize(request, self.interface.key_of(request, values), self.texts_of(values))
             made = await while_connected(request, self.handler(call))
         except ServeError as problem:

@@ -253,11 +253,11 @@ ENDPOINTS = (
     Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT, charged=()),
     Endpoint("POST", "/translate_file", LIBRETRANSLATE, "Translate a file", translate_file, FILE),
     Endpoint(
-        "GET", "/download_file/{name}", LIBRETRANSLATE, "A translated file", download_file, open=True,
+        "GET", "/download_file/{name}", LIBRETRANSLATE, "A translated file", download_file, public=True,
         answers=("application/octet-stream",),
     ),
     Endpoint("POST", "/suggest", LIBRETRANSLATE, "Suggest a better translation", suggest, SUGGEST, charged=()),
-    Endpoint("GET", "/languages", LIBRETRANSLATE, "The languages, and the targets of each", languages, open=True),
-    Endpoint("GET", "/frontend/settings", LIBRETRANSLATE, "What a page should know", frontend_settings, open=True),
-    Endpoint("GET", "/health", LIBRETRANSLATE, "Whether the server answers", health, open=True),
+    Endpoint("GET", "/languages", LIBRETRANSLATE, "The languages, and the targets of each", languages, public=True),
+    Endpoint("GET", "/frontend/settings", LIBRETRANSLATE, "What a page should know", frontend_settings, public=True),
+    Endpoint("GET", "/health", LIBRETRANSLATE, "Whether the server answers", health, public=True),
 )  # fmt: skip
