@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.serve.documents import DocumentWorker, TranslateDocument
-from regard.serve.errors import ServeError, busy
+from regard.serve.errors import ServeError, server_busy
 from regard.serve.state.documents import LEASE_SECONDS, MOST_ATTEMPTS, DocumentJob
 from regard.serve.state.server_state import ServerState
 
@@ -86,7 +86,7 @@ def test_a_busy_server_tries_a_document_again(state: ServerState) -> None:
     async def translate(job: DocumentJob, data: bytes) -> tuple[bytes, int]:
         tries.append(job.attempts)
         if len(tries) < 3:
-            raise busy("too much to do", 0.001)
+            raise server_busy("too much to do", 0.001)
         return b"done", 1
 
     state.documents.submit("a", "a.txt", b"hello", {})

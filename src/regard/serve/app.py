@@ -49,7 +49,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *explain.ENDPOINTS,
     *tools.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, public=True),
-    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), public=True),
+    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, media_type="text/plain", public=True),
     Endpoint("GET", "/spec", OWN, "This document", spec, public=True),
 )
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from regard.serve.errors import busy, too_late
+from regard.serve.errors import deadline_exceeded, server_busy
 from regard.serve.request_queue import Portion, TurnQueue, Waiting
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
@@ -90,7 +90,7 @@ class Batcher:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
                 return await waiting.done
         except TimeoutError:
-            raise too_late("translation") from None
+            raise deadline_exceeded("translation") from None
         finally:
             self._leave(waiting)
 
@@ -105,9 +105,9 @@ class Batcher:
     def _enter(self, waiting: Waiting, deadline: float, accepted: bool) -> None:
         with self._changed:
             if self._closed:
-                raise busy("the server is stopping", 5)
+                raise server_busy("the server is stopping", 5)
             if not accepted and (wait := self._too_long(waiting, deadline - time.monotonic())):
-                raise busy("too much is waiting for translation", wait)
+                raise server_busy("too much is waiting for translation", wait)
             self._requests += 1
             self._characters += waiting.characters
             self._queue.append(waiting)

@@ -13,7 +13,7 @@ import anyio.to_thread
 from regard.bundle.directions import Choice, NoDirectionError, choose
 from regard.errors import InputError
 from regard.serve import monitoring
-from regard.serve.errors import NoPairError, ServeError, too_late
+from regard.serve.errors import ServeError, UnsupportedPairError, deadline_exceeded
 from regard.serve.pool import LoadedWithQueue, ModelPool
 from regard.serve.settings import ServeConfig
 from regard.text.which_language import language_shares, which_language
@@ -138,7 +138,7 @@ class TranslationService:
             choice = choose(texts, target, source, self.config.through, pairs)
         except NoDirectionError as problem:
             if problem.source is not None:
-                raise NoPairError(problem.source, target, problem.problem) from None
+                raise UnsupportedPairError(problem.source, target, problem.problem) from None
             raise ServeError(400, problem.problem, field="target") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
@@ -169,7 +169,7 @@ class TranslationService:
                 steps = await off_the_loop(characters, make_steps, translators, texts, asked.options)
                 return await self._follow(steps, loaded, asked, characters, until)
         except TimeoutError:
-            raise too_late("loading of the model") from None
+            raise deadline_exceeded("loading of the model") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         finally:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any, get_args
-
-from starlette.requests import Request
 
 from regard.serve.api.endpoint import Interface
 from regard.serve.errors import ServeError
 from regard.serve.http.fields import Field
-from regard.serve.state.keys import given_key
 from regard.text.language import language_code
 from regard.translation.prepare import Split
 
@@ -28,7 +25,7 @@ VARIANT_NAMES = {
 
 
 def known_code(given: str, languages: Collection[str]) -> str | None:
-    """The code of a language as a client names it, among those that there are; None for another.
+    """The code of a language as a client names it, among those of the server; None for another.
 
     >>> [known_code(code, ["en", "fr", "he", "pt"]) for code in ("fr", "FR-CA", "iw", "pb", "pt-BR", "de", "zz", "")]
     ['fr', 'fr', 'he', 'pt', 'pt', None, None, None]
@@ -40,26 +37,16 @@ def known_code(given: str, languages: Collection[str]) -> str | None:
     return code if code in languages else None
 
 
-def problem(error: ServeError) -> dict[str, Any]:
-    about = {} if error.field is None else {"field": error.field}
-    return {"error": {"message": error.message, "status": error.status, **about}}
+def error_body(error: ServeError) -> dict[str, Any]:
+    field = {} if error.field is None else {"field": error.field}
+    return {"error": {"message": error.message, "status": error.status, **field}}
 
 
-def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    return given_key(request.headers.get("authorization"))
-
-
-OWN = Interface("regard", problem, key_of)
+OWN = Interface("regard", error_body)
 MODEL = Field(
-    "model",
-    "text",
-    "the name of a model; it wins over the languages",
-    None,
-    nullable=True,
-    most=200,
-    known="models",
+    "model", "text", "the name of a model; it wins over the languages", None, nullable=True, most=200, known="models",
     example="en-fr",
-)
+)  # fmt: skip
 SOURCE = Field(
     "source", "text", "the code of its language; none: found in the text", None, nullable=True, most=40, known="sources"
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from starlette.requests import Request
 
 from regard.errors import InputError
 from regard.formats.html import read_fragment
@@ -13,11 +11,10 @@ from regard.formats.tag_rules import TagRules
 from regard.formats.xml import XmlFragment
 from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
-from regard.serve.errors import FieldError, NoPairError, QuotaExceededError, ServeError
+from regard.serve.errors import FieldError, QuotaExceededError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
 from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
 from regard.serve.state.glossaries import find_glossary
-from regard.serve.state.keys import given_key
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import off_the_loop
 from regard.text.glossary import Glossary
@@ -28,11 +25,11 @@ QUOTA = 456  # DeepL's own status: all characters of the period are used
 UNLIMITED = 1_000_000_000_000  # what DeepL says of an account without a limit
 
 
-def problem(error: ServeError) -> dict[str, str]:
+def error_body(error: ServeError) -> dict[str, str]:
     """What its clients show: a message in DeepL's words where it has some, and then ours as the detail."""
     if error.missing:
         return {"message": f"Parameter '{error.field}' not specified."}
-    if isinstance(error, NoPairError):
+    if isinstance(error, UnsupportedPairError):
         return {"message": unsupported("target_lang"), "detail": error.message}
     if isinstance(error, QuotaExceededError):
         return {"message": "Quota Exceeded", "detail": error.message}
@@ -43,15 +40,11 @@ def unsupported(name: str) -> str:
     return f"Value for '{name}' not supported."
 
 
-def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    return given_key(request.headers.get("authorization"))
-
-
-def status_of(error: ServeError) -> int:
+def error_status(error: ServeError) -> int:
     return QUOTA if isinstance(error, QuotaExceededError) else error.status
 
 
-DEEPL = Interface("DeepL", problem, key_of, status_of)
+DEEPL = Interface("DeepL", error_body, error_status)
 SOURCE_LANG = Field(
     "source_lang", "text", "its language; none: found in the text", None, nullable=True, most=40,
     known="DeepL's sources",
@@ -74,7 +67,7 @@ def languages_of(call: Call) -> tuple[str | None, str]:
     target = one_language(call, "target_lang")
     if source is not None and source != target and target not in pool.targets(source):
         said = f"there is no translator from {language_name(source)} to {language_name(target)}"
-        raise NoPairError(source, target, said)
+        raise UnsupportedPairError(source, target, said)
     return source, target
 
 

@@ -175,13 +175,13 @@ ENDPOINTS = (
     Endpoint("POST", "/v2/glossaries", DEEPL, "Make a glossary", create, GLOSSARY, status=201),
     Endpoint("GET", "/v2/glossaries", DEEPL, "Your glossaries", listed),
     Endpoint("GET", "/v2/glossaries/{id}", DEEPL, "A glossary, without its entries", one),
-    Endpoint("GET", "/v2/glossaries/{id}/entries", DEEPL, "The entries of a glossary", entries, answers=(TSV,)),
+    Endpoint("GET", "/v2/glossaries/{id}/entries", DEEPL, "The entries of a glossary", entries, media_type=TSV),
     Endpoint("DELETE", "/v2/glossaries/{id}", DEEPL, "Delete a glossary", delete, status=204),
     Endpoint("GET", "/v2/glossary-language-pairs", DEEPL, "The languages that glossaries are for", pairs),
     Endpoint("POST", "/v2/document", DEEPL, "Upload a document to be translated", upload, DOCUMENT),
     Endpoint("POST", "/v2/document/{id}", DEEPL, "How far a document is", status, KEY),
     Endpoint(
         "POST", "/v2/document/{id}/result", DEEPL, "The translated document", result, KEY,
-        answers=("application/octet-stream",),
+        media_type="application/octet-stream",
     ),
 )  # fmt: skip

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.formats.html import read_fragment
 from regard.serve.api.api_common import known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.documents import SUFFIXES, attachment, plain_name, suffix_of, uploaded_format
-from regard.serve.errors import FieldError, NoPairError, ServeError
+from regard.serve.errors import FieldError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
 from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
-from regard.serve.state.keys import given_key
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import off_the_loop
 from regard.text.language import language_name
@@ -26,16 +24,13 @@ NOT_JSON = "Invalid JSON format"
 AUTO = "auto"
 
 
-def problem(error: ServeError) -> dict[str, Any]:
-    return {"error": message_of(error)}
-
-
-def message_of(error: ServeError) -> str:
+def error_body(error: ServeError) -> dict[str, Any]:
+    message = NOT_JSON if error.message.startswith(NOT_JSON) else error.message
     if error.missing:
-        return f"Invalid request: missing {error.field} parameter"
-    if isinstance(error, NoPairError):
-        return unavailable(error.source, error.target)
-    return NOT_JSON if error.message.startswith(NOT_JSON) else error.message
+        message = f"Invalid request: missing {error.field} parameter"
+    elif isinstance(error, UnsupportedPairError):
+        message = unavailable(error.source, error.target)
+    return {"error": message}
 
 
 def unavailable(source: str, target: str) -> str:
@@ -46,11 +41,7 @@ def named(code: str) -> str:
     return f"{language_name(code)} ({code})"
 
 
-def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    return values.get("api_key") or given_key(request.headers.get("authorization"))
-
-
-LIBRETRANSLATE = Interface("LibreTranslate", problem, key_of)
+LIBRETRANSLATE = Interface("LibreTranslate", error_body)
 API_KEY = Field("api_key", "text", "the API key", "", nullable=True)
 SOURCE_CODE = Field(
     "source", "text", "the code of its language, or auto", example="en", most=40, known="sources or auto"
@@ -250,13 +241,13 @@ async def health(call: Call) -> dict[str, str]:
 
 ENDPOINTS = (
     Endpoint("POST", "/translate", LIBRETRANSLATE, "Translate a text, or several", translate, TRANSLATE),
-    Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT, charged=()),
+    Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT, counted=()),
     Endpoint("POST", "/translate_file", LIBRETRANSLATE, "Translate a file", translate_file, FILE),
     Endpoint(
         "GET", "/download_file/{name}", LIBRETRANSLATE, "A translated file", download_file, public=True,
-        answers=("application/octet-stream",),
+        media_type="application/octet-stream",
     ),
-    Endpoint("POST", "/suggest", LIBRETRANSLATE, "Suggest a better translation", suggest, SUGGEST, charged=()),
+    Endpoint("POST", "/suggest", LIBRETRANSLATE, "Suggest a better translation", suggest, SUGGEST, counted=()),
     Endpoint("GET", "/languages", LIBRETRANSLATE, "The languages, and the targets of each", languages, public=True),
     Endpoint("GET", "/frontend/settings", LIBRETRANSLATE, "What a page should know", frontend_settings, public=True),
     Endpoint("GET", "/health", LIBRETRANSLATE, "Whether the server answers", health, public=True),

@@ -113,10 +113,10 @@ async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
             yield event("sentence", {"index": number, **sentence_row(done.translation.sentences[number])})
         yield event("done", row(done))
     except ServeError as problem:
-        yield event("error", OWN.problem(problem))
+        yield event("error", OWN.error_body(problem))
     except Exception:
         log.exception("fault in a stream")
-        yield event("error", OWN.problem(ServeError(500, "a fault of the server")))
+        yield event("error", OWN.error_body(ServeError(500, "a fault of the server")))
     finally:
         work.cancel()
 
@@ -167,6 +167,6 @@ ENDPOINTS = (
     Endpoint("POST", "/api/translate", OWN, "Translate with all that is known of it", translate, TRANSLATE),
     Endpoint(
         "POST", "/api/translate/stream", OWN, "Translate a text; sentences come as they are done", stream, TRANSLATE,
-        answers=("text/event-stream",),
+        media_type="text/event-stream",
     ),
 )  # fmt: skip
