@@ -40,7 +40,7 @@ ARENAS = "MALLOC_ARENA_MAX"  # glibc's own variable, for those who want another 
 M_ARENA_MAX = -8  # from malloc.h
 
 
-def use_one_heap() -> None:
+def use_single_arena() -> None:
     """Let all threads of this process allocate from one heap of glibc's (an arena). By default each has its own: a
     batch takes memory in whichever thread translates it, and what is free in one heap is of no use to another, so a
     server grows over its first ten thousand requests. One heap is as fast (docs/benchmarks.md)."""
@@ -74,7 +74,7 @@ AGAIN = 30.0  # seconds until a model that could not be loaded at the start is t
 
 
 @dataclass(eq=False)
-class LoadedWithQueue:
+class ModelWithBatcher:
     translator: Translator
     batcher: Batcher
 
@@ -86,7 +86,7 @@ class ServedModel:
     name: str
     folder: Path
     bundle: Bundle  # without its weights
-    loaded: LoadedWithQueue | None = None
+    loaded: ModelWithBatcher | None = None
     loading: asyncio.Task[None] | None = None  # of all who wait for it: it goes on if one of them leaves
     used: float = field(default_factory=time.monotonic)
     users: int = 0  # requests, which keep it from being dropped
@@ -150,7 +150,7 @@ class ModelPool:
         return self.models[name]
 
     @contextlib.asynccontextmanager
-    async def using(self, names: Sequence[str]) -> AsyncIterator[list[LoadedWithQueue]]:
+    async def using(self, names: Sequence[str]) -> AsyncIterator[list[ModelWithBatcher]]:
         """Models with their queues, loaded now if they are not, and kept while they are used."""
         models = [self.find(name) for name in names]
         for model in models:
@@ -162,7 +162,7 @@ class ModelPool:
                 model.users -= 1
                 model.used = time.monotonic()
 
-    async def _loaded(self, model: ServedModel) -> LoadedWithQueue:
+    async def _loaded(self, model: ServedModel) -> ModelWithBatcher:
         if model.loaded is None:
             if model.loading is None:
                 model.loading = asyncio.create_task(self._load_once(model))
@@ -182,13 +182,13 @@ class ModelPool:
         finally:
             model.loading = None
 
-    def _load(self, model: ServedModel) -> LoadedWithQueue:
+    def _load(self, model: ServedModel) -> ModelWithBatcher:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
         threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
         release_memory()  # what converting the weights has taken
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
-        return LoadedWithQueue(translator, batcher)
+        return ModelWithBatcher(translator, batcher)
 
     async def preload(self) -> None:
         """Load what should be there from the start; what cannot be loaded is tried again and again."""

@@ -31,7 +31,7 @@ from uvicorn.supervisors import Multiprocess
 
 from regard.errors import InputError, RegardError
 from regard.search.ctranslate2_model import usable_cores
-from regard.serve.pool import use_one_heap
+from regard.serve.pool import use_single_arena
 from regard.serve.settings import ServeConfig
 from regard.serve.state.server_state import state_folder
 from regard.serve.state.store import Store
@@ -91,7 +91,7 @@ def worker_app() -> Starlette:
     """The application of this process, by the settings that the first process was given."""
     from regard.serve.app import create_app
 
-    use_one_heap()
+    use_single_arena()
     log_to_standard_error()
     given: dict[str, Any] = json.loads(os.environ[SETTINGS])
     filled: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}

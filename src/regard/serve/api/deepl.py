@@ -13,10 +13,10 @@ from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.errors import FieldError, QuotaExceededError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
-from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
+from regard.serve.segments import MarkupText, PlainText, SegmentRequest, TranslatedSegments, translate_segments
 from regard.serve.state.glossaries import find_glossary
 from regard.serve.state.store import in_thread
-from regard.serve.translation_service import off_the_loop
+from regard.serve.translation_service import run_in_thread_if_long
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.translation.options import TranslateOptions
@@ -176,11 +176,11 @@ async def translate(call: Call) -> dict[str, Any]:
     source, target = languages_of(call)
     glossary = await glossary_of(call, glossary_ids_of(call, source), source, target)
     characters = sum(map(len, texts))
-    read = await off_the_loop(characters, read_texts, call, texts)
+    read = await run_in_thread_if_long(characters, read_texts, call, texts)
     options: TranslateOptions = {"glossary": glossary, "split": split_of(call)}  # type: ignore[typeddict-item]
-    asked = Passages([one.segments for one in read], target, source, options)
-    found = await translate_passages(call.services.translation, asked)
-    return {"translations": await off_the_loop(characters, written, call, read, found)}
+    request = SegmentRequest([one.segments for one in read], target, source, options)
+    found = await translate_segments(call.services.translation, request)
+    return {"translations": await run_in_thread_if_long(characters, written, call, read, found)}
 
 
 def split_of(call: Call) -> str:
@@ -189,13 +189,13 @@ def split_of(call: Call) -> str:
     return "sentences" if call["tag_handling"] and split == "wrapped" else split
 
 
-def written(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedPassage]) -> list[Any]:
+def written(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]) -> list[Any]:
     kind = call["model_type"]
     used = {} if kind is None else {"model_type_used": kind.removeprefix("prefer_")}
     return [
         {
             "detected_source_language": done.source.upper(),
-            "text": one.answer(done.translations, 0).text,
+            "text": one.translated(done.translations, 0).text,
             "billed_characters": len(text),
             **used,
         }

@@ -15,9 +15,9 @@ from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.documents import SUFFIXES, attachment, plain_name, suffix_of, uploaded_format
 from regard.serve.errors import FieldError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
-from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
+from regard.serve.segments import MarkupText, PlainText, SegmentRequest, TranslatedSegments, translate_segments
 from regard.serve.state.store import in_thread
-from regard.serve.translation_service import off_the_loop
+from regard.serve.translation_service import run_in_thread_if_long
 from regard.text.language import language_name
 
 NOT_JSON = "Invalid JSON format"
@@ -99,27 +99,27 @@ async def translate(call: Call) -> dict[str, Any]:
     source, target = languages_of(call)
     html = (call["format"] or "text") == "html"
     characters = sum(map(len, texts))
-    read = await off_the_loop(characters, read_texts, texts, html)
-    asked = Passages([one.segments for one in read], target, source, {"nbest": call["alternatives"] + 1})
-    found = await translate_passages(call.services.translation, asked)
-    answers = await off_the_loop(characters, written, call, read, found)
+    read = await run_in_thread_if_long(characters, read_texts, texts, html)
+    request = SegmentRequest([one.segments for one in read], target, source, {"nbest": call["alternatives"] + 1})
+    found = await translate_segments(call.services.translation, request)
+    answers = await run_in_thread_if_long(characters, written, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}
 
 
 def written(
-    call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedPassage]
+    call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]
 ) -> dict[str, list[Any]]:
     """The answer for a list of texts."""
     alternatives = call["alternatives"]
     pairs = list(zip(read, found, strict=True))
-    said = [one.answer(done.translations, alternatives) for one, done in pairs]
-    answer: dict[str, list[Any]] = {"translatedText": [one.text for one in said]}
+    texts = [one.translated(done.translations, alternatives) for one, done in pairs]
+    answer: dict[str, list[Any]] = {"translatedText": [one.text for one in texts]}
     if call["source"] == AUTO:
         answer["detectedLanguage"] = [
             detected_language(call, [segment.text for segment in one.segments], done.source) for one, done in pairs
         ]
     if alternatives:
-        answer["alternatives"] = [one.alternatives for one in said]
+        answer["alternatives"] = [one.alternatives for one in texts]
     return answer
 
 
@@ -144,7 +144,7 @@ def read_texts(texts: Sequence[str], html: bool) -> list[PlainText | MarkupText]
 
 async def detect(call: Call) -> list[dict[str, Any]]:
     translation = call.services.translation
-    first = await off_the_loop(len(call["q"]), translation.language_of, call["q"])
+    first = await run_in_thread_if_long(len(call["q"]), translation.language_of, call["q"])
     shares = translation.shares(call["q"], first)
     others = [code for code, share in shares.items() if code != first and share >= LEAST_SHARE]
     return [{"confidence": per_cent(shares.get(code, 0.0)), "language": code} for code in (first, *others)]
