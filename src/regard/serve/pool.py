@@ -30,7 +30,6 @@ from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
-from regard.text.language import language_name
 from regard.translator import Translator
 
 # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -240,11 +239,3 @@ def named_models(names: Sequence[str]) -> list[tuple[str, Path]]:
             raise InputError(f'two models are called "{name}": {found[name]} and {folder}; rename a folder')
         found[name] = folder
     return list(found.items())
-
-
-def direction_name(direction: Direction) -> str:
-    """
-    >>> direction_name(Direction("en", "fr"))
-    'English → French'
-    """
-    return f"{language_name(direction.source)} → {language_name(direction.target)}"
