@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from regard.align.looseness import learn_association
-from regard.data import line_language
+from regard.data import clean_rules
 from regard.data.clean import LEARN_FROM
+from regard.data.clean_rules import SAMPLE, LineLanguage
 from regard.data.corpus import PairFiles, read_pairs
-from regard.data.key_words import key_words
-from regard.data.line_language import SAMPLE, LineLanguage
+from regard.data.overlap import key_words
 from regard.report.table import Table
 from regard.text.language import not_in
 
@@ -62,11 +62,11 @@ def language_table(pairs: list[tuple[str, str]], languages: list[str], tested: i
             shown += 1
             return not_in(text, code)
 
-        line_language.not_in = counted
+        clean_rules.not_in = counted
         begun = time.process_time()
         quick = [learnt.is_wrong(side, line, key_words(line)) for line in lines]
         fast = time.process_time() - begun
-        line_language.not_in = not_in
+        clean_rules.not_in = not_in
         missed = sum(a and not b for a, b in zip(exact, quick, strict=True))
         times = [f"{1e6 * seconds / len(lines):.0f} µs" for seconds in (slow, fast)]
         rows.append(

@@ -30,10 +30,10 @@ from regard.align.numbered import NumberedPairs, words_of
 from regard.align.wordbased import Bigrams, WordBased, WordBasedConfig, learn_lexicon
 from regard.course.rules.translate import translate_all
 from regard.data.compressed import COMPRESSED
-from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
-from regard.data.key_words import key_words
+from regard.data.overlap import key_words
 from regard.data.sources import DATA_SETS
+from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import Bleu

@@ -18,7 +18,7 @@ from regard.batch import pad_sources
 from regard.budget import budgeted
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
-from regard.data.slot_pairs import copies_of
+from regard.data.copies import copies_of
 from regard.data.text_files import read_lines
 from regard.decode.options import SearchOptions
 from regard.decode.search import requests_of, search

@@ -28,7 +28,7 @@ from regard.errors import InputError, RegardError
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress, has_checkpoint
-from regard.training.material import learn_known_words, learn_text, make_batches, read_held_out
+from regard.training.training_data import learn_known_words, learn_tokenizer, make_batches, read_held_out
 
 if TYPE_CHECKING:
     from chain import Chain
@@ -130,7 +130,7 @@ def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
     splits = find_splits(recipe.data)
     console = Console(quiet=True)
     if given is None:
-        tokenizer = learn_text(recipe.data, recipe.text, splits, console)
+        tokenizer = learn_tokenizer(recipe.data, recipe.text, splits, console)
     else:
         tokenizer = remember_vocabulary(recipe, splits, given)
     batches = make_batches(recipe.data, recipe.train, splits.train, tokenizer, Progress(), console)

@@ -14,13 +14,12 @@ import pytest
 
 from damage import clean
 from regard.data.config import DataConfig
-from regard.doctor.advice import advise
 from regard.doctor.machine import Device, read_machine
-from regard.doctor.predict import CorpusSummary, predict
+from regard.doctor.predict import CorpusSummary, advise, predict
 from regard.doctor.rehearse import Rehearsal, spread
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
-from regard.training.clock import Time
+from regard.training.cost import Time
 
 SEEN = Rehearsal(
     device="cpu",

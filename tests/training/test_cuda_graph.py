@@ -13,9 +13,9 @@ from regard.data.rows import lay_in_rows
 from regard.layers.has_triton import HAS_TRITON
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
-from regard.training.cuda_graph import RecordedPass
+from regard.training.cuda_graph import CudaGraphPass
 from regard.training.loss import loss_and_gradient, projected_nll
-from regard.training.loss_kernel import loss_and_gradient as kernel
+from regard.training.loss import loss_and_gradient_on_gpu as kernel
 
 pytestmark = [
     pytest.mark.gpu,
@@ -41,14 +41,14 @@ def make(dropout: float) -> tuple[Transformer, list[Tensor]]:
     return model, list(model.parameters())
 
 
-def recorded(model: Transformer, first: Batch) -> RecordedPass:
+def recorded(model: Transformer, first: Batch) -> CudaGraphPass:
     def work(some: Batch, scale: Tensor) -> Tensor:
         with torch.autocast("cuda", torch.bfloat16):
             loss = projected_nll(model.states(some), model.output.weight, some.tgt_out, some.tgt_mask, 0.1) * scale
         loss.backward()
         return loss.detach()
 
-    return RecordedPass(work, first, list(model.parameters()))
+    return CudaGraphPass(work, first, list(model.parameters()))
 
 
 def test_recorded_gradients_are_the_plain_ones_and_add_up() -> None:

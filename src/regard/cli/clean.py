@@ -130,7 +130,7 @@ def clean(
     from regard.align.looseness import learn_association
     from regard.data.clean import clean as clean_rows
     from regard.data.clean_rules import CleanConfig
-    from regard.data.held_out import HeldOutText
+    from regard.data.overlap import HeldOutText
     from regard.data.text_files import read_lines
 
     if out is None:

@@ -42,9 +42,8 @@ def doctor(
 
     import json
 
-    from regard.doctor.checkup import SAMPLE, check_up
+    from regard.doctor.checkup import SAMPLE, Report, as_text, check_up
     from regard.doctor.machine import read_machine
-    from regard.doctor.report import Report, as_text
     from regard.recipe.read import read_recipe
 
     recipe = read_recipe(recipe_file, words.settings)

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.encode import EncodedCorpus
-from regard.data.mixture import Mixture
-from regard.data.order import SEGMENT, segment_bounds, segment_pairs
+from regard.data.order import SEGMENT, Mixture, segment_bounds, segment_pairs
 from regard.errors import InputError
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.config import DataConfig
+from regard.data.copies import slotted
 from regard.data.corpus import Pair
 from regard.data.filters import Numbered, tokens_pass
-from regard.data.slot_pairs import slotted
 from regard.data.transforms import joined, transformed
 from regard.text.tokenizer import Tokenizer
 from regard.workers import Report, WorkerPool, usable_cores

@@ -28,12 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.clean_report import CleanReport
-from regard.data.clean_rules import CleanConfig, Judged, Row, Rule, Rules
+from regard.data.clean_rules import SAMPLE, CleanConfig, Judged, LineLanguage, Row, Rule, Rules
 from regard.data.corpus import source_hash
 from regard.data.filters import Seen
-from regard.data.held_out import HeldOutText
-from regard.data.key_words import key_words
-from regard.data.line_language import SAMPLE, LineLanguage
+from regard.data.overlap import HeldOutText, key_words
 from regard.errors import InputError
 from regard.files import check_free
 from regard.workers import Report, WorkerPool

@@ -2,7 +2,7 @@
 
 A download grows in NAME.part. One that was cut off continues from there (HTTP Range). It is whole when its length is
 what the server said, its checksum is the known one, and, without a checksum, when an archive can be read to its end.
-What fails the check is removed. What to fetch is in `sources.py`, how to read archives in `archives.py`.
+What fails the check is removed. What to fetch is in `sources.py`, how to read archives in `compressed.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from regard.data.archives import CHUNK, check_archive, opened
-from regard.data.compressed import COMPRESSED
+from regard.data.compressed import CHUNK, COMPRESSED, check_archive, opened
 from regard.errors import InputError
 
 TRIES = 3  # connections for one file

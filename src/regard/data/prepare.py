@@ -2,7 +2,7 @@
 
 Files are made in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete.
 Downloads stay in OUT.part/raw until then, so that an interrupted fetch continues. Text is not normalised and nothing is
-dropped, except that pairs of a table are split by connected sentences (`connected.py`).
+dropped, except that pairs of a table are split by connected sentences (`splits.py`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from contextlib import ExitStack
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from regard.data.archives import opened
-from regard.data.connected import split_connected
+from regard.data.compressed import opened
 from regard.data.corpus import Pair
 from regard.data.fetch import OnBytes, copy_from, digest, download, verify
 from regard.data.sources import DataSet, Download, LinesFile, PairTable, ParallelFiles
+from regard.data.splits import split_connected
 from regard.data.text_files import decode_lines
 from regard.errors import InputError
 from regard.files import check_free

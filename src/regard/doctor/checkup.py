@@ -1,21 +1,22 @@
-"""The whole examination: the machine, the data, a rehearsal of the run, and advice."""
+"""The whole check before a run: the machine, the data, a rehearsal and advice; its report as text and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from rich.console import Console
 from rich.status import Status
 
-from regard.doctor.advice import Advice, advise
-from regard.doctor.examine import examine
-from regard.doctor.machine import read_machine
-from regard.doctor.predict import predict
+from regard.doctor.examine import Examination, examine
+from regard.doctor.findings import Finding
+from regard.doctor.machine import Machine, read_machine
+from regard.doctor.predict import Advice, Prediction, advise, gib, predict
 from regard.doctor.prepare import prepared
-from regard.doctor.rehearse import rehearse
-from regard.doctor.report import Report
+from regard.doctor.rehearse import Rehearsal, rehearse
 from regard.recipe.recipe import Recipe
+from regard.training.cost import Time
 
 SAMPLE = 20_000  # pairs that languages and alignment are judged on
 KILLED = (
@@ -48,3 +49,134 @@ def progress_on(status: Status) -> Callable[[str, int], None]:
         status.update(f"{what}: {count:,} pairs" if count else what)
 
     return show
+
+
+NO_RECIPE = (
+    "to check a corpus and foresee a run:  regard doctor --src a.en --tgt a.fr [--dev-src … --test-src …] "
+    "[--KEY VALUE]…\nor with a recipe:                      regard doctor recipe.toml"
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    machine: Machine
+    examination: Examination | None = None
+    prediction: Prediction | None = None
+    advice: tuple[Advice, ...] = ()
+    unforeseen: str | None = None  # why there is no prediction
+
+    @property
+    def serious(self) -> int:
+        found = sum(found.serious for found in self.examination.findings) if self.examination else 0
+        return found + sum(advice.serious for advice in self.advice)
+
+    def to_dict(self) -> dict[str, Any]:
+        looked = self.examination
+        return {
+            "machine": self.machine.to_dict(),
+            "pairs": looked.pairs if looked else {},
+            "findings": [asdict(found) for found in looked.findings] if looked else [],
+            "prediction": self.prediction.to_dict() if self.prediction else None,
+            "unforeseen": self.unforeseen,
+            "advice": [asdict(advice) for advice in self.advice],
+            "serious": self.serious,
+        }
+
+
+def as_text(report: Report, named: Callable[[str], str] = str) -> str:
+    """`named` is applied to remedies and advice, which name recipe keys."""
+    lines = machine_lines(report.machine)
+    if report.examination is None:
+        return "\n".join([*lines, "", NO_RECIPE])
+    lines += ["", *data_lines(report.examination, named)]
+    if report.prediction is not None:
+        lines += ["", *prediction_lines(report.prediction)]
+    if report.unforeseen is not None:
+        lines += ["", f"prediction  none: {report.unforeseen}"]
+    if report.advice:
+        lines += ["", "advice"]
+        lines += [f"  {'!' if advice.serious else '·'} {named(advice.message)}" for advice in report.advice]
+    count = report.serious
+    verdict = f"{count} serious finding{'s' * (count > 1)}, marked !" if count else "nothing serious was found"
+    return "\n".join([*lines, "", verdict])
+
+
+def machine_lines(machine: Machine) -> list[str]:
+    total = gib(machine.memory_total or 0)
+    memory = f"{gib(machine.memory_free)} free of {total}" if machine.memory_free else "not known"
+    devices = [f"{d.name}, {gib(d.free)} free of {gib(d.total)}" if d.total else d.name for d in machine.devices]
+    load = f", load {machine.load:.1f}" if machine.load is not None else ""
+    threads = f"{machine.cores} cores, {machine.threads} thread{'s' * (machine.threads > 1)}{load}"
+    disk = f"{gib(machine.disk_free)} free at {machine.cache}" if machine.disk_free is not None else "not known"
+    return [
+        "versions    " + ", ".join(f"{name} {number}" for name, number in machine.versions.items()),
+        f"processor   {machine.processor}, {threads}, bfloat16: {machine.bfloat16}",
+        f"memory      {memory}",
+        f"devices     {'; '.join(devices) or 'no GPU'}",
+        f"disk        {disk}",
+    ]
+
+
+def data_lines(looked: Examination, named: Callable[[str], str]) -> list[str]:
+    counts = ", ".join(f"{name} {count:,}" for name, count in looked.pairs.items())
+    sampled = (
+        f"; languages and alignment judged on {looked.sampled:,}" if looked.sampled < looked.pairs["train"] else ""
+    )
+    lines = [f"data        pairs: {counts}{sampled}"]
+    return [*lines, *(line for found in looked.findings for line in finding_lines(found, named))]
+
+
+def finding_lines(found: Finding, named: Callable[[str], str]) -> list[str]:
+    mark = "!" if found.serious else "·"
+    lines = [f"  {mark} {found.part}, {found.name}: {found.message}"]
+    width = max((len(place.where) for place in found.places), default=0)
+    lines += [f"      {place.where:{width}}  {place.text}".rstrip() for place in found.places]
+    return [*lines, f"      → {named(found.remedy)}"]
+
+
+def prediction_lines(found: Prediction) -> list[str]:
+    seen, total = found.rehearsal, found.total
+    each = {
+        "updates": f"{found.steps:,} of {seconds(seen.update.wall)} (± {max(0.01, 2 * seen.noise):.0%})",
+        "evaluations": f"{found.evaluations:,} of {seconds((seen.evaluation + seen.keeping).wall)}",
+        "checkpoints": f"{found.checkpoints:,} of {seconds(seen.saving.wall)}",
+    }
+    memory = gib(found.peak_bytes) if found.peak_bytes is not None else "not known here"
+    where = f"{'bfloat16' if seen.half else 'float32'} on {seen.device}"
+    batches = f"{seen.target_tokens:,.0f} target tokens an update, {seen.filled:.0%} filled"
+    work = f"{found.flops:.2g} FLOPs, {gib(found.disk)} on disk"
+    lines = [
+        f"prediction  {duration(total.wall)} ({spent(seen, total)}), {memory} of memory at the peak, {work}",
+        f"  model     {seen.parameters:,} parameters, {where}",
+        f"  batches   {batches}, {found.epochs:,.1f} epochs",
+    ]
+    width = max(map(len, found.parts))
+    for name, taken in found.parts.items():
+        part = f"{seconds(taken.wall):>9}  {taken.wall / total.wall:4.0%}"
+        lines.append(f"  {name:{width}}  {part}  {each.get(name, '')}".rstrip())
+    return lines
+
+
+def spent(seen: Rehearsal, total: Time) -> str:
+    """On a busy machine the processor time is less than the time to wait."""
+    if seen.device != "cpu":
+        return "as the machine is now"
+    return f"{duration(total.processor)} of processor time"
+
+
+def seconds(number: float) -> str:
+    """
+    >>> seconds(0.0312), seconds(42), seconds(4200)
+    ('31 ms', '42.0 s', '4,200 s')
+    """
+    return f"{1000 * number:.0f} ms" if number < 1 else f"{number:,.1f} s" if number < 1000 else f"{number:,.0f} s"
+
+
+def duration(number: float) -> str:
+    """
+    >>> duration(42), duration(4200), duration(100_000)
+    ('42 s', '70 min', '27.8 h')
+    """
+    return (
+        f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min" if number < 7200 else f"{number / 3600:.1f} h"
+    )

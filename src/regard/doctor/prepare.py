@@ -26,10 +26,10 @@ from regard.doctor.predict import CorpusSummary
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES
-from regard.training.clock import now, since
-from regard.training.log import counting
-from regard.training.material import learn_text
-from regard.training.start import find_start
+from regard.training.cost import now, since
+from regard.training.log import progress_bar
+from regard.training.start import find_start_model
+from regard.training.training_data import learn_tokenizer
 
 AT_ONCE = 300_000  # pairs up to which all are prepared
 STAND_IN = 100_000  # pairs of the sample
@@ -47,15 +47,15 @@ class Prepared:
 def prepared(recipe: Recipe, pairs: int, console: Console) -> Iterator[Prepared]:
     """Within, the recipe that is yielded can be rehearsed."""
     if pairs <= AT_ONCE:
-        yield Prepared(recipe, summarise(recipe, 1.0, console), 1.0)
+        yield Prepared(recipe, summarize_corpus(recipe, 1.0, console), 1.0)
         return
     with TemporaryDirectory() as folder:
         stride = -(-pairs // STAND_IN)
-        stand_in = with_fewer(recipe, stride, Path(folder))
-        yield Prepared(stand_in, summarise(stand_in, stride, console), stride)
+        stand_in = subsample(recipe, stride, Path(folder))
+        yield Prepared(stand_in, summarize_corpus(stand_in, stride, console), stride)
 
 
-def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
+def subsample(recipe: Recipe, stride: int, folder: Path) -> Recipe:
     """The recipe with every stride-th pair of each corpus it learns from. They are evenly spread, since the
     beginning of a corpus may differ from the rest."""
     data = recipe.data
@@ -78,13 +78,13 @@ def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
     return replace(recipe, data=files)
 
 
-def summarise(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
+def summarize_corpus(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
     """Learn the vocabulary and encode the pairs, or read both from the cache."""
     began = now()
     splits = find_splits(recipe.data)
-    start = find_start(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
-    tokenizer = start.tokenizer if start else learn_text(recipe.data, recipe.text, splits, console)
-    with counting(console, "encoding pairs") as told:
+    start = find_start_model(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
+    tokenizer = start.tokenizer if start else learn_tokenizer(recipe.data, recipe.text, splits, console)
+    with progress_bar(console, "encoding pairs") as told:
         encoded = encode_epoch(splits.train, tokenizer, recipe.data, recipe.train.seed, None, told)
     preparing = since(began) * scale
     reports = [corpus.report for corpus in encoded]

@@ -1,15 +1,25 @@
-"""Pairs from files that may be damaged: lines that training would refuse are counted and skipped.
+"""Reading of files that may be damaged: pairs in chunks, a sample of them, and checks of their characters.
 
 Lines come thousands at a time, since checking them together takes a tenth of the time. A line that is not UTF-8, or is
 not a pair, is counted and skipped with its partner. Files that cannot be read at all (missing, binary, damaged
 archives) raise an InputError.
+
+The sample is of a stream of unknown length: blocks of neighbouring pairs, evenly spread. Every block is kept until there are too many; then every second one is dropped, and from there on only every second one
+is taken, and so on. Neighbours stay together, because a shift can only be seen among neighbours.
+
+Characters that indicate damage are control characters, zero-width characters, lost ones, text decoded twice and HTML.
+A first pattern finds the few lines that can have any of them; only those are checked one by one. The joiners U+200C
+and U+200D are not counted: Persian, Hindi and emoji need them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import islice
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
 from pathlib import Path
 
 from regard.data.compressed import bare_suffixes
@@ -117,3 +127,96 @@ def _decoded(line: bytes, where: str, tally: FaultCounts) -> str | None:
     except UnicodeDecodeError:
         tally.met("encoding", lambda: FaultExample(where, cut_short(line.decode("utf-8", "backslashreplace"))))
         return None
+
+
+BLOCK = 200  # pairs
+
+
+@dataclass
+class Sample:
+    most: int  # pairs
+    blocks: list[Chunk] = field(default_factory=list)
+    seen: int = 0  # pairs of the stream
+    _stride: int = 1
+    _number: int = 0  # of blocks that went by
+
+    def add(self, chunk: Chunk) -> None:
+        self.seen += len(chunk)
+        for start in range(0, len(chunk), BLOCK):
+            if self._number % self._stride == 0:
+                end = start + BLOCK
+                parts = (chunk.numbers[start:end], chunk.sources[start:end], chunk.targets[start:end])
+                self.blocks.append(Chunk(chunk.paths, *parts))
+            self._number += 1
+            while len(self) > max(self.most, BLOCK) and len(self.blocks) > 1:
+                self.blocks = self.blocks[::2]
+                self._stride *= 2
+
+    def __len__(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the sample is the whole stream."""
+        return len(self) == self.seen
+
+    def runs(self) -> Iterator[list[tuple[str, str]]]:
+        """Neighbouring pairs, blocks that follow each other joined."""
+        run: list[tuple[str, str]] = []
+        before: Chunk | None = None
+        for block in self.blocks:
+            follows = before is not None and before.paths == block.paths and block.numbers[0] - before.numbers[-1] == 1
+            if run and not follows:
+                yield run
+                run = []
+            run = [*run, *self._pairs(block)] if not follows else run + self._pairs(block)
+            before = block
+        if run:
+            yield run
+
+    def _pairs(self, block: Chunk) -> list[tuple[str, str]]:
+        return list(zip(block.sources, block.targets, strict=True))
+
+    def pairs(self) -> list[tuple[str, str]]:
+        return [pair for block in self.blocks for pair in self._pairs(block)]
+
+    def place(self, side: int, at: int) -> FaultExample:
+        """Pair `at` of the sample, with its file and line."""
+        for block in self.blocks:
+            if at < len(block):
+                return block.place(side, at)
+            at -= len(block)
+        raise IndexError(at)
+
+
+CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029"
+INVISIBLE = "\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\ufeff"
+LATER = "\u0080-\u00bf‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œžŸ€"  # bytes 80–BF of UTF-8, read as Latin-1 or Windows-1252
+TAGS = r"a|b|i|u|p|br|hr|em|strong|div|span|font|table|tr|td|th|li|ul|ol|h[1-6]|img|sub|sup|html|body|script|style"
+SUSPECT = re.compile(f"[{CONTROL}{INVISIBLE}\ufffdÃÂâÐÑ&<]")
+FAULTS = {
+    "control": re.compile(f"[{CONTROL}]"),
+    "invisible": re.compile(f"[{INVISIBLE}]"),
+    "replaced": re.compile("\ufffd"),
+    "mojibake": re.compile(f"[ÃÂ][{LATER}]|â[\u0080€][{LATER}]|(?:[ÐÑ][{LATER}]){{2}}"),
+    "html": re.compile(
+        rf"&(?:amp|lt|gt|quot|apos|nbsp|#\d+|#x[0-9a-f]+);|</?(?:{TAGS})(?:\s[^<>]*)?/?>", re.IGNORECASE
+    ),
+}
+
+
+def check_characters(texts: Sequence[str], place: Callable[[int], FaultExample], tally: FaultCounts) -> None:
+    joined = "\n".join(texts)
+    if joined.count("\n") != len(texts) - 1:  # JSON can hold lines within a text
+        texts = [text.replace("\n", " ") for text in texts]
+        joined = "\n".join(texts)
+    starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    suspects = {bisect_right(starts, match.start()) - 1 for match in SUSPECT.finditer(joined)}
+    for at in sorted(suspects):
+        for name, pattern in FAULTS.items():
+            if pattern.search(texts[at]):
+                tally.met(name, lambda at=at: place(at))  # type: ignore[misc]
+    if not joined.isascii() and not unicodedata.is_normalized("NFC", joined):
+        for at, text in enumerate(texts):
+            if not text.isascii() and not unicodedata.is_normalized("NFC", text):
+                tally.met("normal form", lambda at=at: place(at))  # type: ignore[misc]

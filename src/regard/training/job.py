@@ -24,23 +24,21 @@ from regard.errors import RecipeError, RunError
 from regard.models.base import Model, RowModel
 from regard.models.table import ModelConfig, make_model
 from regard.recipe.recipe import Recipe
-from regard.recipe.reward import RewardConfig
-from regard.recipe.train import TrainConfig
+from regard.recipe.train import RewardConfig, TrainConfig
 from regard.text.language import language_of
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
-from regard.training.batch_loss import BatchLoss
 from regard.training.checkpoint import Checkpoint, Progress
-from regard.training.distributed import ALONE, World, make_objective, my_device, seed_apart
+from regard.training.distributed import SINGLE_PROCESS, ProcessGroup, local_device, seed_rank, wrap_model
+from regard.training.dry_run import autocast, choose_precision
 from regard.training.evaluate import HeldOut
 from regard.training.folder import RunFolder
 from regard.training.guided import check_guided
-from regard.training.material import Material, learn_text, read_material
 from regard.training.optim import make_optimizer
-from regard.training.precision import autocast, settle_precision
-from regard.training.regularise import drop_words
-from regard.training.start import adapt_model, find_start, with_text
-from regard.training.update import Update
+from regard.training.regularize import drop_words
+from regard.training.start import adapt_model, find_start_model, with_text_config
+from regard.training.training_data import TrainingData, learn_tokenizer, read_training_data
+from regard.training.update import BatchLoss, Update
 from regard.version import __version__
 
 
@@ -53,34 +51,34 @@ class Job:
     recipe: str  # the whole recipe as TOML, for checkpoints
     folder: RunFolder
     bundle: Bundle
-    material: Material
+    data: TrainingData
     update: Update
     average: Average
     progress: Progress
-    world: World
+    group: ProcessGroup
 
 
-def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = ALONE) -> Job:
+def prepare(recipe: Recipe, folder: RunFolder, console: Console, group: ProcessGroup = SINGLE_PROCESS) -> Job:
     """All parts of a new run."""
     config = recipe.train
     splits = find_splits(recipe.data)
-    device = my_device(config)
-    start = find_start(config.start_from, recipe.architecture, recipe.model, recipe.text)
+    device = local_device(config)
+    start = find_start_model(config.start_from, recipe.architecture, recipe.model, recipe.text)
     if start is None:
-        tokenizer = world.broadcast(lambda: learn_text(recipe.data, recipe.text, splits, console))
+        tokenizer = group.broadcast(lambda: learn_tokenizer(recipe.data, recipe.text, splits, console))
     else:
         tokenizer = start.tokenizer
     torch.manual_seed(config.seed)
     bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, device)
     shared_rows = shares_rows(bundle, config, recipe.reward)
-    progress = Progress(shared_rows=shared_rows, processes=world.size)
+    progress = Progress(shared_rows=shared_rows, processes=group.size)
     if start is not None:
         load_weights(bundle.model, start.folder)
         bundle.known_words = start.known_words
         progress.started_from = start.origin
-    seed_apart(config.seed, world)
-    material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
-    return assemble(recipe, folder, bundle, material, progress, world)
+    seed_rank(config.seed, group)
+    data = read_training_data(recipe.data, config, splits, tokenizer, progress, console, group)
+    return assemble(recipe, folder, bundle, data, progress, group)
 
 
 def restore(
@@ -89,57 +87,57 @@ def restore(
     checkpoint: Checkpoint,
     splits: Splits,
     console: Console,
-    world: World = ALONE,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Job:
     """All parts of a run as a checkpoint has them."""
     config = recipe.train
-    progress = for_processes(checkpoint.progress, world.size)
-    tokenizer = with_text(Tokenizer.load(folder.tokenizer_file), recipe.text)
-    bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, my_device(config))
+    progress = for_processes(checkpoint.progress, group.size)
+    tokenizer = with_text_config(Tokenizer.load(folder.tokenizer_file), recipe.text)
+    bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, local_device(config))
     bundle.known_words = read_words(folder.last)
-    material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
-    job = assemble(recipe, folder, bundle, material, progress, world)
-    if not checkpoint.restore(job.update.optimizer, job.average, world.rank):
-        seed_apart(config.seed, world, progress.step)
+    data = read_training_data(recipe.data, config, splits, tokenizer, progress, console, group)
+    job = assemble(recipe, folder, bundle, data, progress, group)
+    if not checkpoint.restore(job.update.optimizer, job.average, group.rank):
+        seed_rank(config.seed, group, progress.step)
     return job
 
 
 def assemble(
-    recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Material, progress: Progress, world: World
+    recipe: Recipe, folder: RunFolder, bundle: Bundle, data: TrainingData, progress: Progress, group: ProcessGroup
 ) -> Job:
     config, model, device = recipe.train, bundle.model, bundle.model.device
     if config.word_dropout:
         drop_words(model, config.word_dropout)
     adapt_model(model, recipe.architecture, config)
-    objective = make_objective(model, config, world)  # first: fsdp replaces the parameters
+    objective = wrap_model(model, config, group)  # first: fsdp replaces the parameters
     half = config.precision == "bfloat16" or (config.precision == "auto" and device.type == "cuda")
     loss = BatchLoss(model, config, recipe.reward, progress, autocast(device.type, half))
-    update = Update(loss, make_optimizer(model, config), objective, world)
-    settle_precision(update, material)
+    update = Update(loss, make_optimizer(model, config), objective, group)
+    choose_precision(update, data)
     bundle.card |= {
         "regard": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "device": str(device),
-        "pairs": dataclasses.asdict(material.batches.corpus.report),
+        "pairs": dataclasses.asdict(data.batches.corpus.report),
         "recipe": recipe.tables(),
-        "data": material.fingerprint,
+        "data": data.fingerprint,
         "parameters": model.parameter_count(),
-        "slots": material.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
+        "slots": data.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
     }
-    if material.written is not None:
-        bundle.card[WRITTEN_PIECES] = material.written
-    if world.first:
-        languages = card_languages(material.dev, progress.started_from)
+    if data.written is not None:
+        bundle.card[WRITTEN_PIECES] = data.written
+    if group.is_first:
+        languages = card_languages(data.dev, progress.started_from)
         bundle.card |= {"languages": languages} if any(languages) else {}
     if progress.started_from is not None:
         bundle.card["started_from"] = progress.started_from
         bundle.card["slots"] |= progress.started_from.get("slots", False)
-    if material.known_words is not None:
-        bundle.known_words = material.known_words
+    if data.known_words is not None:
+        bundle.known_words = data.known_words
     average = Average(model, config)
     toml = recipe.to_toml()
-    return Job(config, recipe.decode, toml, folder, bundle, material, update, average, progress, world)
+    return Job(config, recipe.decode, toml, folder, bundle, data, update, average, progress, group)
 
 
 def card_languages(dev: HeldOut | None, start: Mapping[str, Any] | None) -> list[str | None]:

@@ -22,15 +22,14 @@ from rich.console import Console
 
 from regard.batch import Batch
 from regard.recipe.recipe import Recipe
-from regard.training.clock import Time, now, since
-from regard.training.cost import Cost, peak_bytes, peak_flops
-from regard.training.feed import Ready, feed
+from regard.training.cost import FlopCounter, Time, now, peak_bytes, peak_flops, since
+from regard.training.feed import PreparedBatch, feed
 from regard.training.folder import RunFolder
 from regard.training.job import Job, prepare
-from regard.training.memory import in_parts
 from regard.training.optim import set_rate
-from regard.training.regularise import forward_passes
+from regard.training.regularize import forward_passes
 from regard.training.schedule import learning_rate
+from regard.training.update import split_batch
 
 WARM_UP = 3  # updates that are not counted: workspaces, moments, compilation, a recorded graph
 STRETCH = 10  # updates on a GPU between two readings of the clock
@@ -49,27 +48,27 @@ class Trial:
     """The parts of a run without its loop: updates change the weights, and nothing is kept."""
 
     def __init__(self, job: Job) -> None:
-        model, material = job.bundle.model, job.material
+        model, data = job.bundle.model, job.data
         model.train()
         self.job = job
-        self.cost = Cost(model, forward_passes(job.config))
-        self.batches = feed(material.batches, self.cost, model.device, material.guide)
+        self.cost = FlopCounter(model, forward_passes(job.config))
+        self.batches = feed(data.batches, self.cost, model.device, data.guide)
         self.stretch = STRETCH if model.device.type == "cuda" else 1
 
     def close(self) -> None:
         self.batches.close()
 
-    def micro(self) -> list[Ready]:
+    def micro(self) -> list[PreparedBatch]:
         return [next(self.batches) for _ in range(self.job.config.accumulate)]
 
-    def learn(self, updates: int) -> tuple[list[Learnt], Time]:
+    def learn(self, updates: int) -> tuple[list[UpdateSize], Time]:
         job, learnt, began = self.job, [], now()
         for _ in range(updates):
             set_rate(job.update.optimizer, learning_rate(1, job.config))
             micro = self.micro()
             loss, norm = job.update(micro)
             job.average.after_update(1)
-            learnt.append(Learnt.of(micro))
+            learnt.append(UpdateSize.of(micro))
         float(loss), float(norm)  # waits for a GPU
         return learnt, since(began)
 
@@ -79,7 +78,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class UpdateSize:
     """The size of an update's batches. The batches themselves would count as the run's memory."""
 
     flops: float
@@ -88,7 +87,7 @@ class Learnt:
     shapes: frozenset[Shape]
 
     @classmethod
-    def of(cls, micro: list[Ready]) -> Learnt:
+    def of(cls, micro: list[PreparedBatch]) -> UpdateSize:
         masks = [mask for ready in micro for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
         filled = torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
         shapes = frozenset(shape_of(ready.batch) for ready in micro)
@@ -110,7 +109,7 @@ class UpdateTimes:
 def time_updates(trial: Trial, most: int, enough: Callable[[int, float], bool]) -> UpdateTimes:
     """Make at most `most` updates, until `enough` holds for their number and seconds."""
     warm_up = [trial.learn(1)[1] for _ in range(WARM_UP)]
-    learnt: list[Learnt] = []
+    learnt: list[UpdateSize] = []
     taken: list[Time] = []
     rates: list[float] = []  # seconds per operation of each stretch
     while len(learnt) < most and not enough(len(learnt), sum(took.wall for took in taken)):
@@ -138,7 +137,7 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name() if device.type == "cuda" else str(device)
 
 
-def is_half(job: Job) -> bool:
+def uses_bfloat16(job: Job) -> bool:
     """Whether a job computes in bfloat16."""
     return bool(job.update.loss.autocast._enabled)  # torch has no public name for it
 
@@ -178,7 +177,7 @@ def measure(recipe: Recipe, updates: int, console: Console) -> Profile:
         job, model = trial.job, trial.job.bundle.model
         times = time_updates(trial, updates, lambda count, seconds: False)
         parts = time_parts(trial, updates)
-    seconds, half = times.mean.wall, is_half(job)
+    seconds, half = times.mean.wall, uses_bfloat16(job)
     peak, source = peak_flops(model.device, torch.bfloat16 if half else torch.float32)
     return Profile(
         device=device_name(model.device),
@@ -203,7 +202,7 @@ def measure(recipe: Recipe, updates: int, console: Console) -> Profile:
 def time_parts(trial: Trial, updates: int) -> dict[str, float]:
     """Seconds of an update by part. A recorded pass and one with rewards are timed as a whole."""
     update, progress = trial.job.update, trial.job.progress
-    whole = update.recorded is not None or update.loss.reward.has_rewards
+    whole = update.cuda_graph is not None or update.loss.reward.has_rewards
     taken: dict[str, float] = {}
     at = time.perf_counter()
 
@@ -220,10 +219,10 @@ def time_parts(trial: Trial, updates: int) -> dict[str, float]:
         scale = 1 / sum(ready.tokens for ready in micro)
         for batch in (ready.batch for ready in micro):
             if whole:
-                update.learn_from([batch], scale)
+                update.accumulate_gradients([batch], scale)
                 stop(BOTH)
                 continue
-            for part in in_parts(batch, progress.room):
+            for part in split_batch(batch, progress.room):
                 with update.compilation():
                     loss = update.loss(part, update.probability) * scale
                 stop(FORWARD)

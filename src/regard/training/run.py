@@ -19,7 +19,7 @@ from regard.recipe.recipe import Recipe
 from regard.report.text import printable
 from regard.training.checkpoint import Checkpoint, load_checkpoint
 from regard.training.cost import peak_bytes
-from regard.training.distributed import World, joined, was_restarted
+from regard.training.distributed import ProcessGroup, join_processes, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.job import Job, prepare, restore
@@ -49,21 +49,21 @@ def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
     """Train in the folder `out`, which must be empty or new. Processes that torchrun has restarted find their run there
     and resume it."""
     folder = RunFolder(out)
-    with joined(recipe.train) as world, ExitStack() as held:
-        console = console or world.console()
-        if was_restarted(world) and world.broadcast(lambda: folder.has_begun(recipe)):
-            return _resume(recipe, folder, world, held, console)
-        world.broadcast(folder.check_free)  # before anything is read or written
-        job = prepare(recipe, folder, console, world)
+    with join_processes(recipe.train) as group, ExitStack() as held:
+        console = console or group.console()
+        if was_restarted(group) and group.broadcast(lambda: folder.has_begun(recipe)):
+            return _resume(recipe, folder, group, held, console)
+        group.broadcast(folder.check_free)  # before anything is read or written
+        job = prepare(recipe, folder, console, group)
 
         def begin() -> None:
             folder.create()
             held.enter_context(folder.locked())
             folder.check_free()  # another process may have been faster
-            folder.keep_recipe(recipe)
-            folder.keep_tokenizer(job.bundle.tokenizer)
+            folder.save_recipe(recipe)
+            folder.save_tokenizer(job.bundle.tokenizer)
 
-        world.broadcast(begin)
+        group.broadcast(begin)
         return _run(job, console)
 
 
@@ -78,21 +78,21 @@ def resume(
     """Continue a run exactly from its checkpoint; a changed recipe needs `override`."""
     folder = RunFolder(run)
     recipe = recipe_from_tables(with_settings(folder.tables(), settings))
-    with joined(recipe.train) as world, ExitStack() as held:
-        return _resume(recipe, folder, world, held, console or world.console(), override, previous)
+    with join_processes(recipe.train) as group, ExitStack() as held:
+        return _resume(recipe, folder, group, held, console or group.console(), override, previous)
 
 
 def _resume(
     recipe: Recipe,
     folder: RunFolder,
-    world: World,
+    group: ProcessGroup,
     held: ExitStack,
     console: Console,
     override: bool = False,
     previous: bool = False,
 ) -> Outcome:
     run = folder.path
-    world.broadcast(lambda: held.enter_context(folder.locked()))
+    group.broadcast(lambda: held.enter_context(folder.locked()))
     checkpoint = load_checkpoint(run, previous)
     check_changes(checkpoint, recipe, run, override, console)
     step = checkpoint.progress.step
@@ -107,8 +107,8 @@ def _resume(
             f"the training data is not what {run} was trained with; set override to accept it", parameter="override"
         )
     console.print(f"resuming {run} after step {step:,}", highlight=False, markup=False)
-    job = restore(recipe, folder, checkpoint, splits, console, world)
-    world.broadcast(lambda: folder.keep_recipe(recipe))
+    job = restore(recipe, folder, checkpoint, splits, console, group)
+    group.broadcast(lambda: folder.save_recipe(recipe))
     return _run(job, console)
 
 
@@ -130,14 +130,14 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
 
 
 def _run(job: Job, console: Console) -> Outcome:
-    folder, progress, test = job.folder, job.progress, job.material.test
+    folder, progress, test = job.folder, job.progress, job.data.test
     introduce(job, console)
     stop = StopRequest()
-    with stop.listening(), RunLog(folder, console, job.config, progress, silent=not job.world.first) as log:
+    with stop.handling_signals(), RunLog(folder, console, job.config, progress, disabled=not job.group.is_first) as log:
         ending = train_loop(job, log, stop)
     scored = None
     if ending not in RESUMABLE and test is not None:
-        scored = job.world.broadcast(lambda: score_test(job, test))
+        scored = job.group.broadcast(lambda: score_test(job, test))
     return Outcome(
         folder.path,
         ending,
@@ -161,13 +161,13 @@ def introduce(job: Job, console: Console) -> None:
     if reward.has_rewards:
         each = f"{reward.samples} translations of each sentence"
         console.print(f"rewards     {reward.reward} of {each}, {reward.objective}", highlight=False)
-    size, dev = job.world.size, job.material.dev
+    size, dev = job.group.size, job.data.dev
     if size > 1:
         console.print(f"processes   {size}, {config.parallel}", highlight=False)
     console.print(
         f"model       {job.bundle.architecture}, {model.parameter_count():,} parameters, on {model.device}\n"
         f"training    {config.steps:,} steps of up to {config.batch_tokens * config.accumulate * size:,} tokens, "
-        f"{job.material.batches.per_epoch:,} an epoch, dev {len(dev.sources) if dev else 0:,}",
+        f"{job.data.batches.per_epoch:,} an epoch, dev {len(dev.sources) if dev else 0:,}",
         highlight=False,
     )
     if config.warmup > config.steps:
@@ -183,7 +183,7 @@ def score_test(job: Job, test: HeldOut) -> Evaluation:
     folder, device = job.folder, job.bundle.model.device
     place = folder.best if folder.best.exists() else folder.last
     bundle = Bundle.load(place, device)
-    found = evaluate(bundle, test, job.decode, job.material.max_length, job.config.batch_tokens)
+    found = evaluate(bundle, test, job.decode, job.data.max_length, job.config.batch_tokens)
     bundle.card["test_bleu"] = {
         "score": found.bleu.score,
         "signature": found.bleu.signature,

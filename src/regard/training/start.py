@@ -32,14 +32,16 @@ KEPT = ("step", "training_flops", "imported", "started_from")  # of the card of 
 
 
 @dataclass(frozen=True)
-class Start:
+class StartModel:
     tokenizer: Tokenizer
     folder: Path  # of the bundle, for `bundle.load_weights`
     origin: dict[str, Any]  # for the card
     known_words: KnownWords | None = None
 
 
-def find_start(start_from: str | None, architecture: str, model: ModelConfig, text: TextConfig) -> Start | None:
+def find_start_model(
+    start_from: str | None, architecture: str, model: ModelConfig, text: TextConfig
+) -> StartModel | None:
     """The model to start from, after checking that it fits the rest of the recipe."""
     if start_from is None:
         return None
@@ -58,7 +60,7 @@ def find_start(start_from: str | None, architecture: str, model: ModelConfig, te
         **({"slots": True} if bundle.slots else {}),
         **({"languages": list(bundle.languages)} if any(bundle.languages) else {}),
     }
-    return Start(with_text(bundle.tokenizer, text), folder, origin, bundle.known_words)
+    return StartModel(with_text_config(bundle.tokenizer, text), folder, origin, bundle.known_words)
 
 
 def find_conflicts(bundle: Bundle, architecture: str, model: ModelConfig, text: TextConfig) -> list[str]:
@@ -79,7 +81,7 @@ def adapt_model(model: Model, architecture: str, config: TrainConfig) -> None:
         )
 
 
-def with_text(tokenizer: Tokenizer, text: TextConfig) -> Tokenizer:
+def with_text_config(tokenizer: Tokenizer, text: TextConfig) -> Tokenizer:
     """The same vocabulary, with the BPE-dropout of `text` and no tag before every source."""
     return Tokenizer(tokenizer.source, tokenizer.target, text)
 

@@ -137,7 +137,7 @@ def drop_words(model: Model, p: float) -> None:
 # ── scheduled sampling ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def with_own_words(batch: Batch, predicted: Tensor, probability: Tensor) -> Batch:
+def replace_with_predictions(batch: Batch, predicted: Tensor, probability: Tensor) -> Batch:
     """The batch with target inputs replaced, with this probability, by `predicted` (B, T), a first pass's `tgt_out`.
 
     The word read at t + 1 is the one predicted at t. In shared rows, BOS is where a sentence starts.

@@ -19,7 +19,7 @@ from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus
 from regard.data.epochs import EncodingAhead, encode_epoch
-from regard.data.mixture import Mixture
+from regard.data.order import Mixture
 from regard.data.rows import RowBatches
 from regard.data.splits import Splits, TrainingCorpus
 from regard.recipe.train import TrainConfig
@@ -27,14 +27,14 @@ from regard.text.known_words import KnownWords
 from regard.text.language import language_of
 from regard.text.tokenizer import SAMPLE, TextConfig, Tokenizer
 from regard.training.checkpoint import Progress
-from regard.training.distributed import ALONE, World
+from regard.training.distributed import SINGLE_PROCESS, ProcessGroup
 from regard.training.evaluate import HeldOut
-from regard.training.guided import Guide
-from regard.training.log import counting
+from regard.training.guided import AlignmentGuide
+from regard.training.log import progress_bar
 
 
 @dataclass(frozen=True)
-class Material:
+class TrainingData:
     """The text of a run as training and evaluation need it."""
 
     batches: Batches | RowBatches
@@ -42,22 +42,22 @@ class Material:
     test: HeldOut | None
     max_length: int  # longer sentences are not trained on, and are translated in parts
     fingerprint: str  # of the training files
-    guide: Guide | None = None  # word alignments, if an attention head is trained on them
+    guide: AlignmentGuide | None = None  # word alignments, if an attention head is trained on them
     known_words: KnownWords | None = None  # of the sources, if they hold slots
     written: dict[str, str] | None = None  # the pieces of the targets by tag, for the card, if all corpora have tags
 
     def pad(self, flat: FlatBatch) -> Batch:
         """A batch in rows, with its word alignments if there are any."""
-        return flat.pad() if self.guide is None else self.guide.on(flat, flat.pad())
+        return flat.pad() if self.guide is None else self.guide.add_links(flat, flat.pad())
 
     def largest(self) -> Batch:
         """The batch of an epoch that takes the most memory."""
         return self.pad(self.batches.largest())
 
 
-def learn_text(data: DataConfig, text: TextConfig, splits: Splits, console: Console) -> Tokenizer:
+def learn_tokenizer(data: DataConfig, text: TextConfig, splits: Splits, console: Console) -> Tokenizer:
     count = 0
-    with counting(console, "reading pairs") as show:
+    with progress_bar(console, "reading pairs") as show:
 
         def pairs() -> Iterable[tuple[str, str]]:
             nonlocal count
@@ -78,27 +78,27 @@ def learn_text(data: DataConfig, text: TextConfig, splits: Splits, console: Cons
     return tokenizer
 
 
-def read_material(
+def read_training_data(
     data: DataConfig,
     config: TrainConfig,
     splits: Splits,
     tokenizer: Tokenizer,
     progress: Progress,
     console: Console,
-    world: World = ALONE,
-) -> Material:
+    group: ProcessGroup = SINGLE_PROCESS,
+) -> TrainingData:
     dev, test = (read_held_out(files, data.dev_tag) if files else None for files in (splits.dev, splits.test))
-    batches = make_batches(data, config, splits.train, tokenizer, progress, console, world)
+    batches = make_batches(data, config, splits.train, tokenizer, progress, console, group)
     guide = None
     if config.guided_weight:
         console.print("guide       aligning words of the training text", highlight=False)
         warn = partial(console.print, highlight=False, markup=False)
-        guide = Guide(batches.corpus, tokenizer, cache_folder(data), warn)
+        guide = AlignmentGuide(batches.corpus, tokenizer, cache_folder(data), warn)
     known = None
     if batches.corpus.has_target_ids(tokenizer.slot_ids):
-        known = world.broadcast(lambda: learn_known_words(data, splits, dev, batches.corpus.report.read))
+        known = group.broadcast(lambda: learn_known_words(data, splits, dev, batches.corpus.report.read))
     written = written_by_tag(batches.corpus, [corpus.tag for corpus in splits.train], tokenizer.target_size)
-    return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide, known, written)
+    return TrainingData(batches, dev, test, data.max_length, splits.fingerprint(), guide, known, written)
 
 
 def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> dict[str, str] | None:
@@ -132,7 +132,7 @@ def make_batches(
     tokenizer: Tokenizer,
     progress: Progress,
     console: Console,
-    world: World = ALONE,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Batches | RowBatches:
     """Batches from the position in `progress` on. With BPE-dropout or transforms every epoch is encoded anew; of
     weighted corpora every epoch is another mixture."""
@@ -142,11 +142,11 @@ def make_batches(
 
     def encode(epoch: int | None) -> list[EncodedCorpus]:
         in_background.wait()
-        with counting(console, "encoding pairs") as show:
+        with progress_bar(console, "encoding pairs") as show:
             return encode_epoch(train, tokenizer, data, seed, epoch, show)
 
-    if world.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
-        world.broadcast(lambda: len(encode(progress.epoch if anew else None)))
+    if group.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
+        group.broadcast(lambda: len(encode(progress.epoch if anew else None)))
     fixed = None if anew else encode(None)
 
     def of_epoch(epoch: int) -> Encoded:
@@ -155,8 +155,8 @@ def make_batches(
 
     state = {"epoch": progress.epoch, "index": progress.index, "width": progress.width}
     kind = RowBatches if progress.shared_rows else Batches
-    batches = kind(of_epoch, config.batch_tokens, seed, world.rank, world.size, state)
-    if anew and world.rank == 0:
+    batches = kind(of_epoch, config.batch_tokens, seed, group.rank, group.size, state)
+    if anew and group.rank == 0:
         batches.begin_epoch = in_background.begin
     console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
     return batches

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.doctor.read_files import Chunk
-from regard.doctor.sample import BLOCK, Sample
+from regard.doctor.read_files import BLOCK, Chunk, Sample
 
 
 def stream(pairs: int, most: int) -> Sample:
