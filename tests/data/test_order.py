@@ -61,7 +61,7 @@ def test_batches_of_segments(
     monkeypatch.setattr(batching, "SEGMENT", 100)
     assert rows.segment_bounds(700) == [0, 100, 200, 300, 400, 500, 600, 700]
     corpus = Mixture([Fixed.of(450), Fixed.of(125, 1000)], [1, 2], seed=0, epoch=0)  # 450 + 2 × 125 visits
-    ranks = [kind(corpus, 192, seed=4, rank=rank, world=world) for rank in range(world)]  # type: ignore[arg-type]
+    ranks = [kind(corpus, 192, seed=4, rank=rank, world_size=world) for rank in range(world)]  # type: ignore[arg-type]
     seen: list[int] = []
     states = []
     while ranks[0].epoch == 0:
@@ -75,8 +75,8 @@ def test_batches_of_segments(
     assert sorted(seen) == sorted(expected)
     assert len(states) == pytest.approx(ranks[0].per_epoch, rel=0.5)
     for state in (states[0], states[len(states) // 2], states[-1]):
-        again = kind(corpus, 192, seed=4, rank=0, world=world, state=state)  # type: ignore[arg-type]
-        straight = kind(corpus, 192, seed=4, rank=0, world=world)  # type: ignore[arg-type]
+        again = kind(corpus, 192, seed=4, rank=0, world_size=world, state=state)  # type: ignore[arg-type]
+        straight = kind(corpus, 192, seed=4, rank=0, world_size=world)  # type: ignore[arg-type]
         while straight.state() != state:
             next(straight)
             if straight.index and straight.state() not in states:

@@ -32,7 +32,8 @@ def test_every_file_has_its_place(name: str) -> None:
     data = DATA_SETS[name]
     downloads = [d.name for d in data.downloads]
     assert len(set(downloads)) == len(downloads)
-    places = data.places
+    split = (data.pairs and [data.pairs.lines]) or (data.parallel and [*data.parallel.sides])
+    places = split or [place for some in data.files.values() for place in some]
     assert {place.download for place in places} == set(downloads)
     assert len(set(places)) == len(places)
     assert {made.split(".")[0] for made in data.names} == {"train", "dev", "test"}

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import Batch, Places, flat_batch
-from regard.data.rows import lay_in_rows
+from regard.data.rows import lay_out_rows
 from regard.layers.has_triton import HAS_TRITON
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -30,8 +30,8 @@ def batch(seed: int) -> Batch:
     sizes = torch.randint(1, 15, (20, 2), generator=generator).tolist()
     ids = [[torch.randint(3, 40, (n,), generator=generator).tolist() for n in pair] for pair in sizes]
     flat = flat_batch([s for s, _ in ids], [t for _, t in ids])
-    laid = lay_in_rows(flat.src_offsets.diff().tolist(), flat.tgt_offsets.diff().tolist(), 64)
-    places = Places(8, 64, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
+    layout = lay_out_rows(flat.src_offsets.diff().tolist(), flat.tgt_offsets.diff().tolist(), 64)
+    places = Places(8, 64, *(torch.from_numpy(a) for a in (layout.row, layout.src_start, layout.tgt_start)))
     return replace(flat, places=places).pad().to("cuda")
 
 

@@ -94,8 +94,8 @@ class CleanConfig:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What the rules say of some rows. L is their number."""
+class RuleResults:
+    """The results of the rules for L rows."""
 
     rules: NDArray[np.uint8]  # (L,) the first `Rule` that each breaks
     hashes: Hashes  # (L,) of the words of all sides: equal for rows that differ in spelling alone
@@ -110,7 +110,7 @@ class Rules:
     held_out: HeldOutText
     language: LineLanguage | None
 
-    def judge(self, rows: Sequence[Row]) -> Judged:
+    def judge(self, rows: Sequence[Row]) -> RuleResults:
         words = [[key_words(text) for text in side] for side in zip(*rows, strict=True)]  # by side, then row
         hashed = [HashedLines.of(lines) for lines in words]
         overlaps = np.max([self.held_out.overlaps(lines) for lines in hashed], axis=0).tolist()
@@ -118,7 +118,7 @@ class Rules:
         hashes = np.zeros(len(rows), dtype=np.uint64)
         for lines in hashed:
             hashes = hashes * SIDE + lines.whole()
-        return Judged(np.array(rules, np.uint8), hashes, np.array([[len(text) for text in row] for row in rows]))
+        return RuleResults(np.array(rules, np.uint8), hashes, np.array([[len(text) for text in row] for row in rows]))
 
     def broken(self, row: Row, words: Sequence[Sequence[str]], overlap: Overlap) -> Rule:
         """The first rule that a row breaks; its words are those of `key_words`, side by side."""

@@ -87,6 +87,6 @@ class DataConfig:
         """What `transforms.py` does to a text; all 0: nothing."""
         return tuple(getattr(self, name) for name in TRANSFORMS)
 
-    def roughened(self, factor: float) -> DataConfig:
-        """With the chances of all changes to text times a factor."""
+    def with_scaled_transforms(self, factor: float) -> DataConfig:
+        """The same, with the probabilities of all changes to text multiplied by a factor."""
         return replace(self, **{name: factor * getattr(self, name) for name in TRANSFORMS})

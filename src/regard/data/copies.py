@@ -1,11 +1,12 @@
 """Spans that a translation copies, changed alike on both sides of a training pair: slots, numbers, placeholders, emoji.
 
-Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides have as it is, such as a number or a name, is replaced on both sides by the same slot, each
-occurrence by one of its own. A pair without such spans gets a slot put in: at its beginning, at its end, or before the
-last punctuation mark. Slots are drawn at random, so that a model learns all of them. Which pairs get them is the same
-in every epoch, so that the text is encoded once. They come after all other changes (`transforms.py`). Pairs in which
-words are replaced by their translations' alignment need an aligner, which is above this layer: `recipes/box/slots.py`
-makes such. Other copies are put into both sides alike:
+Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides have as
+it is, such as a number or a name, is replaced on both sides by the same slot, each occurrence by one of its own. A pair
+without such spans gets a slot put in: at its beginning, at its end, or before the last punctuation mark. Slots are
+drawn at random, so that a model learns all of them. Which pairs get them is the same in every epoch, so that the text
+is encoded once. They come after all other changes (`transforms.py`). Pairs in which words are replaced by their
+translations' alignment need an aligner, which is above this layer: `recipes/box/slots.py` makes such. Other copies are
+put into both sides alike:
 
     He was born in 1964.      Il est né en 1964.      renumber      He was born in 7208.       Il est né en 7208.
     Tom is here.              Tom est là.             placeholders  {name} is here.            {name} est là.

@@ -57,7 +57,7 @@ class Filters:
     """The filters of one pass over a corpus. No token covers more than `longest_piece` characters (None: no bound)."""
 
     def __init__(self, config: DataConfig, longest_piece: int | None) -> None:
-        self.config, self.report, self.seen = config, FilterReport(), Seen()
+        self.config, self.report, self.seen = config, FilterReport(), SeenHashes()
         self._reach = COMPOSED * config.max_length * longest_piece if longest_piece else None
 
     def texts(self, first: int, pairs: Sequence[Pair]) -> list[Numbered]:
@@ -96,17 +96,17 @@ def tokens_pass(
 
 
 @dataclass
-class Seen:
+class SeenHashes:
     """The texts so far, as 64-bit hashes in a few sorted arrays, each at least twice as long as the next."""
 
     runs: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, texts: Sequence[Hashable]) -> NDArray[np.bool_]:
-        """Remember texts, or pairs of them; True for those that are new."""
+        """Add texts, or pairs of them; returns True for those that are new."""
         return self.add_hashes(np.fromiter(map(hash, texts), np.int64, len(texts)))
 
     def add_hashes(self, given: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The same for texts that were hashed elsewhere."""
+        """Add hashes; returns True for those that are new."""
         hashes, first = np.unique(given, return_index=True)
         fresh = np.ones(len(hashes), dtype=bool)
         for run in self.runs:

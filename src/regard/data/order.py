@@ -1,14 +1,14 @@
 """The random order of an epoch, and several weighted corpora as one (`Mixture`).
 
-The order is a pure function that is never held in memory as a whole, for corpora of any size. Up to SEGMENT pairs are shuffled as one. A larger corpus is cut into blocks of neighbours; the blocks are shuffled, and
-as many of them as make a segment are shuffled, sorted and put into batches together. So time to the first batch and
-memory depend on the size of a segment, and files are read in blocks, not pair by pair. `batching.py` and `rows.py` make
-batches of the order.
+The order is a pure function that is never held in memory as a whole, for corpora of any size. Up to SEGMENT pairs are
+shuffled as one. A larger corpus is cut into blocks of neighbours; the blocks are shuffled, and as many of them as make
+a segment are shuffled, sorted and put into batches together. So time to the first batch and memory depend on the size
+of a segment, and files are read in blocks, not pair by pair. `batching.py` and `rows.py` make batches of the order.
 
-In a mixture each corpus is visited as often as its weight says: an epoch visits a corpus of n pairs weight × n times. Visits are numbered through all epochs: visit v is position v mod
-n of pass v div n over the corpus, and every pass has its own order. So with weight 2 an epoch has every pair twice,
-with weight 0.5 two epochs have every pair once, and the pairs of an epoch are a pure function of its number. Batches
-take a mixture in place of a corpus.
+In a mixture each corpus is visited as often as its weight says: an epoch visits a corpus of n pairs weight × n times.
+Visits are numbered through all epochs: visit v is position v mod n of pass v div n over the corpus, and every pass has
+its own order. So with weight 2 an epoch has every pair twice, with weight 0.5 two epochs have every pair once, and the
+pairs of an epoch are a pure function of its number. Batches take a mixture in place of a corpus.
 """
 
 from __future__ import annotations

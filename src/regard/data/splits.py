@@ -4,9 +4,9 @@ Training may have several corpora, each with a weight (how many times an epoch g
 sources, as for back-translated text (Caswell et al. 2019) or for several languages. With one corpus and no development
 files, a development set is held out of it. Files are only named here; `corpus.py` reads them.
 
-Collections such as Tatoeba translate one sentence several times. Split line by line, most test sentences have been
-seen in training with another translation, and scores mean little. In `split_connected` two pairs are connected if their sources or
-their targets are the same but for case, punctuation and white space; whole components go to one part.
+Collections such as Tatoeba translate one sentence several times. Split line by line, most test sentences have been seen
+in training with another translation, and scores mean little. In `split_connected` two pairs are connected if their
+sources or their targets are the same but for case, punctuation and white space; whole components go to one part.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ Lines come thousands at a time, since checking them together takes a tenth of th
 not a pair, is counted and skipped with its partner. Files that cannot be read at all (missing, binary, damaged
 archives) raise an InputError.
 
-The sample is of a stream of unknown length: blocks of neighbouring pairs, evenly spread. Every block is kept until there are too many; then every second one is dropped, and from there on only every second one
-is taken, and so on. Neighbours stay together, because a shift can only be seen among neighbours.
+The sample is of a stream of unknown length: blocks of neighbouring pairs, evenly spread. Every block is kept until
+there are too many; then every second one is dropped, and from there on only every second one is taken, and so on.
+Neighbours stay together, because a shift can only be seen among neighbours.
 
 Characters that indicate damage are control characters, zero-width characters, lost ones, text decoded twice and HTML.
 A first pattern finds the few lines that can have any of them; only those are checked one by one. The joiners U+200C

@@ -9,8 +9,8 @@ On a GPU layers are compiled, and torch caches the result, so another process co
 timed is then like that of the run.
 
 An untrained model hardly ever predicts EOS, so its translations grow to the limit and a search takes several times as
-long as after training. With `FixedLengthModel` EOS has probability 0 before `ratio` × the source's length, and 1 from there on. Every step
-is otherwise the model's own, so its time is right. The translations are of no use.
+long as after training. With `FixedLengthModel` EOS has probability 0 before `ratio` × the source's length, and 1 from
+there on. Every step is otherwise the model's own, so its time is right. The translations are of no use.
 
     B sentences   N = B × beam rows   S source   V target vocabulary
 """

@@ -14,11 +14,11 @@ from rich.console import Console
 from regard.batch import Batch, FlatBatch
 from regard.bundle.written_pieces import to_card
 from regard.data.batching import Batches, Encoded
-from regard.data.cache import cache_folder, learnt_before, words_known_before
+from regard.data.cache import cache_folder, cached_known_words, cached_tokenizer
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus
-from regard.data.epochs import EncodingAhead, encode_epoch
+from regard.data.epochs import BackgroundEncoder, encode_epoch
 from regard.data.order import Mixture
 from regard.data.rows import RowBatches
 from regard.data.splits import Splits, TrainingCorpus
@@ -70,7 +70,7 @@ def learn_tokenizer(data: DataConfig, text: TextConfig, splits: Splits, console:
         def learn() -> Tokenizer:
             return Tokenizer.train(lambda: iter(pairs()), text)
 
-        tokenizer = learnt_before(data, text, splits.fingerprint(), learn)
+        tokenizer = cached_tokenizer(data, text, splits.fingerprint(), learn)
     source = f"from {count:,} pairs" if count else "from the cache"
     kind = "joint" if text.joint else "separate"
     sizes = f"{tokenizer.target_size:,}" if text.joint else f"{tokenizer.source_size:,} + {tokenizer.target_size:,}"
@@ -122,7 +122,7 @@ def learn_known_words(
     def learn() -> KnownWords:
         return known or KnownWords.learn(islice(splits.training_pairs(), 0, None, -(-pairs // SAMPLE)), language)
 
-    return words_known_before(data, splits.fingerprint(), language, learn)
+    return cached_known_words(data, splits.fingerprint(), language, learn)
 
 
 def make_batches(
@@ -138,7 +138,7 @@ def make_batches(
     weighted corpora every epoch is another mixture."""
     seed, weights = config.seed, [corpus.weight for corpus in train]
     anew = tokenizer.config.bpe_dropout > 0 or any(data.transforms)
-    in_background = EncodingAhead(train, tokenizer, data, seed)
+    in_background = BackgroundEncoder(train, tokenizer, data, seed)
 
     def encode(epoch: int | None) -> list[EncodedCorpus]:
         in_background.wait()
