@@ -37,14 +37,18 @@ class FilterReport:
     def __add__(self, other: FilterReport) -> FilterReport:
         return FilterReport(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Why pairs were dropped → how many."""
+        counts = {"empty": self.empty, "too long": self.too_long, "of unequal length": self.ratio}
+        return counts | {"duplicate": self.duplicates_dropped}
+
     def summary(self) -> str:
         """
         >>> FilterReport(read=10, kept=8, empty=2, duplicates=1).summary()
         'kept 8 of 10 pairs; dropped 2 empty; 1 duplicate kept'
         """
-        counts = {"empty": self.empty, "too long": self.too_long, "of unequal length": self.ratio}
-        counts["duplicate"] = self.duplicates_dropped
-        dropped = [f"{count:,} {name}" for name, count in counts.items() if count]
+        dropped = [f"{count:,} {name}" for name, count in self.dropped.items() if count]
         left = self.duplicates - self.duplicates_dropped
         return (
             f"kept {self.kept:,} of {self.read:,} pairs"

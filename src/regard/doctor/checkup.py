@@ -7,16 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rich.console import Console
-from rich.status import Status
 
 from regard.doctor.examine import Examination, examine
 from regard.doctor.findings import Finding
 from regard.doctor.machine import Machine, read_machine
 from regard.doctor.predict import Advice, Prediction, advise, gib, predict
 from regard.doctor.prepare import prepared
-from regard.doctor.rehearse import Rehearsal, rehearse
+from regard.doctor.rehearse import rehearse
 from regard.recipe.recipe import Recipe
-from regard.training.cost import Time
 
 SAMPLE = 20_000  # pairs that languages and alignment are judged on
 KILLED = (
@@ -26,29 +24,24 @@ KILLED = (
 
 
 def check_up(recipe: Recipe, sample: int = SAMPLE, predicts: bool = True, console: Console | None = None) -> Report:
-    """Everything about a recipe; nothing is written but caches."""
+    """Check the machine and the data of a recipe, predict its run and give advice. Only caches are written."""
     console = console or Console(stderr=True)
     machine = read_machine(recipe.data)
     with console.status("examining the data") as status:
-        looked = examine(recipe.data, sample, progress_on(status))
+        examination = examine(
+            recipe.data, sample, lambda count, what: status.update(f"{what}: {count:,} pairs" if count else what)
+        )
     if not predicts:
-        return Report(machine, looked)
-    if looked.stops:
-        return Report(machine, looked, unforeseen="training would refuse this data; correct it first")
-    with prepared(recipe, looked.pairs["train"], console) as ready, console.status("rehearsing the run"):
-        seen = rehearse(ready.recipe)
-    if seen is None:
-        return Report(machine, looked, None, (Advice(True, f"memory: {KILLED}"),), "there was not enough memory")
-    seen = replace(seen, per_epoch=round(seen.per_epoch * ready.scale))
-    found = predict(recipe, ready.corpus, seen)
-    return Report(machine, looked, found, tuple(advise(recipe, ready.corpus, found, machine)))
-
-
-def progress_on(status: Status) -> Callable[[str, int], None]:
-    def show(what: str, count: int) -> None:
-        status.update(f"{what}: {count:,} pairs" if count else what)
-
-    return show
+        return Report(machine, examination)
+    if examination.stops:
+        return Report(machine, examination, unforeseen="training would refuse this data; correct it first")
+    with prepared(recipe, examination.pairs["train"], console) as sample_run, console.status("rehearsing the run"):
+        rehearsal = rehearse(sample_run.recipe)
+    if rehearsal is None:
+        return Report(machine, examination, None, (Advice(True, f"memory: {KILLED}"),), "there was not enough memory")
+    rehearsal = replace(rehearsal, per_epoch=round(rehearsal.per_epoch * sample_run.scale))
+    prediction = predict(recipe, sample_run.corpus, rehearsal)
+    return Report(machine, examination, prediction, tuple(advise(recipe, sample_run.corpus, prediction, machine)))
 
 
 NO_RECIPE = (
@@ -71,11 +64,11 @@ class Report:
         return found + sum(advice.serious for advice in self.advice)
 
     def to_dict(self) -> dict[str, Any]:
-        looked = self.examination
+        examination = self.examination
         return {
-            "machine": self.machine.to_dict(),
-            "pairs": looked.pairs if looked else {},
-            "findings": [asdict(found) for found in looked.findings] if looked else [],
+            "machine": asdict(self.machine),
+            "pairs": examination.pairs if examination else {},
+            "findings": [asdict(found) for found in examination.findings] if examination else [],
             "prediction": self.prediction.to_dict() if self.prediction else None,
             "unforeseen": self.unforeseen,
             "advice": [asdict(advice) for advice in self.advice],
@@ -117,13 +110,12 @@ def machine_lines(machine: Machine) -> list[str]:
     ]
 
 
-def data_lines(looked: Examination, named: Callable[[str], str]) -> list[str]:
-    counts = ", ".join(f"{name} {count:,}" for name, count in looked.pairs.items())
-    sampled = (
-        f"; languages and alignment judged on {looked.sampled:,}" if looked.sampled < looked.pairs["train"] else ""
-    )
-    lines = [f"data        pairs: {counts}{sampled}"]
-    return [*lines, *(line for found in looked.findings for line in finding_lines(found, named))]
+def data_lines(examination: Examination, named: Callable[[str], str]) -> list[str]:
+    pairs, sampled = examination.pairs, examination.sampled
+    counts = ", ".join(f"{name} {count:,}" for name, count in pairs.items())
+    judged = f"; languages and alignment judged on {sampled:,}" if sampled < pairs["train"] else ""
+    lines = [line for found in examination.findings for line in finding_lines(found, named)]
+    return [f"data        pairs: {counts}{judged}", *lines]
 
 
 def finding_lines(found: Finding, named: Callable[[str], str]) -> list[str]:
@@ -135,19 +127,21 @@ def finding_lines(found: Finding, named: Callable[[str], str]) -> list[str]:
 
 
 def prediction_lines(found: Prediction) -> list[str]:
-    seen, total = found.rehearsal, found.total
+    rehearsal, total = found.rehearsal, found.total
     each = {
-        "updates": f"{found.steps:,} of {seconds(seen.update.wall)} (± {max(0.01, 2 * seen.noise):.0%})",
-        "evaluations": f"{found.evaluations:,} of {seconds((seen.evaluation + seen.keeping).wall)}",
-        "checkpoints": f"{found.checkpoints:,} of {seconds(seen.saving.wall)}",
+        "updates": f"{found.steps:,} of {seconds(rehearsal.update.wall)} (± {max(0.01, 2 * rehearsal.noise):.0%})",
+        "evaluations": f"{found.evaluations:,} of {seconds((rehearsal.evaluation + rehearsal.keeping).wall)}",
+        "checkpoints": f"{found.checkpoints:,} of {seconds(rehearsal.saving.wall)}",
     }
     memory = gib(found.peak_bytes) if found.peak_bytes is not None else "not known here"
-    where = f"{'bfloat16' if seen.half else 'float32'} on {seen.device}"
-    batches = f"{seen.target_tokens:,.0f} target tokens an update, {seen.filled:.0%} filled"
+    where = f"{'bfloat16' if rehearsal.half else 'float32'} on {rehearsal.device}"
+    batches = f"{rehearsal.target_tokens:,.0f} target tokens an update, {rehearsal.filled:.0%} filled"
+    on_cpu = rehearsal.device == "cpu"  # on a busy machine the processor time is less than the time to wait
+    spent = f"{duration(total.processor)} of processor time" if on_cpu else "as the machine is now"
     work = f"{found.flops:.2g} FLOPs, {gib(found.disk)} on disk"
     lines = [
-        f"prediction  {duration(total.wall)} ({spent(seen, total)}), {memory} of memory at the peak, {work}",
-        f"  model     {seen.parameters:,} parameters, {where}",
+        f"prediction  {duration(total.wall)} ({spent}), {memory} of memory at the peak, {work}",
+        f"  model     {rehearsal.parameters:,} parameters, {where}",
         f"  batches   {batches}, {found.epochs:,.1f} epochs",
     ]
     width = max(map(len, found.parts))
@@ -155,13 +149,6 @@ def prediction_lines(found: Prediction) -> list[str]:
         part = f"{seconds(taken.wall):>9}  {taken.wall / total.wall:4.0%}"
         lines.append(f"  {name:{width}}  {part}  {each.get(name, '')}".rstrip())
     return lines
-
-
-def spent(seen: Rehearsal, total: Time) -> str:
-    """On a busy machine the processor time is less than the time to wait."""
-    if seen.device != "cpu":
-        return "as the machine is now"
-    return f"{duration(total.processor)} of processor time"
 
 
 def seconds(number: float) -> str:
@@ -177,6 +164,6 @@ def duration(number: float) -> str:
     >>> duration(42), duration(4200), duration(100_000)
     ('42 s', '70 min', '27.8 h')
     """
-    return (
-        f"{number:.0f} s" if number < 120 else f"{number / 60:.0f} min" if number < 7200 else f"{number / 3600:.1f} h"
-    )
+    if number < 120:
+        return f"{number:.0f} s"
+    return f"{number / 60:.0f} min" if number < 7200 else f"{number / 3600:.1f} h"

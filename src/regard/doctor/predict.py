@@ -58,33 +58,29 @@ class Prediction:
         return {**asdict(self), "total": asdict(self.total)}
 
 
-def predict(recipe: Recipe, corpus: CorpusSummary, seen: Rehearsal) -> Prediction:
-    config = recipe.train
-    steps = config.steps
+def predict(recipe: Recipe, corpus: CorpusSummary, rehearsal: Rehearsal) -> Prediction:
+    config, steps = recipe.train, recipe.train.steps
     if config.minutes is not None:
-        steps = min(steps, int(60 * config.minutes / seen.update.wall) + 1)
+        steps = min(steps, int(60 * config.minutes / rehearsal.update.wall) + 1)
     if config.flops is not None:
-        steps = min(steps, int(config.flops / seen.flops) + 1)
+        steps = min(steps, int(config.flops / rehearsal.flops) + 1)
     ends = steps == config.steps
     evaluations = sum(is_evaluation(step, config) for step in range(1, steps + 1))
     checkpoints = steps // config.save_every + (steps % config.save_every > 0 or not ends)
-    per_epoch = seen.per_epoch
-    epochs = steps * config.accumulate / per_epoch
-    anew = recipe.text.bpe_dropout > 0 or any(recipe.data.transforms)
+    epochs = steps * config.accumulate / rehearsal.per_epoch
+    epochs_differ = recipe.text.bpe_dropout > 0 or any(recipe.data.transforms)
     parts = {
-        "start": seen.imports + seen.preparing + seen.first,
+        "start": rehearsal.imports + rehearsal.preparing + rehearsal.first,
         "vocabulary and encoding": Time() if corpus.prepared else corpus.preparing,
-        "updates": seen.update * steps,
-        "evaluations": (seen.evaluation + seen.keeping) * evaluations,
-        "checkpoints": seen.saving * checkpoints,
-        "test": seen.test if ends else Time(),
+        "updates": rehearsal.update * steps,
+        "evaluations": (rehearsal.evaluation + rehearsal.keeping) * evaluations,
+        "checkpoints": rehearsal.saving * checkpoints,
+        "test": rehearsal.test if ends else Time(),
+        "encoding of each epoch": corpus.preparing * (int(epochs) if epochs_differ else 0),
     }
-    if anew:
-        parts["encoding of each epoch"] = corpus.preparing * int(epochs)
-    parts = {name: taken for name, taken in parts.items() if taken.wall}
-    return Prediction(
-        parts, steps * seen.flops, seen.peak_bytes, seen.disk, steps, epochs, evaluations, checkpoints, seen
-    )
+    parts = {name: time for name, time in parts.items() if time.wall}
+    flops, peak, disk = steps * rehearsal.flops, rehearsal.peak_bytes, rehearsal.disk
+    return Prediction(parts, flops, peak, disk, steps, epochs, evaluations, checkpoints, rehearsal)
 
 
 def gib(count: float) -> str:
@@ -111,45 +107,46 @@ class Advice:
     message: str
 
 
-def advise(recipe: Recipe, corpus: CorpusSummary, found: Prediction, machine: Machine) -> list[Advice]:
-    """The serious ones first."""
-    said = [
-        *about_memory(found, machine),
+def advise(recipe: Recipe, corpus: CorpusSummary, prediction: Prediction, machine: Machine) -> list[Advice]:
+    """All advice, the serious ones first."""
+    advice = [
+        *about_memory(prediction, machine),
         *about_data(recipe, corpus),
-        *about_size(recipe, corpus, found),
-        *about_time(recipe, found, machine),
+        *about_size(recipe, corpus, prediction),
+        *about_time(recipe, prediction, machine),
     ]
-    return sorted(said, key=lambda advice: not advice.serious)
+    return sorted(advice, key=lambda one: not one.serious)
 
 
-def about_memory(found: Prediction, machine: Machine) -> Iterator[Advice]:
-    seen = found.rehearsal
-    free = machine.memory_free if seen.device == "cpu" else (machine.devices[0].free if machine.devices else None)
-    if found.peak_bytes is not None and free and found.peak_bytes > HEADROOM * free:
-        need = f"memory: the run needs {gib(found.peak_bytes)}, and {gib(free)} are free"
-        way = "halve train.batch_tokens and double train.accumulate for the same update, or use a smaller model.preset"
-        yield Advice(True, f"{need}; {way}")
-    if seen.parts > 1:
-        line = (
-            f"memory: the largest batch must be learnt from in {seen.parts} parts; fewer train.batch_tokens are faster"
+def about_memory(prediction: Prediction, machine: Machine) -> Iterator[Advice]:
+    rehearsal, peak, disk = prediction.rehearsal, prediction.peak_bytes, prediction.disk
+    free = machine.memory_free if rehearsal.device == "cpu" else (machine.devices[0].free if machine.devices else None)
+    if peak is not None and free and peak > HEADROOM * free:
+        yield Advice(
+            True,
+            f"memory: the run needs {gib(peak)}, and {gib(free)} are free; halve train.batch_tokens and double "
+            "train.accumulate for the same update, or use a smaller model.preset",
         )
-        yield Advice(False, line)
-    if machine.disk_free is not None and found.disk > HEADROOM * machine.disk_free:
-        line = f"disk: a run writes {gib(found.disk)}, and {gib(machine.disk_free)} are free at the cache; make room"
-        yield Advice(True, line)
+    if rehearsal.parts > 1:
+        what = f"the largest batch must be learnt from in {rehearsal.parts} parts"
+        yield Advice(False, f"memory: {what}; fewer train.batch_tokens are faster")
+    if machine.disk_free is not None and disk > HEADROOM * machine.disk_free:
+        what = f"a run writes {gib(disk)}, and {gib(machine.disk_free)} are free at the cache"
+        yield Advice(True, f"disk: {what}; make room")
 
 
 def about_data(recipe: Recipe, corpus: CorpusSummary) -> Iterator[Advice]:
-    lost = sum(corpus.dropped.values())
-    read = corpus.pairs + lost
-    if lost > DROPPED * read:
+    dropped = sum(corpus.dropped.values())
+    read = corpus.pairs + dropped
+    if dropped > DROPPED * read:
         why = ", ".join(f"{count:,} {name}" for name, count in corpus.dropped.items() if count)
         keys = f"data.max_length {recipe.data.max_length} and data.max_ratio {recipe.data.max_ratio:g} decide"
-        yield Advice(lost > MOST_DROPPED * read, f"filters: {lost:,} of {read:,} pairs are dropped ({why}); {keys}")
+        serious = dropped > MOST_DROPPED * read
+        yield Advice(serious, f"filters: {dropped:,} of {read:,} pairs are dropped ({why}); {keys}")
     if corpus.rare > RARE:
         size = max(500, round(corpus.often + len(BYTES), -2))
-        line = f"vocabulary: {corpus.rare:.0%} of its pieces occur under 100 times, too seldom to be learnt well"
-        yield Advice(False, f"{line}; try text.vocab_size {size}")
+        what = f"{corpus.rare:.0%} of its pieces occur under 100 times, too seldom to be learnt well"
+        yield Advice(False, f"vocabulary: {what}; try text.vocab_size {size}")
     for part, share in corpus.unknown.items():
         if share > DROPPED:
             words = "words are not in the vocabulary; more data, a larger text.vocab_size, or text.unit bpe help"
@@ -157,38 +154,39 @@ def about_data(recipe: Recipe, corpus: CorpusSummary) -> Iterator[Advice]:
             yield Advice(share > MOST_DROPPED, f"vocabulary: {share:.1%} of the source's {what} (in {part})")
 
 
-def about_size(recipe: Recipe, corpus: CorpusSummary, found: Prediction) -> Iterator[Advice]:
-    config, steps, weights = recipe.train, found.steps, found.rehearsal.parameters
+def about_size(recipe: Recipe, corpus: CorpusSummary, prediction: Prediction) -> Iterator[Advice]:
+    config, steps, epochs = recipe.train, prediction.steps, prediction.epochs
+    weights = prediction.rehearsal.parameters
     if weights > WEIGHTS_PER_TOKEN * corpus.target_tokens and config.start_from is None:
-        line = f"model: {weights:,} parameters for {corpus.target_tokens:,} target tokens will learn them by heart"
-        yield Advice(False, f"{line}; a smaller model.preset, more model.dropout, or train.patience 5 help")
-    if found.epochs < 1:
-        yield Advice(False, f"steps: {steps:,} updates see only {found.epochs:.0%} of the data; raise train.steps")
-    if found.epochs > MANY_EPOCHS:
-        line = f"steps: {steps:,} updates go through the data {found.epochs:,.0f} times; train.patience 5 stops in time"
-        yield Advice(False, line)
+        what = f"{weights:,} parameters for {corpus.target_tokens:,} target tokens will learn them by heart"
+        yield Advice(False, f"model: {what}; a smaller model.preset, more model.dropout, or train.patience 5 help")
+    if epochs < 1:
+        yield Advice(False, f"steps: {steps:,} updates see only {epochs:.0%} of the data; raise train.steps")
+    if epochs > MANY_EPOCHS:
+        what = f"{steps:,} updates go through the data {epochs:,.0f} times"
+        yield Advice(False, f"steps: {what}; train.patience 5 stops in time")
     if config.warmup >= steps and config.schedule != "constant":
-        line = f"rate: the warm-up of {config.warmup:,} updates does not end within {steps:,}"
-        yield Advice(True, f"{line}; try train.warmup {max(1, steps // 10)}")
+        what = f"the warm-up of {config.warmup:,} updates does not end within {steps:,}"
+        yield Advice(True, f"rate: {what}; try train.warmup {max(1, steps // 10)}")
     if config.schedule == "wsd" and config.decay >= steps:
-        line = f"rate: decay is {config.decay:,} of {steps:,} updates; try train.decay {max(1, steps // 5)}"
-        yield Advice(False, line)
+        what = f"decay is {config.decay:,} of {steps:,} updates"
+        yield Advice(False, f"rate: {what}; try train.decay {max(1, steps // 5)}")
 
 
-def about_time(recipe: Recipe, found: Prediction, machine: Machine) -> Iterator[Advice]:
-    seen, config = found.rehearsal, recipe.train
-    evaluating = found.parts.get("evaluations", Time()).wall / found.total.wall
-    if evaluating > EVALUATING and found.evaluations > 2:
-        line = f"time: evaluations take {evaluating:.0%} of it; try train.eval_every {2 * eval_interval(config)}"
-        yield Advice(False, line)
-    if seen.target_tokens < FEW_TOKENS:
-        line = f"batches: an update has {seen.target_tokens:,.0f} target tokens"
-        yield Advice(False, f"{line}; more train.batch_tokens make it steadier")
-    if seen.filled < FEW_FILLED:
-        line = f"batches: only {seen.filled:.0%} of positions hold a token; more train.batch_tokens fill them better"
-        yield Advice(False, line)
-    if seen.device == "cpu" and machine.devices:
+def about_time(recipe: Recipe, prediction: Prediction, machine: Machine) -> Iterator[Advice]:
+    rehearsal, on_cpu = prediction.rehearsal, prediction.rehearsal.device == "cpu"
+    evaluating = prediction.parts.get("evaluations", Time()).wall / prediction.total.wall
+    if evaluating > EVALUATING and prediction.evaluations > 2:
+        every = 2 * eval_interval(recipe.train)
+        yield Advice(False, f"time: evaluations take {evaluating:.0%} of it; try train.eval_every {every}")
+    if rehearsal.target_tokens < FEW_TOKENS:
+        what = f"an update has {rehearsal.target_tokens:,.0f} target tokens"
+        yield Advice(False, f"batches: {what}; more train.batch_tokens make it steadier")
+    if rehearsal.filled < FEW_FILLED:
+        what = f"only {rehearsal.filled:.0%} of positions hold a token"
+        yield Advice(False, f"batches: {what}; more train.batch_tokens fill them better")
+    if on_cpu and machine.devices:
         yield Advice(False, f"device: the run is for the CPU, but {machine.devices[0].name} is here; train.device auto")
-    if seen.device == "cpu" and machine.load is not None and machine.load > machine.cores:
-        line = f"machine: {machine.load:.1f} processes want its {machine.cores} cores, and took them from the rehearsal"
-        yield Advice(False, line)
+    if on_cpu and machine.load is not None and machine.load > machine.cores:
+        what = f"{machine.load:.1f} processes want its {machine.cores} cores, and took them from the rehearsal"
+        yield Advice(False, f"machine: {what}")

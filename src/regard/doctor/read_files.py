@@ -20,6 +20,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
 
@@ -50,23 +51,13 @@ class Chunk:
         return len(self.numbers)
 
 
-@dataclass
-class UnequalFiles:
-    """Lines of a shard's files that differ in number."""
-
-    shard: tuple[Path, ...]
-    lines: tuple[int, int]
-
-
-def read_chunks(files: PairFiles, tally: FaultCounts, unequal: list[UnequalFiles]) -> Iterator[Chunk]:
+def read_chunks(files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
+    """The pairs of the files, some thousand at a time; faults go to `tally`."""
     for shard in files.shards():
-        if len(shard) == 2:
-            yield from _two_files(shard, tally, unequal)
-        else:
-            yield from _table(shard[0], files, tally)
+        yield from _two_files(shard, tally) if len(shard) == 2 else _table(shard[0], files, tally)
 
 
-def _two_files(shard: tuple[Path, ...], tally: FaultCounts, unequal: list[UnequalFiles]) -> Iterator[Chunk]:
+def _two_files(shard: tuple[Path, ...], tally: FaultCounts) -> Iterator[Chunk]:
     streams, counts = [read_raw_lines(path) for path in shard], [0, 0]
     while any(raw := [list(islice(stream, CHUNK)) for stream in streams]):
         sides = [decoded(lines, counts[side], shard[side], tally) for side, lines in enumerate(raw)]
@@ -76,7 +67,7 @@ def _two_files(shard: tuple[Path, ...], tally: FaultCounts, unequal: list[Unequa
         if rows:
             yield Chunk(shard, [n for n, _, _ in rows], [s for _, s, _ in rows], [t for _, _, t in rows])
     if counts[0] != counts[1]:
-        unequal.append(UnequalFiles(shard, (counts[0], counts[1])))
+        tally.unequal.append((shard, counts))
 
 
 def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
@@ -89,14 +80,12 @@ def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
         for number, line in enumerate(decoded(raw, count, path, tally), start=count + 1):
             if line is None or (kind == [".jsonl"] and not line.strip()):
                 continue
-            where = f"{path}, line {number}"
             try:
-                pair = (
-                    tsv_pair(line, where) if kind == [".tsv"] else jsonl_pair(line, where, files.src_key, files.tgt_key)
-                )
+                tsv = kind == [".tsv"]
+                pair = tsv_pair(line, "") if tsv else jsonl_pair(line, "", files.src_key, files.tgt_key)
                 rows.append((number, pair))
             except InputError:
-                tally.met("columns", lambda n=number, text=line: FaultExample(f"{path.name}:{n}", cut_short(text)))  # type: ignore[misc]
+                tally.add("columns", partial(FaultExample, f"{path.name}:{number}", cut_short(line)))
         count += len(raw)
         if rows:
             yield Chunk((path,), [n for n, _ in rows], [p[0] for _, p in rows], [p[1] for _, p in rows])
@@ -108,11 +97,11 @@ def decoded(raw: list[bytes], before: int, path: Path, tally: FaultCounts) -> li
         return []
     if before == 0 and raw[0].startswith(BOM):
         raw = [raw[0].removeprefix(BOM), *raw[1:]]
-        tally.met("bom", lambda: FaultExample(f"{path.name}:1", ""))
+        tally.add("bom", partial(FaultExample, f"{path.name}:1", ""))
     blob = b"".join(raw)
     if b"\r\n" in blob:
         ending = [i for i, line in enumerate(raw) if line.endswith(b"\r\n")]
-        tally.met("line ends", lambda: FaultExample(f"{path.name}:{before + ending[0] + 1}", ""), len(ending))
+        tally.add("line ends", partial(FaultExample, f"{path.name}:{before + ending[0] + 1}", ""), len(ending))
         raw = [line.removesuffix(b"\n").removesuffix(b"\r") + b"\n" for line in raw]
         blob = b"".join(raw)
     try:
@@ -126,7 +115,7 @@ def _decoded(line: bytes, where: str, tally: FaultCounts) -> str | None:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError:
-        tally.met("encoding", lambda: FaultExample(where, cut_short(line.decode("utf-8", "backslashreplace"))))
+        tally.add("encoding", partial(FaultExample, where, cut_short(line.decode("utf-8", "backslashreplace"))))
         return None
 
 
@@ -139,7 +128,7 @@ class Sample:
     blocks: list[Chunk] = field(default_factory=list)
     seen: int = 0  # pairs of the stream
     _stride: int = 1
-    _number: int = 0  # of blocks that went by
+    _number: int = 0  # of blocks in the stream so far
 
     def add(self, chunk: Chunk) -> None:
         self.seen += len(chunk)
@@ -156,11 +145,6 @@ class Sample:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
-    @property
-    def whole(self) -> bool:
-        """Whether the sample is the whole stream."""
-        return len(self) == self.seen
-
     def runs(self) -> Iterator[list[tuple[str, str]]]:
         """Neighbouring pairs, blocks that follow each other joined."""
         run: list[tuple[str, str]] = []
@@ -170,7 +154,7 @@ class Sample:
             if run and not follows:
                 yield run
                 run = []
-            run = [*run, *self._pairs(block)] if not follows else run + self._pairs(block)
+            run = run + self._pairs(block)
             before = block
         if run:
             yield run
@@ -216,8 +200,8 @@ def check_characters(texts: Sequence[str], place: Callable[[int], FaultExample],
     for at in sorted(suspects):
         for name, pattern in FAULTS.items():
             if pattern.search(texts[at]):
-                tally.met(name, lambda at=at: place(at))  # type: ignore[misc]
+                tally.add(name, partial(place, at))
     if not joined.isascii() and not unicodedata.is_normalized("NFC", joined):
         for at, text in enumerate(texts):
             if not text.isascii() and not unicodedata.is_normalized("NFC", text):
-                tally.met("normal form", lambda at=at: place(at))  # type: ignore[misc]
+                tally.add("normal form", partial(place, at))

@@ -21,6 +21,7 @@ import tempfile
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -82,7 +83,7 @@ class Rehearsal:
 
 
 def rehearse(recipe: Recipe) -> Rehearsal | None:
-    """None if the system killed the process, which it does for lack of memory."""
+    """Rehearse a run; None if the system killed the process, which it does for lack of memory."""
     threads = torch.get_num_threads()
     try:
         if pick_device(recipe.train.device).type == "cuda":
@@ -207,22 +208,22 @@ def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeC
     groups = list(budgeted(lengths, tokens))
     targets = sum(map(len, bundle.tokenizer.encode_target(pairs.references)))
     ratio = (targets + len(lengths)) / (sum(lengths) + len(lengths))
-    punctual = replace(bundle, model=FixedLengthModel(bundle.model, ratio))
+    fixed_length = replace(bundle, model=FixedLengthModel(bundle.model, ratio))
     size = [sum(lengths[i] + 1 for i in group) for group in groups]
     taken: dict[int, Time] = {}
-    for number in spread(len(groups)):
-        some = [[texts[i] for i in groups[number]] for texts in (pairs.sources, pairs.references)]
-        part = HeldOut(some[0], some[1], pairs.tag)
-        _, taken[number] = timed(lambda part=part: evaluate(punctual, part, search, longest, tokens))  # type: ignore[misc]
+    for number in spread_order(len(groups)):
+        sides = [[texts[i] for i in groups[number]] for texts in (pairs.sources, pairs.references)]
+        part = HeldOut(sides[0], sides[1], pairs.tag)
+        _, taken[number] = timed(partial(evaluate, fixed_length, part, search, longest, tokens))
         if sum(took.wall for took in taken.values()) > SEARCH_SECONDS:
             break
     return sum(taken.values(), Time()) * (sum(size) / max(1, sum(size[number] for number in taken)))
 
 
-def spread(count: int) -> list[int]:
+def spread_order(count: int) -> list[int]:
     """All numbers below `count`, in an order whose first numbers are spread out: ends, middle, quarters.
 
-    >>> spread(5)
+    >>> spread_order(5)
     [0, 4, 2, 1, 3]
     """
     order, step = [0, count - 1] if count > 1 else [0], max(1, count - 1)
