@@ -106,7 +106,7 @@ def test_a_run_without_compilation_leaves_the_compiler_as_it_was(tmp_path: Path)
         return x + x
 
     job = job_in(tmp_path, compile="no")
-    job.update(Trial(job).micro())
+    job.update(Trial(job).micro_batches())
     with job.update.compilation():
         twice(torch.ones(2))
     assert seen == []
@@ -131,7 +131,7 @@ def test_the_time_left_is_that_of_steps_or_of_minutes() -> None:
 
 def test_a_rehearsal_and_the_dry_run_have_the_links_of_guided_attention(tmp_path: Path) -> None:
     job = job_in(tmp_path, guided_weight=0.5, guided_layer=1)
-    assert Trial(job).micro()[0].batch.links is not None
+    assert Trial(job).micro_batches()[0].batch.links is not None
     assert job.data.largest().links is not None
 
 

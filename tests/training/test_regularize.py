@@ -18,7 +18,7 @@ from regard.recipe.read import recipe_from_tables
 from regard.recipe.train import TrainConfig
 from regard.training.cost import FlopCounter
 from regard.training.regularize import (
-    drop_words,
+    add_word_dropout,
     forward_passes,
     predictions,
     r_drop,
@@ -96,7 +96,7 @@ def test_every_architecture_learns_from_all_of_it(architecture: str, batch: Batc
     """Noise in training, two passes in one batch, the decoder's own words; and none of it when translating."""
     model = small(architecture)
     plain = model.eval()(batch)
-    drop_words(model, 0.5)
+    add_word_dropout(model, 0.5)
     assert torch.equal(model(batch), plain)
     model.train()
     mixed = replace_with_predictions(batch, predictions(model, batch), torch.ones(()))
@@ -109,7 +109,7 @@ def test_every_architecture_learns_from_all_of_it(architecture: str, batch: Batc
 def test_dropped_words_reach_the_model_as_zeros() -> None:
     model = small("transformer").train()
     seen: list[Tensor] = []
-    drop_words(model, 0.5)
+    add_word_dropout(model, 0.5)
     tables = [m for m in (model.source_embedding, model.target_embedding) if isinstance(m, nn.Embedding)]
     for table in tables:
         table.register_forward_hook(lambda _, __, vectors: seen.append(vectors))

@@ -54,7 +54,7 @@ def bench(
     recipe = read_recipe(Path(words.arguments[1]) if len(words.arguments) > 1 else None, words.settings)
     with tempfile.TemporaryDirectory() as folder:
         found = measure(with_data(recipe, Path(folder)), updates, Console(stderr=True))
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else as_text(found))
+    typer.echo(json.dumps(found, indent=2) if as_json else as_text(found))
 
 
 def with_data(recipe: Recipe, folder: Path) -> Recipe:

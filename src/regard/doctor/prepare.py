@@ -28,8 +28,8 @@ from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES
 from regard.training.cost import now, since
+from regard.training.job import find_start_model
 from regard.training.log import progress_bar
-from regard.training.start import find_start_model
 from regard.training.training_data import learn_tokenizer
 
 AT_ONCE = 300_000  # pairs up to which all are prepared

@@ -62,7 +62,7 @@ class Progress:
     best_step: int = 0
     stale: int = 0  # evaluations since the best one
     signature: str = ""  # of best_bleu
-    started_from: dict[str, Any] | None = None  # the model that the run began with, as `start.py` describes it
+    started_from: dict[str, Any] | None = None  # the model that the run began with, as `job.py` describes it
 
 
 @dataclass(frozen=True)
@@ -82,22 +82,22 @@ class Checkpoint:
         checkpoint, as with more processes than before."""
         parameters = unique_tensors(average.model)
         if isinstance(self.stored, Path):
-            found = read_shards(self.stored, lambda name: parameters.get(_owner(name)))
+            found = read_shards(self.stored, lambda name: parameters.get(_parameter_name(name)))
         else:
-            found = {n: shard_like(t, parameters.get(_owner(n), t)) for n, t in self.stored.items()}
-        tensors = _grouped(found)
+            found = {n: shard_like(t, parameters.get(_parameter_name(n), t)) for n, t in self.stored.items()}
+        tensors: dict[str, dict[str, Tensor]] = {"optimizer": {}, "average": {}}
+        for name, tensor in found.items():
+            kind, _, rest = name.partition(":")
+            tensors.setdefault(kind, {})[rest] = tensor
         with torch.no_grad():
             for name, tensor in tensors["model"].items():
                 parameters[name].copy_(tensor)
-        moments: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.get("optimizer", {}).items():
-            parameter, _, kind = name.rpartition("/")
-            moments.setdefault(parameter, {})[kind] = tensor
-        for name, state in moments.items():
-            device = parameters[name].device
-            optimizer.state[parameters[name]] = {k: t.to(device) for k, t in state.items()}
-        average.restore(tensors.get("average", {}))
-        rng_states, suffix = tensors["random"], f".{rank}" if rank else ""
+        for name, tensor in tensors["optimizer"].items():
+            owner, _, moment = name.rpartition("/")
+            parameter = parameters[owner]
+            optimizer.state[parameter] = {**optimizer.state.get(parameter, {}), moment: tensor.to(parameter.device)}
+        average.restore(tensors["average"])
+        rng_states, suffix = tensors["random"], _rank_suffix(rank)
         if f"cpu{suffix}" not in rng_states:
             return False
         torch.set_rng_state(rng_states[f"cpu{suffix}"])
@@ -122,27 +122,28 @@ def save_checkpoint(
     for name, parameter in names.items():
         tensors |= {f"optimizer:{name}/{k}": t for k, t in optimizer.state.get(parameter, {}).items()}
     tensors |= {f"average:{n}": t for n, t in average.tensors().items()}
-    tensors |= {f"random:cpu{'.' * (r > 0)}{r or ''}": t for r, t in enumerate(group.all_gather(torch.get_rng_state()))}
-    if model.device.type == "cuda":
-        for r, t in enumerate(group.all_gather(torch.cuda.get_rng_state())):
-            tensors[f"random:cuda{'.' * (r > 0)}{r or ''}"] = t
+    states = {"cpu": torch.get_rng_state()} | (
+        {"cuda": torch.cuda.get_rng_state()} if model.device.type == "cuda" else {}
+    )
+    for device, state in states.items():
+        for rank, gathered in enumerate(group.all_gather(state)):
+            tensors[f"random:{device}{_rank_suffix(rank)}"] = gathered
     about = {"progress": dataclasses.asdict(progress), "recipe": recipe, "data": data}
     fresh = folder / f"{CURRENT}.new"
-
-    def write(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except (BundleError, OSError) as problem:
-            _remove(fresh)
-            raise _unwritten(folder, progress.step, problem) from None
-
-    if any(is_sharded(tensor) for tensor in names.values()):
-        group.broadcast(lambda: write(lambda: _remove(fresh)))  # left by a run that was killed here
-        write(lambda: write_shards(fresh, tensors))
-        group.broadcast(lambda: write(lambda: describe_shards(fresh, about)))
-    else:
-        group.broadcast(lambda: write(lambda: _write_whole(fresh, tensors, about)))
-    group.broadcast(lambda: write(lambda: _make_current(fresh, folder)))
+    try:
+        if any(is_sharded(tensor) for tensor in names.values()):
+            group.broadcast(lambda: _remove(fresh))  # left by a run that was killed here
+            write_shards(fresh, tensors)
+            group.broadcast(lambda: describe_shards(fresh, about))
+        else:
+            group.broadcast(lambda: _write_whole(fresh, tensors, about))
+        group.broadcast(lambda: _make_current(fresh, folder))
+    except (BundleError, OSError) as problem:
+        _remove(fresh)
+        advice = f"the one before it is whole. Make room, then: regard resume {folder}"
+        if not has_checkpoint(folder):
+            advice = "it would have been the first. Make room, then start again in another folder"
+        raise RunError(f"the checkpoint of step {progress.step} could not be written ({problem}); {advice}") from None
 
 
 def _write_whole(fresh: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
@@ -158,13 +159,6 @@ def _make_current(fresh: Path, folder: Path) -> None:
         (folder / CURRENT).replace(folder / PREVIOUS)
     fresh.replace(folder / CURRENT)
     sync_folder(folder)
-
-
-def _unwritten(folder: Path, step: int, problem: Exception) -> RunError:
-    advice = f"the one before it is whole. Make room, then: regard resume {folder}"
-    if not has_checkpoint(folder):
-        advice = "it would have been the first. Make room, then start again in another folder"
-    return RunError(f"the checkpoint of step {step} could not be written ({problem}); {advice}")
 
 
 def _remove(path: Path) -> None:
@@ -211,22 +205,19 @@ def _checksum(tensor: Tensor) -> int:
     return zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data)
 
 
-def _owner(name: str) -> str:
+def _parameter_name(name: str) -> str:
     """The parameter that a tensor of a checkpoint belongs to.
 
-    >>> [_owner(n) for n in ("model:a.b", "optimizer:a.b/exp_avg", "average:ema.a.b", "random:cpu")]
+    >>> [_parameter_name(n) for n in ("model:a.b", "optimizer:a.b/exp_avg", "average:ema.a.b", "random:cpu")]
     ['a.b', 'a.b', 'a.b', 'cpu']
     """
     group, _, rest = name.partition(":")
     return rest.rpartition("/")[0] if group == "optimizer" else rest.partition(".")[2] if group == "average" else rest
 
 
-def _grouped(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    groups: dict[str, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        group, _, rest = name.partition(":")
-        groups.setdefault(group, {})[rest] = tensor
-    return groups
+def _rank_suffix(rank: int) -> str:
+    """Of the names of random states; the first process has none."""
+    return f".{rank}" if rank else ""
 
 
 ABOUT = "about.json"

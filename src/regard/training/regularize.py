@@ -123,7 +123,7 @@ def word_dropout(vectors: Tensor, p: float) -> Tensor:
     return vectors * (kept / (1 - p))[..., None].to(vectors.dtype)
 
 
-def drop_words(model: Model, p: float) -> None:
+def add_word_dropout(model: Model, p: float) -> None:
     """Add word dropout to the two embeddings that every architecture has, whatever their class; active in training."""
 
     def dropped(table: nn.Module, _: Any, vectors: Tensor) -> Tensor:

@@ -22,10 +22,9 @@ from regard.training.cost import peak_bytes
 from regard.training.distributed import ProcessGroup, join_processes, was_restarted
 from regard.training.evaluate import Evaluation, HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
-from regard.training.job import Job, prepare, restore
+from regard.training.job import FREE, Job, prepare, restore
 from regard.training.log import RunLog
 from regard.training.loop import RESUMABLE, Ending, train_loop
-from regard.training.start import FREE
 
 # Keys whose change would give the tensors, ids or position in the data of a checkpoint another meaning.
 FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.share_rows")
