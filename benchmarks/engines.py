@@ -31,7 +31,7 @@ from typing import Any
 import ctranslate2
 import torch
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import find_bundle
 from regard.decode.converted_model import ConvertedModel, usable_cores
@@ -226,7 +226,7 @@ class Given:
 
     src: Path
     quality: tuple[Path, Path] | None = None
-    model: Path = field(default_factory=box.boxed)
+    model: Path = field(default_factory=bundled_models.folder_of)
     lines: int = 1000
     quality_lines: int = 2000
     alone: int = 100  # lines that are translated one at a time
@@ -270,7 +270,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--src", type=Path, required=True, help="lines to translate, such as Multi30k's test set (.xz)")
     parser.add_argument("--quality", type=Path, nargs=2, metavar=("SRC", "REF"), help="a test set with its reference")
-    parser.add_argument("--model", type=Path, default=box.boxed(), help="a model folder; default: the model in the box")
+    parser.add_argument(
+        "--model", type=Path, default=bundled_models.folder_of(), help="a model folder; default: the model in the box"
+    )
     parser.add_argument("--lines", type=int, default=1000, help="of --src")
     parser.add_argument("--quality-lines", type=int, default=2000)
     parser.add_argument("--alone", type=int, default=100, help="lines that are translated one at a time")

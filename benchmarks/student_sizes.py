@@ -34,14 +34,13 @@ import ctranslate2
 import numpy as np
 import torch
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import StoredView
-from regard.bundle.stored import Stored
+from regard.bundle.numpy_weights import Stored
 from regard.bundle.weights import to_storage
 from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, export_ctranslate2
-from regard.export.ctranslate2_entries import model_entries
-from regard.export.ctranslate2_file import write_model
+from regard.export.ctranslate2_file import model_entries, write_model
 from regard.models.base import unique_tensors
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -198,7 +197,9 @@ def measure(models: Sequence[Candidate], work: Work, beams: Sequence[int], round
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--model", type=Path, default=box.boxed(), help="the model to compare with (default: the box)")
+    options.add_argument(
+        "--model", type=Path, default=bundled_models.folder_of(), help="the model to compare with (default: the box)"
+    )
     options.add_argument("--shapes", nargs="+", default=SHAPES.split())
     options.add_argument("--beams", type=int, nargs="+", default=[5, 3, 2])
     options.add_argument("--rounds", type=int, default=8)

@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from guard import Watched, sample, translated
 
-from regard.bundle import box
-from regard.bundle.calibration import WordCalibration
-from regard.bundle.card import read_card
+from regard.bundle import bundled_models
+from regard.bundle.card import WordCalibration, read_card
 from regard.bundle.folder import find_bundle
 from regard.decode.confidence import bins, calibration_error
 from regard.decode.likelihood import forced_log_probs
@@ -109,7 +108,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    folder = find_bundle(given.model or box.boxed())
+    folder = find_bundle(given.model or bundled_models.folder_of())
     translator = Translator.load(folder, "cpu", given.engine)
     fitted_on, tests = (
         [measured(translator, name, [Path(s), Path(r)], given.most) for name, s, r in sets]

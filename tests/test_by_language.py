@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.decode.chain import TextChain
 from regard.errors import InputError
@@ -51,7 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _in_the_box(home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(box, "HOME", home)
+    monkeypatch.setattr(bundled_models, "HOME", home)
     monkeypatch.chdir(tmp_path)
 
 

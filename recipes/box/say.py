@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.decode.engine import SearchRequest
 from regard.decode.goal import length_limit
 from regard.decode.options import SearchOptions

@@ -18,7 +18,7 @@ from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.tally import Tally
+    from regard.bulk.chunks import Tally
     from regard.explain.front import Explanation
     from regard.explain.word_alignment import WordAlignment
 

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from bulk.fakes import Shouting, make_dying, make_refusing, make_shouting
 from regard.bulk import chunks
-from regard.bulk.journal import PartialOutput, partial_folder
+from regard.bulk.chunks import Tally
+from regard.bulk.journal import PartialOutput, ProcessShare, partial_folder
 from regard.bulk.rows import OutputForm
-from regard.bulk.share import ProcessShare
-from regard.bulk.tally import Tally
 from regard.bulk.translate_file import FileJob, RunOptions, translate_file
 from regard.data.compressed import COMPRESSED
 from regard.errors import InputError

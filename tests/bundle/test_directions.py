@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle import box
-from regard.bundle.directions import (
+from regard.bundle import bundled_models
+from regard.bundle.bundled_models import (
     Choice,
     Direction,
     NoDirectionError,
@@ -28,7 +28,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*SIX, "en-fr-classic"):
         (tmp_path / "boxed" / name).mkdir(parents=True)
         (tmp_path / "boxed" / name / "config.json").touch()
-    monkeypatch.setattr(box, "HOME", tmp_path / "boxed")
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
     return tmp_path
 
 
@@ -91,9 +91,9 @@ def test_models_of_ones_own_go_before_those_of_the_package(names: Path, monkeypa
         (names / "own" / name / "config.json").touch()
     monkeypatch.setenv("REGARD_BOX", str(names / "own"))
     assert Direction("en", "it") in directions()
-    assert box.boxed("en-fr") == names / "own" / "en-fr"
-    assert box.boxed("de-en") == names / "boxed" / "de-en"
-    assert box.is_boxed(names / "own" / "en-it")
+    assert bundled_models.folder_of("en-fr") == names / "own" / "en-fr"
+    assert bundled_models.folder_of("de-en") == names / "boxed" / "de-en"
+    assert bundled_models.is_bundled(names / "own" / "en-it")
     monkeypatch.setenv("REGARD_BOX", str(names / "nowhere"))
     with pytest.raises(BundleError, match="REGARD_BOX must name a folder of models"):
         directions()

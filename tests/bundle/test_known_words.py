@@ -10,8 +10,7 @@ import pytest
 
 import regard
 from regard.bundle.bundle import Bundle, read_words
-from regard.bundle.checksums import CHECKSUMS, read_checksums
-from regard.bundle.folder import WORDS
+from regard.bundle.folder import CHECKSUMS, WORDS, read_checksums
 from regard.errors import BundleError
 from regard.text.known_words import KnownWords
 from support import Call

@@ -14,7 +14,7 @@ from regard.compare.report import LONG, make_report
 from regard.compare.run import EntrantResult
 from regard.compare.show import published_table, render_html, render_markdown, render_text
 from regard.report.chart import Spot, line_chart, log_scatter
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.training.evaluate import HeldOut
 
 RNG = random.Random(5)

@@ -87,13 +87,13 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, monkeypat
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "file"))
     said: list[str] = []
-    from regard.bundle import box
+    from regard.bundle import bundled_models
 
-    assert converted_for(box.boxed(), "auto", said.append) is None
+    assert converted_for(bundled_models.folder_of(), "auto", said.append) is None
     assert len(said) == 1
     assert said[0].startswith("CTranslate2 is not used: cannot write ")
     with pytest.raises(BundleError, match="cannot write"):
-        converted_for(box.boxed(), "ctranslate2", said.append)
+        converted_for(bundled_models.folder_of(), "ctranslate2", said.append)
 
 
 def test_engines_that_are_not_there(model: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
-from regard.bundle.written_pieces import to_card
+from regard.bundle.numpy_weights import to_card
 from regard.decode import confidence
 from regard.decode.constraints import EachOnce, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine, supports

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.decode.confidence import SURE, LogProbSum, Observation, bins, calibration_error, features, fit_calibration
 from regard.decode.guard import Judgement, better, judge, second_tries
 from regard.decode.loops import loop

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from converted import engines, saved_transformer
 from regard.align.attention import RowMeaning
-from regard.bundle.written_pieces import to_card
+from regard.bundle.numpy_weights import to_card
 from regard.decode.constraints import All, Constraint, EachOnce, Never, NoRepeat
 from regard.decode.ctranslate2_engine import CTranslate2Engine
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights

@@ -10,7 +10,7 @@ import pytest
 from ctranslate2 import specs
 
 from converted import SMALL, saved_transformer
-from regard.bundle.stored import Stored
+from regard.bundle.numpy_weights import Stored
 from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import WEIGHTS, Weights, write_model
 from regard.text.tokenizer import Tokenizer

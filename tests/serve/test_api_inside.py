@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import regard
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.explain.cutting import heads_of
 from regard.explain.front import explain
 from regard.serve import api_inside, api_tools
@@ -204,7 +204,7 @@ def test_neighbours(tmp_path: Path, model: Translator) -> None:
 @pytest.mark.parametrize("place", [".", "best"])
 def test_neighbours_of_a_training_run(tmp_path: Path, place: str) -> None:
     run = tmp_path / "mine"
-    shutil.copytree(box.boxed("en-fr-classic"), run / "best")
+    shutil.copytree(bundled_models.folder_of("en-fr-classic"), run / "best")
     (run / "recipe.toml").touch()
     (run / place / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\n", encoding="utf-8")
     app = create_app(ServeConfig(models=(str(run),)))

@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 
 import regard.training.job as job_module
-from regard.bundle.written_pieces import from_card
+from regard.bundle.numpy_weights import from_card
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe

@@ -21,11 +21,25 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
-from regard.bundle.card import read_card
-from regard.bundle.checksums import CHECKSUMS, verify, write_checksums
-from regard.bundle.folder import CARD, CONFIG, SHARED, TOKENIZER, UPDATES, WEIGHTS, WORDS, Storage, find_bundle, part
-from regard.bundle.json_file import one_line, read_json, write_json
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig, read_card
+from regard.bundle.folder import (
+    CARD,
+    CHECKSUMS,
+    CONFIG,
+    SHARED,
+    TOKENIZER,
+    UPDATES,
+    WEIGHTS,
+    WORDS,
+    Storage,
+    find_bundle,
+    one_line,
+    part,
+    read_json,
+    verify,
+    write_checksums,
+    write_json,
+)
 from regard.errors import BundleError, InputError, RegardError
 from regard.files import write_atomically
 from regard.text.known_words import KnownWords
@@ -37,7 +51,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from regard.bundle.stored_model import LoadedModel
+    from regard.bundle.tensors import LoadedModel
     from regard.models.base import Model
     from regard.models.table import ModelConfig
 
@@ -201,7 +215,7 @@ class Bundle:
         tokenizer = with_tag(Tokenizer.load(part(folder, TOKENIZER)), about.get("tag"), folder)
 
         def load_model() -> LoadedModel:
-            from regard.bundle.stored_model import read_model
+            from regard.bundle.tensors import read_model
 
             return read_model(folder, architecture, table, tokenizer, card, device)
 

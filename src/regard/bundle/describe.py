@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import About, card_rows, read_card
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.bundle.folder import PARTS, beside, part, updates
 
 TOKENS = 10  # of a short sentence, EOS counted
@@ -50,7 +50,7 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
 
 def describe_box() -> list[dict[str, Any]]:
     """Each model in the box in short; nothing but its card and vocabulary is read."""
-    return [_in_short(name, box.boxed(name)) for name in box.names()]
+    return [_in_short(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
 
 
 def _in_short(name: str, folder: Path) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from regard.bundle.hub_name import NAME, OWNER
 from regard.data.fetch import AGENT, OnBytes, check_online, digest, download
 from regard.errors import InputError
 
@@ -62,8 +61,6 @@ class HubModel(NamedTuple):
 def look_up(name: str, endpoint: str | None = None) -> HubModel:
     """The needed files of a model, `name` with its owner."""
     endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
-    if not NAME.fullmatch(name):
-        raise InputError(f'"{name}" is no name on the hub; it must be OWNER/NAME, such as {OWNER}/opus-mt-en-fr')
     found = _ask(name, endpoint)
     if found.get("gated"):
         raise _closed(name, endpoint)

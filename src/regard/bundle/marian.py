@@ -26,10 +26,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.folder import Storage
-from regard.bundle.json_file import one_line
-from regard.bundle.marian_card import card_of
-from regard.bundle.marian_config import CLASS, MarianSizes, read_sizes
+from regard.bundle.folder import Storage, one_line
+from regard.bundle.marian_config import CLASS, MarianSizes, card_of, read_sizes
 from regard.bundle.marian_tensors import PAD_BIAS, layer_pairs, layers_from_marian, rows_from_marian, width_order
 from regard.bundle.tensors import NoInitialisation
 from regard.config import build

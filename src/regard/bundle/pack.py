@@ -19,7 +19,7 @@ from torch import Tensor
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import MEASURED, SCORES, read_about, without_places
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.bundle.folder import LEXICON, Storage, find_bundle
 from regard.bundle.folder import beside as files_of
 from regard.bundle.weights import from_storage, relative_errors, to_storage

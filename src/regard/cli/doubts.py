@@ -14,7 +14,7 @@ from regard.cli.process import ExitCode, warn
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.tally import Tally
+    from regard.bulk.chunks import Tally
     from regard.decode.translation import Translation
 
 
@@ -23,7 +23,7 @@ class Doubts:
     temporary file."""
 
     def __init__(self, report: Path | None = None, strict: bool = False) -> None:
-        from regard.bulk.tally import Tally
+        from regard.bulk.chunks import Tally
 
         self.report, self.strict, self.tally = report, strict, Tally()
         self._rows: IO[bytes] | None = None

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, get_args
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.decode.converted_model import ConvertedModel
 from regard.errors import BundleError, InputError, RegardError
 from regard.export.ctranslate2 import EXPORTED, export_ctranslate2, identity, read_made
@@ -50,7 +50,7 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
         return None
     exported = folder / EXPORTED
     made = read_made(exported) if exported.exists() else None
-    if made is None and engine == "auto" and not box.is_boxed(folder):
+    if made is None and engine == "auto" and not bundled_models.is_bundled(folder):
         return None
     source = identity(folder)
     if made is not None and made.source == source:

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from regard.bundle.json_file import one_line
+from regard.bundle.folder import one_line
 from regard.decode.engine import Ids
 from regard.errors import BundleError
 from regard.export.ctranslate2 import Made, read_vocabularies

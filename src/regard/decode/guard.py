@@ -21,7 +21,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.decode.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
 from regard.decode.loops import loop, words_of
 from regard.decode.translation import Reason, shortened

@@ -13,13 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.calibration import Calibration
-from regard.bundle.card import read_card
-from regard.bundle.find import find_model
-from regard.bundle.search_config import DecodeConfig
-from regard.bundle.stored import read_stored
+from regard.bundle.card import Calibration, DecodeConfig, read_card
+from regard.bundle.find_model import find_model
+from regard.bundle.numpy_weights import read_stored
 from regard.config import build
 from regard.decode.alignment_heads import (
     AlignmentHeads,
@@ -91,7 +89,7 @@ class ModelInUse:
     ) -> Self:
         """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
         how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
-        paths = box.boxed() if paths is None else paths
+        paths = bundled_models.folder_of() if paths is None else paths
         several = [paths] if isinstance(paths, str | PathLike) else paths
         if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
             raise InputError(f"a model is named by a folder, or an ensemble by a list of folders, but not by {paths!r}")

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from regard.bundle.search_config import MOST_BEAMS, STEEPEST
+from regard.bundle.card import MOST_BEAMS, STEEPEST
 from regard.errors import InputError
 
 Utility = Literal["chrf", "bleu"]

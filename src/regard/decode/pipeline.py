@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.decode.confidence import LogProbSum, Observation
 from regard.decode.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights

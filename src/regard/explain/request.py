@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.decode.options import SearchOptions
 from regard.decode.pipeline import Pipeline, UnitResult
 from regard.decode.prepare import PreparedSentence, TextOptions

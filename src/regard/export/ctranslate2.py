@@ -21,13 +21,11 @@ from typing import Any
 
 from regard.bundle import folder as places
 from regard.bundle.card import StoredView, read_card
-from regard.bundle.json_file import one_line, read_json, write_json
-from regard.bundle.stored import Stored, read_stored
-from regard.bundle.written_pieces import KEY as WRITTEN_PIECES
-from regard.bundle.written_pieces import from_card
+from regard.bundle.folder import one_line, read_json, write_json
+from regard.bundle.numpy_weights import KEY as WRITTEN_PIECES
+from regard.bundle.numpy_weights import Stored, from_card, read_stored
 from regard.errors import BundleError, InputError
-from regard.export.ctranslate2_entries import ACTIVATIONS, model_entries
-from regard.export.ctranslate2_file import WEIGHTS, Entry, Weights, write_model
+from regard.export.ctranslate2_file import ACTIVATIONS, WEIGHTS, Entry, Weights, model_entries, write_model
 from regard.export.table import ExportOptions
 from regard.files import sync_folder
 from regard.text.tokenizer import Tokenizer

@@ -7,38 +7,77 @@
 for. Widths and names change as `bundle/marian_tensors.py` says, and nothing else: logits are the same but for rounding.
 What neither class has is refused: rotary or learned positions, gates, experts, other architectures.
 
-A vocabulary of ours becomes a tokenizer.json (`fast_tokenizer.py`); ids stay. A model that was imported gets back the
-files and the order of ids that it came with. Hugging Face divides by lengthᵅ where we divide by ((5 + length) / 6)ᵅ, so
-a beam search may rank hypotheses of unlike length differently; with a length penalty of 0 both are the same.
+A vocabulary of ours becomes a tokenizer.json of the Rust library `tokenizers`; ids stay. It does in that library's
+steps what `text/tokenizer.py` does: NFC, spaces made visible (`text/pieces.py`), cuts, BPE with byte fallback; EOS at
+the end, and the mark, where a model has one, at the beginning. Two things differ: a special that is written in a text,
+such as </s>, is taken for it, and slots are not known.
+
+A model that was imported gets back the files and the order of ids that it came with. Hugging Face divides by lengthᵅ
+where we divide by ((5 + length) / 6)ᵅ, so a beam search may rank hypotheses of unlike length differently; with a length
+penalty of 0 both are the same.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import tokenizers
 import torch
 from safetensors.torch import save_file
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
 from regard.batch import BOS, EOS, PAD
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
-from regard.bundle.json_file import write_json
+from regard.bundle.folder import write_json
 from regard.bundle.marian_tensors import layers_to_marian, rows_to_marian, width_order
 from regard.errors import InputError
-from regard.export.fast_tokenizer import fast_tokenizer
 from regard.export.table import ExportOptions
 from regard.layers.positions import sinusoids
 from regard.models.transformer_layers import TransformerConfig
 from regard.text.learnt_vocabulary import LearntVocabulary
 from regard.text.marian_text import marian_files
+from regard.text.pieces import CUTS, ESCAPE, ONE, SPACE, ZERO
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
-from regard.text.vocabulary import Vocabulary
+from regard.text.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from regard.version import __version__
+
+
+def fast_tokenizer(vocabulary: LearntVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
+    """BPE, or whole words."""
+    ids, merges = vocabulary.ids, vocabulary.merges
+    model = models.WordLevel(ids, UNKNOWN) if merges is None else models.BPE(ids, merges, byte_fallback=True)
+    made = tokenizers.Tokenizer(model)
+    made.add_special_tokens([AddedToken(piece, special=True, normalized=False) for piece in (*SPECIALS, *tags)])
+    made.normalizer = normalizers.Sequence(
+        [
+            normalizers.NFC(),
+            normalizers.Replace(ESCAPE, ESCAPE + ZERO),
+            normalizers.Replace(SPACE, ESCAPE + ONE),
+            normalizers.Replace(" ", SPACE),
+            normalizers.Prepend(SPACE),
+        ]
+    )
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(CUTS), "isolated")
+    begin, special = ([mark] if mark else []), [(SPECIALS[EOS], EOS), *([(mark, ids[mark])] if mark else [])]
+    made.post_processor = processors.TemplateProcessing(single=[*begin, "$A", SPECIALS[EOS]], special_tokens=special)
+    made.decoder = decoders.Sequence(
+        [
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Replace(SPACE, " "),
+            decoders.Replace(ESCAPE + ONE, SPACE),
+            decoders.Replace(ESCAPE + ZERO, ESCAPE),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    return made
+
 
 CLASSES = {"post": ("MarianMTModel", "marian"), "pre": ("PegasusForConditionalGeneration", "pegasus")}
 POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentence there

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.config import nearest
 from regard.errors import InputError
 

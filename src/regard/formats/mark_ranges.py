@@ -17,9 +17,9 @@ from itertools import accumulate
 
 from regard.decode.translation import SentenceTranslation, Span, Translation
 from regard.formats.document import Mark
-from regard.formats.placing import ROOT
 from regard.text.words import word_spans
 
+ROOT = -1  # the number of the parent of a mark or atom that is in no mark
 INSIDE, OUTSIDE = 2, -1
 MOST_STEPS = 5_000_000  # words looked at for the marks of one segment; after that, marks are placed by position
 NEAR = 50  # words to either side in which a place is looked for

@@ -16,15 +16,12 @@ from pyromark import reference_definitions
 from turbohtml import TokenType
 
 from regard.formats.builder import LETTER, LineNumbers, SegmentBuilder
-from regard.formats.built_segment import BuiltSegment, Escapes, Run, SourceEdits
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
-from regard.formats.encoding import Encoded, decode
-from regard.formats.html import HtmlPiece, HtmlReader, pieces_of, readable_attributes
-from regard.formats.html_names import OPAQUE, VOID, is_kept
+from regard.formats.encoding import Encoded, character_places, decode
+from regard.formats.html import OPAQUE, VOID, HtmlPiece, HtmlReader, is_kept, pieces_of, readable_attributes
 from regard.formats.inline import source_pieces
 from regard.formats.markdown_events import INLINE, OPTIONS, MarkdownEvent, events_of, shape_of
-from regard.formats.markup_source import InnerText, MarkupSource
-from regard.formats.utf8_places import character_places
+from regard.formats.markup import BuiltSegment, Escapes, InnerText, MarkupSource, Run, SourceEdits
 
 WHOLE = frozenset(("Code", "InlineMath", "DisplayMath"))  # atoms that are part of the sentence
 CLOSED = frozenset(("CodeBlock", "MetadataBlock", "HtmlBlock"))  # blocks whose text is no Markdown

@@ -13,7 +13,7 @@ from typing import Any
 from regard.errors import InputError
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.flow import has_letter
-from regard.formats.spans import kept_warning
+from regard.formats.text import kept_warning
 
 GROUP = 1 << 16  # rows of a row group that is written, at most
 GROUP_BYTES = 64 << 20  # bytes from which on a row group takes no further rows

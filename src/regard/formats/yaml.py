@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.formats.document import FormatOptions, PlacedSegment
 from regard.formats.encoding import decode
 from regard.formats.messages import Message, is_prose, parse_message
-from regard.formats.spans import SpanDocument, TextSpan, kept_warning
+from regard.formats.text import SpanDocument, TextSpan, kept_warning
 
 DEEPEST = 500
 WIDTH = 80  # of folded lines

@@ -8,7 +8,7 @@ from typing import Any
 from regard.decode.translating import TranslateOptions
 from regard.errors import InputError
 from regard.formats.html import read_fragment
-from regard.formats.tag_rules import TagRules
+from regard.formats.markup import TagRules
 from regard.formats.xml import XmlFragment
 from regard.serve.deepl import (
     DEEPL,

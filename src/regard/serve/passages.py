@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from regard.bundle.directions import Choice, Direction
+from regard.bundle.bundled_models import Choice, Direction
 from regard.decode.translating import TranslateOptions
 from regard.decode.translation import Translation
 from regard.formats.document import Segment

@@ -18,9 +18,9 @@ from typing import Any
 
 import anyio.to_thread
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.directions import Direction
+from regard.bundle.bundled_models import Direction
 from regard.decode.converted_model import usable_cores
 from regard.errors import InputError
 from regard.serve.batcher import BatchDone, Batcher
@@ -107,7 +107,7 @@ class ModelPool:
     @property
     def default(self) -> str:
         """The model that a page begins with."""
-        return box.DEFAULT if box.DEFAULT in self.models else next(iter(self.models))
+        return bundled_models.DEFAULT if bundled_models.DEFAULT in self.models else next(iter(self.models))
 
     def find(self, name: str) -> ServedModel:
         if name not in self.models:
@@ -196,10 +196,10 @@ class ModelPool:
 def named_models(names: Sequence[str]) -> list[tuple[str, Path]]:
     """The folders of models by the names under which they are served: those of folders, or of the box."""
     if not names:
-        return [(name, box.boxed(name)) for name in box.names()]
+        return [(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
     found: dict[str, Path] = {}
     for given in names:
-        folder = box.boxed(given) if given in box.names() else Path(given).resolve()
+        folder = bundled_models.folder_of(given) if given in bundled_models.names() else Path(given).resolve()
         name = folder.parent.name if folder.name in ("best", "last") else folder.name
         if name in found:
             raise InputError(f'two models are called "{name}": {found[name]} and {folder}; rename a folder')

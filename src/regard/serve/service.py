@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar, TypeVarTuple
 
 import anyio.to_thread
 
-from regard.bundle.directions import Choice, NoDirectionError, choose
+from regard.bundle.bundled_models import Choice, NoDirectionError, choose
 from regard.decode.chain import ChainJob, TextChain
 from regard.decode.job import Steps, TranslationJob
 from regard.decode.translating import TranslateOptions

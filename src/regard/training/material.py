@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from regard.batch import Batch, FlatBatch
-from regard.bundle.written_pieces import to_card
+from regard.bundle.numpy_weights import to_card
 from regard.data.batching import Batches, Encoded
 from regard.data.cache import cache_folder, learnt_before, words_known_before
 from regard.data.config import DataConfig

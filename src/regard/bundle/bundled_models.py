@@ -1,19 +1,64 @@
-"""The translator for two languages: a model in the box, or two of them by way of a third language.
+"""The bundled models: small translators that come with the package, each a bundle in `boxed/SOURCE-TARGET/`.
 
-A model in the box whose name is two codes of languages, such as `de-en`, is the translator from the first to the
-second; others are found by their names alone. Where the source is not named it is found in the text, among the
-languages that can be translated into the target (`text/which_language.py`).
+One may use the files of another (`folder.py`), so that one set of weights translates several ways. `en-fr-classic` is a
+smaller one, for everyday sentences, that the course and docs/explain.md look into. Commands use the default one where
+no model is named, and any of them by its name where there is no folder of that name. They are read and never written.
+The environment variable REGARD_BOX may name a folder of further models, which go before those of the package.
+
+A bundled model whose name is two codes of languages, such as `de-en`, is the translator from the first to the second;
+where there is none, two of them may translate by way of a third language. Where the source is not named it is found in
+the text, among the languages that can be translated into the target (`text/which_language.py`).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
-from regard.bundle import box
-from regard.errors import InputError
+from regard.errors import BundleError, InputError
 from regard.text.language import language_code, language_name, plain_words
 from regard.text.which_language import which_language
+
+HOME = Path(__file__).parents[1] / "boxed"
+DEFAULT = "en-fr"
+CONFIG = "config.json"  # as in folder.py
+
+
+def search_folders() -> list[Path]:
+    """The folders of models, the user's own before the package's."""
+    own = os.environ.get("REGARD_BOX")
+    if not own:
+        return [HOME]
+    if not Path(own).is_dir():
+        raise BundleError(f"REGARD_BOX must name a folder of models, but {own} is not a folder")
+    return [Path(own), HOME]
+
+
+def names() -> list[str]:
+    """What is in the box."""
+    return sorted({path.parent.name for home in search_folders() for path in home.glob(f"*/{CONFIG}")})
+
+
+def folder_of(name: str = DEFAULT) -> Path:
+    """The folder of a model in the box."""
+    for home in search_folders():
+        if (home / name / CONFIG).is_file():
+            return home / name
+    raise BundleError(f'there is no model "{name}" in the box; name a folder of your own, or {suggestion()}')
+
+
+def is_bundled(folder: Path) -> bool:
+    """Whether a folder is a model in the box, the package's or the user's."""
+    return folder.resolve().parent in [home.resolve() for home in search_folders()]
+
+
+def suggestion() -> str:
+    """The end of an error: what else could be named."""
+    found = names()
+    return f"one in the box: {', '.join(found)}" if found else "train one: regard demo (the box of this copy is empty)"
+
 
 WAY = "en"  # the language by way of which others can be translated
 
@@ -53,7 +98,7 @@ def directions() -> list[Direction]:
     >>> Direction("en", "fr") in directions()
     True
     """
-    pairs = (name.split("-") for name in box.names())
+    pairs = (name.split("-") for name in names())
     return [Direction(*pair) for pair in pairs if len(pair) == 2 and all(language_code(one) == one for one in pair)]
 
 

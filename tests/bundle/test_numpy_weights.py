@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.bundle.written_pieces import from_card, to_card
+from regard.bundle.numpy_weights import from_card, to_card
 from regard.errors import BundleError
 
 

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from regard.formats import jsonl, tsv
+from regard.formats import json, tsv
 from regard.formats.document import Document, FormatOptions
 from regard.formats.encoding import decode
-from regard.formats.spans import SpanDocument
-from regard.formats.text import TextDocument
+from regard.formats.text import SpanDocument, TextDocument
 
 Stretch = tuple[Document, int]  # what was read, and how many of the chosen texts have no letter and stay as they are
 
@@ -54,7 +53,7 @@ class RecordStretches:
 
     def read(self, data: bytes, first_line: int) -> Stretch:
         source = decode(data, first_line=first_line)
-        spans, kept = jsonl.read_records(source, self.columns, self.ascii_only, first_line)
+        spans, kept = json.read_records(source, self.columns, self.ascii_only, first_line)
         return SpanDocument(source, spans), kept
 
 
@@ -81,8 +80,8 @@ def stretch_reader(format: str, lines: Callable[[], Iterator[bytes]], options: F
         return TableStretches(tsv.chosen_columns(options.columns, first))
     if format == "parquet":
         return RowStretches(options.columns)
-    jsonl.check_keys((line.decode("utf-8-sig", "replace") for line in lines()), options.columns)
-    return RecordStretches(options.columns, jsonl.is_escaped(lines()))
+    json.check_keys((line.decode("utf-8-sig", "replace") for line in lines()), options.columns)
+    return RecordStretches(options.columns, json.is_escaped(lines()))
 
 
 STREAMED = ("text", "tsv", "jsonl", "parquet")  # formats that are read in stretches

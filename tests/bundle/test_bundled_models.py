@@ -19,10 +19,10 @@ import pytest
 import torch
 
 import regard
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
+from regard.bundle.bundled_models import directions as box_directions
 from regard.bundle.card import read_card
-from regard.bundle.directions import directions as box_directions
 from regard.bundle.folder import LEXICON, find_bundle
 from regard.course.grammar import NOTES_EXAMPLES
 from regard.errors import BundleError
@@ -38,7 +38,7 @@ CLASSIC_BYTES = 12_000_000
 
 @pytest.fixture
 def empty_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(box, "HOME", tmp_path / "boxed")
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
     return tmp_path / "boxed"
 
 
@@ -75,7 +75,7 @@ def test_what_is_in_the_box_is_said(stand_in: Path, call: Call) -> None:
         "regard: no model at fr-en; give a bundle or a run folder made by regard train, or one in the box: en-fr\n"
     )
     with pytest.raises(BundleError, match=r'no model "xx" in the box; .* one in the box: en-fr'):
-        box.boxed("xx")
+        bundled_models.folder_of("xx")
 
 
 @pytest.mark.parametrize("words", [("translate", CAT), ("info",), ("lexicon",), ("pack", "--out", "new")])
@@ -189,18 +189,21 @@ def test_a_translation_loads_nothing_it_does_not_need(tree: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------ the real box
 
-real = pytest.mark.skipif(not box.names(), reason="the box of this copy holds no weights yet")
+real = pytest.mark.skipif(not bundled_models.names(), reason="the box of this copy holds no weights yet")
 
 
 @real
 def test_the_real_box_is_small_and_says_where_it_comes_from() -> None:
-    sizes = {name: sum(path.stat().st_size for path in (box.HOME / name).iterdir()) for name in box.names()}
+    sizes = {
+        name: sum(path.stat().st_size for path in (bundled_models.HOME / name).iterdir())
+        for name in bundled_models.names()
+    }
     directions = [str(one) for one in box_directions()]
     assert {*directions, CLASSIC} == sizes.keys()
     assert sum(sizes[name] for name in directions) <= DIRECTIONS_BYTES
     assert sizes[CLASSIC] <= CLASSIC_BYTES
     for name in sizes:
-        card = read_card(Bundle.read(box.boxed(name)).card)
+        card = read_card(Bundle.read(bundled_models.folder_of(name)).card)
         assert card.about is not None
         assert all(data.licence and data.attribution for data in card.about.data)
         assert card.tests
@@ -211,7 +214,7 @@ def test_the_real_box_is_small_and_says_where_it_comes_from() -> None:
 def test_the_classic_model_is_no_direction_and_translates_the_notes(call: Call) -> None:
     code, out, _ = call("translate", "--device", "cpu", "--model", CLASSIC, *(source for source, _ in NOTES_EXAMPLES))
     assert (code, out.splitlines()) == (0, [wanted for _, wanted in NOTES_EXAMPLES])
-    assert {row["name"] for row in json.loads(call("info", "--all", "--json").out)} >= {CLASSIC, box.DEFAULT}
+    assert {row["name"] for row in json.loads(call("info", "--all", "--json").out)} >= {CLASSIC, bundled_models.DEFAULT}
     assert CLASSIC not in map(str, box_directions())
 
 

@@ -1,4 +1,4 @@
-"""A segment with what it was read from, and its translation written in place of that.
+"""A marked-up source text (HTML, XML, Markdown) whose segments are written in place; all other bytes stay as they are.
 
 A character may have been written in another way than as itself: as an entity, an escape, a line's end and its
 indentation. The same characters are written in the same ways again, in order. `builder.py` makes the segments.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import regex
@@ -142,3 +142,62 @@ class _CharacterWriter:
         elif known and character not in " \n":
             spelling = known[-1]
         return self.escapes.written(character, spelling, found.string[found.end() : found.end() + 1])
+
+
+@dataclass
+class InnerText:
+    """A text inside a tag or an atom: an attribute, a title. `make` gives the source for it, or None to leave it."""
+
+    segment: Segment
+    span: Span
+    make: Callable[[PlacedSegment], str | None]
+
+
+@dataclass
+class MarkupSource:
+    """The segments of a source text: running text, and inner texts, which may stand inside running text."""
+
+    source: str
+    running: list[BuiltSegment] = field(default_factory=list)
+    inner: list[InnerText] = field(default_factory=list)
+
+    def ordered(self) -> list[BuiltSegment | InnerText]:
+        return sorted([*self.running, *self.inner], key=lambda text: text.span)
+
+    def segments(self) -> list[Segment]:
+        return [text.segment for text in self.ordered()]
+
+    def write(self, translated: Sequence[PlacedSegment]) -> str:
+        texts = list(zip(self.ordered(), translated, strict=True))
+        edits = [
+            (text.span, made)
+            for text, placed in texts
+            if isinstance(text, InnerText) and (made := text.make(placed)) is not None
+        ]
+        written = SourceEdits(self.source, edits)
+        parts, cursor = list[str](), 0
+        for text, placed in texts:
+            if isinstance(text, BuiltSegment):
+                parts += [written(cursor, text.span[0]), self.write_running(text, placed, written)]
+                cursor = text.span[1]
+        return "".join([*parts, written(cursor, len(self.source))])
+
+    def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits) -> str:
+        return text.write(placed, written)
+
+
+@dataclass(frozen=True)
+class TagRules:
+    """Without them, an element of XML that stands beside text is inline, and HTML's elements are what HTML says."""
+
+    ignored: frozenset[str] = frozenset()  # whose content stays as it is
+    splitting: frozenset[str] = frozenset()  # that end a text, wherever they stand
+    inline: frozenset[str] = frozenset()
+    outline: bool = (
+        True  # XML: whether elements that are not named are judged by where they stand; else they are inline
+    )
+    preserve: bool = False  # XML: whether line breaks and runs of spaces mean something
+    identifiers: bool = True  # XML: whether what looks like an identifier stays
+
+
+NO_RULES = TagRules()

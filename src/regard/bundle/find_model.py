@@ -1,12 +1,13 @@
-"""The model that a person means: a folder, one in the box, or one on the hub, which is fetched and imported once.
+"""The bundle that a name stands for: a folder, a bundled model, or a model on the Hugging Face hub.
 
-What was fetched lies in the user's cache as a bundle, models/OWNER/NAME, and is used from there without a network.
-Everything that takes the name of a model finds it here.
+A model of the hub is fetched and imported once. It is then a bundle in the user's cache, models/OWNER/NAME, and is used
+from there without a network. Everything that takes the name of a model finds it here.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -14,9 +15,32 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from regard.bundle.folder import find_bundle
-from regard.bundle.hub_name import NAME, hub_name
 from regard.errors import InputError
 from regard.files import user_cache
+
+OWNER = "Helsinki-NLP"  # of OPUS-MT
+PART = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,95}"
+NAME = re.compile(rf"{PART}/{PART}")
+OPUS = re.compile(rf"opus-mt[_-]{PART}")
+
+
+def hub_name(given: str) -> str | None:
+    """The name on the hub that a text stands for, where it can stand for nothing else: a model of OPUS-MT, by its own
+    name or with its owner's. Models of other names need `regard fetch`, because a folder runs/mine looks the same.
+
+    >>> hub_name("opus-mt-en-fr"), hub_name("gsarti/opus-mt-tc-en-pl"), hub_name("runs/mine")
+    ('Helsinki-NLP/opus-mt-en-fr', 'gsarti/opus-mt-tc-en-pl', None)
+    """
+    if OPUS.fullmatch(given):
+        return f"{OWNER}/{given}"
+    owner, _, name = given.partition("/")
+    return given if NAME.fullmatch(given) and (owner == OWNER or OPUS.fullmatch(name)) else None
+
+
+def full_name(name: str) -> str:
+    """With the owner, who is OPUS-MT's unless another is named."""
+    return name if "/" in name else f"{OWNER}/{name}"
+
 
 Tell = Callable[[str], object]
 OnBytes = Callable[[int, int | None], object]  # as in `data/fetch.py`, which is imported where something is fetched
@@ -45,6 +69,8 @@ def fetch_model(
     progress_of: ProgressOf | None = None,
 ) -> Path:
     """A model of the hub as a bundle: in `out`, which must not exist, or in the cache, where it may be already."""
+    if not NAME.fullmatch(name):
+        raise InputError(f'"{name}" is no name on the hub; it must be OWNER/NAME, such as {OWNER}/opus-mt-en-fr')
     tell, home = tell or _to_stderr, out or _home(name)
     if out is not None and out.exists():
         raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")

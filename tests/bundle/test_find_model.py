@@ -16,7 +16,7 @@ import regard
 from fileserver import FileServer
 from pieces_files import write_vocabulary
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import fetch_model, find_model
+from regard.bundle.find_model import fetch_model, find_model
 from regard.bundle.marian_tensors import PAD_BIAS
 from regard.errors import BundleError, InputError
 from regard.export.table import export_model
