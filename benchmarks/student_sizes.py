@@ -37,7 +37,7 @@ import torch
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import StoredView
-from regard.bundle.numpy_weights import Stored
+from regard.bundle.numpy_weights import StoredTensor
 from regard.bundle.weights import to_storage
 from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, export_ctranslate2
 from regard.export.ctranslate2_file import model_entries, write_model
@@ -143,7 +143,7 @@ def candidate(shape: Shape, work: Work, folder: Path) -> Candidate:
     config = TransformerConfig(shape.width, shape.width // HEAD, shape.inner, shape.encoder, shape.decoder, dropout=0.0)
     torch.manual_seed(1)
     model = Transformer(config, shape.pieces, shape.pieces, joint=True)
-    stored = {name: Stored(tensor.detach().numpy()) for name, tensor in unique_tensors(model).items()}
+    stored = {name: StoredTensor(tensor.detach().numpy()) for name, tensor in unique_tensors(model).items()}
     folder.mkdir()
     view = StoredView(shape.decoder - 1, None, "predicting")
     write_model(folder / "model.bin", model_entries(vars(config), stored, view, SHORTEST_TABLE), "int8")

@@ -1,6 +1,6 @@
 """The models that come with the package: found by name and when none is named, read and never written.
 
-A stand-in that learnt eight sentences lies in the box here. The real ones are held to what their page says, at the end.
+A stand-in that learnt eight sentences is the bundled model here. At the end the real ones are held to their page.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def test_what_is_in_the_box_is_said(stand_in: Path, call: Call) -> None:
     code, out, err = call("translate", "--model", "fr-en", CAT)
     assert (code, out) == (2, "")
     assert err == (
-        "regard: no model at fr-en; give a bundle or a run folder made by regard train, or one in the box: en-fr\n"
+        "regard: no model at fr-en; give a bundle or a run folder made by regard train, or a bundled one: en-fr\n"
     )
-    with pytest.raises(BundleError, match=r'no model "xx" in the box; .* one in the box: en-fr'):
+    with pytest.raises(BundleError, match=r'no bundled model "xx"; .* a bundled one: en-fr'):
         bundled_models.folder_of("xx")
 
 
@@ -82,7 +82,7 @@ def test_what_is_in_the_box_is_said(stand_in: Path, call: Call) -> None:
 def test_an_empty_box_is_one_line(empty_box: Path, call: Call, words: tuple[str, ...]) -> None:
     code, out, err = call(*words)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert 'no model "en-fr" in the box' in err
+    assert 'no bundled model "en-fr"' in err
     assert "regard demo" in err
     assert not Path("new").exists()
 
@@ -189,7 +189,7 @@ def test_a_translation_loads_nothing_it_does_not_need(tree: Path) -> None:
 
 # ------------------------------------------------------------------------------------------------ the real box
 
-real = pytest.mark.skipif(not bundled_models.names(), reason="the box of this copy holds no weights yet")
+real = pytest.mark.skipif(not bundled_models.names(), reason="this copy has no bundled weights")
 
 
 @real

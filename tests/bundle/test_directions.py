@@ -1,4 +1,4 @@
-"""The translator for two languages, by the names of the models in the box."""
+"""The translator for two languages, by the names of the bundled models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIX = ("en-fr", "fr-en", "en-de", "de-en", "en-es", "es-en")
 
 @pytest.fixture
 def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A box of six directions and a model of another name; nothing but names is looked at here."""
+    """Bundled models of six directions and a model of another name; nothing but names is looked at here."""
     for name in (*SIX, "en-fr-classic"):
         (tmp_path / "boxed" / name).mkdir(parents=True)
         (tmp_path / "boxed" / name / "config.json").touch()
@@ -47,9 +47,9 @@ def test_by_way_of_english_only_if_it_is_asked_for() -> None:
         'there is no translator from French to German; through="en" translates by way of English, which loses more'
     )
     assert find_models("fr", "de", through="en") == ("fr-en", "en-de")
-    with pytest.raises(NoDirectionError, match="from Italian to German; the box has de-en, en-de"):
+    with pytest.raises(NoDirectionError, match="from Italian to German; bundled are de-en, en-de"):
         find_models("it", "de")
-    with pytest.raises(NoDirectionError, match="and none for fr-es on the way; the box has"):
+    with pytest.raises(NoDirectionError, match="and none for fr-es on the way; bundled are"):
         find_models("fr", "de", through="es")
 
 

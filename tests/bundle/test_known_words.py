@@ -75,7 +75,7 @@ def test_damaged_words_are_one_line(bundle: Path, monkeypatch: pytest.MonkeyPatc
         path.write_bytes(damaged)
         with pytest.raises(BundleError, match=r"words\.txt: not a file of known words"):
             Bundle.load(bundle)
-    monkeypatch.setattr("regard.bundle.bundle.MOST_WORDS", 10)
+    monkeypatch.setattr("regard.bundle.bundle.MAX_WORDS_BYTES", 10)
     path.write_bytes(b"x" * 11)
     with pytest.raises(BundleError, match=r"words\.txt has more than 10 bytes"):
         read_words(bundle)

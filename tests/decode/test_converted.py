@@ -11,7 +11,7 @@ import pytest
 from converted import saved_transformer
 from regard.decode.converted import cached, checked_engine, converted_for
 from regard.errors import BundleError, InputError
-from regard.export.ctranslate2 import export_ctranslate2, identity
+from regard.export.ctranslate2 import export_ctranslate2, source_checksum
 from regard.export.table import export_model
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
@@ -60,10 +60,10 @@ def test_a_conversion_is_cached_once_and_said_once(model: Path, cache: Path) -> 
 
 
 def test_a_damaged_conversion_in_the_cache_is_made_again(model: Path, cache: Path) -> None:
-    place = cached(model, identity(model), lambda line: None).folder
+    place = cached(model, source_checksum(model), lambda line: None).folder
     for damage in (lambda path: path.write_bytes(path.read_bytes()[:100]), lambda path: path.unlink()):
         damage(place / "model.bin")
-        assert cached(model, identity(model), lambda line: None).folder == place
+        assert cached(model, source_checksum(model), lambda line: None).folder == place
 
 
 def test_two_processes_convert_at_once(model: Path, cache: Path) -> None:

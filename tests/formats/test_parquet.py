@@ -45,7 +45,7 @@ def shouted(column: str) -> list[str | None]:
 
 
 def test_chosen_columns_alone_change(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "GROUP", 10)
+    monkeypatch.setattr(parquet, "ROW_GROUP_ROWS", 10)
     out = tmp_path / "out.parquet"
     tally = translate_file(Shouting(), FileJob(file, "parquet", ("text", "large", "kind")), out)  # type: ignore[arg-type]
     new = pq.read_table(out)

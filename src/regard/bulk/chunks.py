@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from regard.decode.chain import TextChain
     from regard.decode.translator import TextTranslator
 
-LINES = 2000  # lines of a chunk, at most: enough to sort into full batches
-BYTES = 1 << 20  # from this size on a chunk takes no further line
-LONGEST = 16 << 20  # bytes from which on a paragraph of wrapped lines is cut at the end of a line
+MAX_CHUNK_LINES = 2000  # lines of a chunk, at most: enough to sort into full batches
+MAX_CHUNK_BYTES = 1 << 20  # from this size on a chunk takes no further line
+MAX_PARAGRAPH_BYTES = 16 << 20  # bytes from which on a paragraph of wrapped lines is cut at the end of a line
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def line_chunks(lines: Iterable[bytes], wrapped: bool = False) -> Iterator[FileC
     inside = False  # a paragraph has begun and not ended
     for line in lines:
         blank = wrapped and not line.decode("utf-8", "replace").strip()
-        full = len(held) >= LINES or size >= BYTES
-        if held and full and (not wrapped or blank or not inside or size >= LONGEST):
+        full = len(held) >= MAX_CHUNK_LINES or size >= MAX_CHUNK_BYTES
+        if held and full and (not wrapped or blank or not inside or size >= MAX_PARAGRAPH_BYTES):
             yield FileChunk(number, first, first_line, texts, len(held), b"".join(held))
             number, first, first_line = number + 1, first + texts, first_line + len(held)
             held, texts, size, inside = [], 0, 0, False
@@ -82,12 +82,12 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield "\n".join(some)
 
 
-NAMED = 10  # doubtful places that are named
-SHOWN = 5  # remarks that are shown
+MAX_NAMED_PLACES = 10  # doubtful places that are named
+MAX_SHOWN_REMARKS = 5  # remarks that are shown
 
 
 @dataclass
-class Tally:
+class TranslationCounts:
     texts: int = 0
     sentences: int = 0
     doubtful: int = 0  # sentences
@@ -121,31 +121,31 @@ class Tally:
     def _name(self, place: str) -> None:
         if self._last != place and place not in self.named:
             self.places += 1
-            self.named = [*self.named, place][:NAMED]
+            self.named = [*self.named, place][:MAX_NAMED_PLACES]
         self._last = place
 
     def remark(self, line: str) -> None:
         self.remarks += 1
-        self.shown = [*self.shown, line][:SHOWN]
+        self.shown = [*self.shown, line][:MAX_SHOWN_REMARKS]
 
-    def join(self, later: Tally) -> None:
+    def join(self, later: TranslationCounts) -> None:
         """Take in the tally of what follows."""
         for name in ("texts", "sentences", "doubtful", "places", "kept", "remarks"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        self.named = [*self.named, *later.named][:NAMED]
-        self.shown = [*self.shown, *later.shown][:SHOWN]
+        self.named = [*self.named, *later.named][:MAX_NAMED_PLACES]
+        self.shown = [*self.shown, *later.shown][:MAX_SHOWN_REMARKS]
         self.reason = self.reason or later.reason
         self.parsed = self.parsed or later.parsed
 
     def to_dict(self) -> dict[str, Any]:
         """
-        >>> Tally(texts=3, sentences=4).to_dict()
+        >>> TranslationCounts(texts=3, sentences=4).to_dict()
         {'texts': 3, 'sentences': 4}
         """
         return {name: value for name, value in asdict(self).items() if value}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Tally:
+    def from_dict(cls, values: Mapping[str, Any]) -> TranslationCounts:
         return cls(**values)
 
 
@@ -168,7 +168,7 @@ class FileTask:
 class ChunkResult:
     output: bytes
     report: bytes = b""
-    tally: Tally = field(default_factory=Tally)
+    tally: TranslationCounts = field(default_factory=TranslationCounts)
 
 
 class ChunkTranslator:
@@ -180,14 +180,14 @@ class ChunkTranslator:
         self.translator, self.task, self.progress = translator, task, progress
 
     def __call__(self, chunk: FileChunk) -> ChunkResult:
-        tally, report = Tally(texts=chunk.texts), list[str]()
+        tally, report = TranslationCounts(texts=chunk.texts), list[str]()
         if self.task.reader is not None:
             output = self._stretch(self.task.reader, chunk, tally, report)
         else:
             output = self._lines(chunk, tally, report)
         return ChunkResult(member(self.task.suffix, output), "".join(report).encode(), tally)
 
-    def _lines(self, chunk: FileChunk, tally: Tally, report: list[str]) -> bytes:
+    def _lines(self, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
         lines = decode_lines(io.BytesIO(chunk.data), self.task.name, first=chunk.first_line)
         texts = list(paragraphs(lines) if self.task.options["split"] == "wrapped" else lines)
         found = self._translate(texts, tally)
@@ -196,7 +196,7 @@ class ChunkTranslator:
         tag = self.task.options.get("tag")
         return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
 
-    def _stretch(self, reader: StretchReader, chunk: FileChunk, tally: Tally, report: list[str]) -> bytes:
+    def _stretch(self, reader: StretchReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
         document, tally.kept = reader.read(chunk.data, chunk.first_line)
         split = self.task.options["split"]
 
@@ -211,7 +211,9 @@ class ChunkTranslator:
             tally.remark(line)
         return found.data
 
-    def _translate(self, texts: Sequence[str], tally: Tally, split: str | None = None) -> Sequence[Translation]:
+    def _translate(
+        self, texts: Sequence[str], tally: TranslationCounts, split: str | None = None
+    ) -> Sequence[Translation]:
         options: Any = {**self.task.options, "progress": self.progress}
         if split is not None:
             options["split"] = split
@@ -220,7 +222,12 @@ class ChunkTranslator:
         return self.translator.translate(texts, **options)
 
     def _count(
-        self, place: str, translation: Translation, tally: Tally, report: list[str], first_line: int | None = None
+        self,
+        place: str,
+        translation: Translation,
+        tally: TranslationCounts,
+        report: list[str],
+        first_line: int | None = None,
     ) -> None:
         places = tally.add(place, translation, first_line)
         if self.task.report:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from regard.bulk.chunks import ChunkResult, Tally
+from regard.bulk.chunks import ChunkResult, TranslationCounts
 from regard.bundle.folder import beside
 from regard.errors import BundleError, InputError
 from regard.files import sync_folder, take_lock
@@ -45,17 +45,17 @@ class ProcessShare(NamedTuple):
 WHOLE = ProcessShare()
 
 
-ENDS = 1 << 16  # bytes at the beginning and at the end of the input that are looked at
-NO_MATTER = ("progress", "batch_tokens")  # options of `translate` that do not change a translation
+CHECKED_BYTES = 1 << 16  # bytes at the beginning and at the end of the input that are looked at
+IGNORED_OPTIONS = ("progress", "batch_tokens")  # options of `translate` that do not change a translation
 
 
 def input_identity(path: Path) -> list[Any]:
     """Size, time of the last change, and a checksum of both ends of a file."""
     about = path.stat()
     with path.open("rb") as file:
-        ends = file.read(ENDS)
-        file.seek(max(0, about.st_size - ENDS))
-        ends += file.read(ENDS)
+        ends = file.read(CHECKED_BYTES)
+        file.seek(max(0, about.st_size - CHECKED_BYTES))
+        ends += file.read(CHECKED_BYTES)
     return [about.st_size, about.st_mtime_ns, hashlib.blake2b(ends, digest_size=16).hexdigest()]
 
 
@@ -82,7 +82,7 @@ def work_identity(
         "model": model_identity(model),
     }
     for name, value in {**settings, **options}.items():
-        if name not in NO_MATTER:
+        if name not in IGNORED_OPTIONS:
             found[f"value of {name}"] = repr(value.terms if isinstance(value, Glossary) else value)
     compared: dict[str, Any] = json.loads(json.dumps(found))
     return compared
@@ -148,7 +148,7 @@ class PartialOutput:
     def __init__(self, out: Path, share: ProcessShare, identity: Mapping[str, Any], restart: bool = False) -> None:
         self.out, self.share = out, share
         self.folder = partial_folder(out)
-        self.identity, self.tally = dict(identity), Tally()
+        self.identity, self.tally = dict(identity), TranslationCounts()
         while True:
             self.folder.mkdir(exist_ok=True)
             try:
@@ -199,7 +199,7 @@ class PartialOutput:
         else:
             self._cut_off(journal)
         for entry in journal.entries:
-            self.tally.join(Tally.from_dict(entry.tally))
+            self.tally.join(TranslationCounts.from_dict(entry.tally))
         self.lines = sum(entry.lines for entry in journal.entries)
 
     def _discard(self) -> None:

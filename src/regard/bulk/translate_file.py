@@ -18,7 +18,16 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from regard.bulk.chunks import LINES, ChunkResult, ChunkTranslator, FileChunk, FileTask, Progress, Tally, line_chunks
+from regard.bulk.chunks import (
+    MAX_CHUNK_LINES,
+    ChunkResult,
+    ChunkTranslator,
+    FileChunk,
+    FileTask,
+    Progress,
+    TranslationCounts,
+    line_chunks,
+)
 from regard.bulk.journal import (
     WHOLE,
     ChunkEntry,
@@ -42,7 +51,7 @@ if TYPE_CHECKING:
     from regard.decode.chain import TextChain
     from regard.decode.translator import TextTranslator
 
-POLL = 0.2  # seconds between two looks at the other processes
+POLL_SECONDS = 0.2  # seconds between two looks at the other processes
 
 # Chunks of the output, in order → the file of this name.
 Join = Callable[[Iterable[bytes], Path], None]
@@ -54,16 +63,16 @@ def write_all(chunks: Iterable[bytes], path: Path) -> None:
             file.write(chunk)
 
 
-def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> Tally:
+def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> TranslationCounts:
     """Put output and report in their places, then remove the folder. Of several processes, the first waits for the
     others and does it for all. A kill in between leaves what can be finished again."""
     if part.share.world == 1 and not part.path("output").exists():  # killed after the renames
         part.remove()
         return part.tally
     journals = [_wait_for(part, rank) for rank in range(part.share.world)]
-    tally = Tally()
+    tally = TranslationCounts()
     for entry in _in_order(journals):
-        tally.join(Tally.from_dict(entry.tally))
+        tally.join(TranslationCounts.from_dict(entry.tally))
     if report is not None and part.path("report").exists():
         _place(part, journals, "report", write_all, report)
     _place(part, journals, "output", join, part.out)
@@ -110,10 +119,10 @@ def _wait_for(part: PartialOutput, rank: int) -> list[ChunkEntry]:
         journal = read_journal(part.path("journal", rank))
         if journal is not None and journal.ended and journal.identity == part.identity:
             return journal.entries
-        time.sleep(POLL)
+        time.sleep(POLL_SECONDS)
 
 
-MOST_WORKERS = 256
+MAX_WORKERS = 256
 # Makes the translator of a process; called with the number of the process, from 0.
 MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
 
@@ -138,7 +147,7 @@ class FileJob:
             from regard.formats.parquet import stretches
 
             first = 0
-            for number, rows in enumerate(stretches(self.input, LINES)):
+            for number, rows in enumerate(stretches(self.input, MAX_CHUNK_LINES)):
                 yield FileChunk(number, first, first + 1, len(rows), len(rows), rows)
                 first += len(rows)
         else:
@@ -188,7 +197,7 @@ DEFAULT_RUN = RunOptions()
 
 def translate_file(
     translator: TextTranslator | TextChain, job: FileJob, out: Path, run: RunOptions = DEFAULT_RUN
-) -> Tally:
+) -> TranslationCounts:
     """Translate a file into another."""
     out = out.resolve()
     lines, task = _checked(job, out, run), job.task(out.suffix if out.suffix in COMPRESSED else "")
@@ -233,8 +242,8 @@ def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
     if job.format not in ("lines", *STREAMED):
         raise InputError(f"format must be one of lines, {', '.join(STREAMED)}, but is {job.format!r}")
     check_form(job.form, job.options.get("split", "sentences"))
-    if not 1 <= run.workers <= MOST_WORKERS:
-        raise InputError(f"workers must be from 1 to {MOST_WORKERS}, but is {run.workers}")
+    if not 1 <= run.workers <= MAX_WORKERS:
+        raise InputError(f"workers must be from 1 to {MAX_WORKERS}, but is {run.workers}")
     if run.share.world > 1 and run.workers > 1:
         raise InputError("workers are for one process; where several share a file, each is one", parameter="workers")
     if run.share.world > 1 and run.restart:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from regard.models.table import ModelConfig
 
 FORMAT = 1
-MOST_WORDS = 50_000_000  # bytes of the file of known words
+MAX_WORDS_BYTES = 50_000_000  # bytes of the file of known words
 Value = TypeVar("Value")
 
 
@@ -230,8 +230,8 @@ def read_words(folder: Path) -> KnownWords | None:
         return None
     verify(path)
     try:
-        if path.stat().st_size > MOST_WORDS:
-            raise BundleError(f"{path} has more than {MOST_WORDS:,} bytes; it is not a file of known words")
+        if path.stat().st_size > MAX_WORDS_BYTES:
+            raise BundleError(f"{path} has more than {MAX_WORDS_BYTES:,} bytes; it is not a file of known words")
         return KnownWords.load(path)
     except (InputError, OSError) as problem:
         raise BundleError(one_line(problem)) from None

@@ -37,30 +37,30 @@ def search_folders() -> list[Path]:
 
 
 def names() -> list[str]:
-    """What is in the box."""
+    """The names of the bundled models, sorted."""
     return sorted({path.parent.name for home in search_folders() for path in home.glob(f"*/{CONFIG}")})
 
 
 def folder_of(name: str = DEFAULT) -> Path:
-    """The folder of a model in the box."""
+    """The folder of a bundled model; `BundleError` where there is none of that name."""
     for home in search_folders():
         if (home / name / CONFIG).is_file():
             return home / name
-    raise BundleError(f'there is no model "{name}" in the box; name a folder of your own, or {suggestion()}')
+    raise BundleError(f'there is no bundled model "{name}"; name a folder of your own, or {suggestion()}')
 
 
 def is_bundled(folder: Path) -> bool:
-    """Whether a folder is a model in the box, the package's or the user's."""
+    """Whether a folder is a bundled model, the package's or the user's."""
     return folder.resolve().parent in [home.resolve() for home in search_folders()]
 
 
 def suggestion() -> str:
     """The end of an error: what else could be named."""
     found = names()
-    return f"one in the box: {', '.join(found)}" if found else "train one: regard demo (the box of this copy is empty)"
+    return f"a bundled one: {', '.join(found)}" if found else "train one: regard demo (this copy has no bundled models)"
 
 
-WAY = "en"  # the language by way of which others can be translated
+PIVOT = "en"  # the language by way of which others can be translated
 
 
 class Direction(NamedTuple):
@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 
 
 def directions() -> list[Direction]:
-    """The translators in the box.
+    """The directions of the bundled models.
 
     >>> Direction("en", "fr") in directions()
     True
@@ -124,7 +124,7 @@ def find_models(
 ) -> tuple[str, ...]:
     """The directions, by their names, of the models that translate from one language to another: one or, by way of a
     third language where there is none and that is asked for, two. `there` are those to choose from, by default the
-    box."""
+    bundled models."""
     if source == target:
         raise InputError(f"source and target are both {language_name(source)}, so there is nothing to translate")
     there = directions() if there is None else there
@@ -136,8 +136,8 @@ def find_models(
         if missing := [step for step in steps if step not in there]:
             raise NoDirectionError(f"{problem}, and none for {missing[0]} on the way; {_there(there)}", source=source)
         return str(steps[0]), str(steps[1])
-    if {Direction(source, WAY), Direction(WAY, target)} <= set(there):
-        raise NoDirectionError(problem, WAY, source)
+    if {Direction(source, PIVOT), Direction(PIVOT, target)} <= set(there):
+        raise NoDirectionError(problem, PIVOT, source)
     raise NoDirectionError(f"{problem}; {_there(there)}", source=source)
 
 
@@ -145,7 +145,7 @@ def check_pair(name: str) -> None:
     """Raise where a name that is no model is two languages with a way through a third."""
     source, _, target = name.partition("-")
     there = set(directions())
-    if {Direction(source, WAY), Direction(WAY, target)} <= there and Direction(source, target) not in there:
+    if {Direction(source, PIVOT), Direction(PIVOT, target)} <= there and Direction(source, target) not in there:
         find_models(source, target)
 
 
@@ -165,7 +165,7 @@ def choose(
     ways = {one.source for one in there if one.target in last} - {target}
     if not ways:
         raise NoDirectionError(f"there is no translator to {language_name(target)}; {_there(there)}")
-    # Among all languages of the box, so that none of them is taken for another.
+    # Among all languages of the bundled models, so that none of them is taken for another.
     found = which_language(texts, sorted({one.source for one in there} | {target}))
     if not found.sure:  # then it is one that can be translated; without words it does not matter which
         found = which_language(texts, sorted(ways))._replace(sure=not any(map(plain_words, texts)))
@@ -178,4 +178,4 @@ def choose(
 
 
 def _there(there: Iterable[Direction]) -> str:
-    return f"the box has {', '.join(map(str, there)) or 'none'}"
+    return f"bundled are {', '.join(map(str, there)) or 'none'}"

@@ -78,8 +78,8 @@ class WordCalibration:
         require(all(map(math.isfinite, (*self.weights.values(), self.bias))), "word_calibration must be finite")
 
 
-MOST_BEAMS = 1000  # hypotheses; more only take memory
-STEEPEST = 20.0  # length penalty; powers of lengths stay finite
+MAX_BEAM = 1000  # hypotheses; more only take memory
+MAX_LENGTH_PENALTY = 20.0  # length penalty; powers of lengths stay finite
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,10 @@ class DecodeConfig:
 
     def __post_init__(self) -> None:
         require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")
-        require(self.beam <= MOST_BEAMS, f"decode.beam must be at most {MOST_BEAMS}, but is {self.beam}")
+        require(self.beam <= MAX_BEAM, f"decode.beam must be at most {MAX_BEAM}, but is {self.beam}")
         require(
-            0 <= self.length_penalty <= STEEPEST,
-            f"decode.length_penalty must be a number from 0 on, at most {STEEPEST:g}, but is {self.length_penalty}",
+            0 <= self.length_penalty <= MAX_LENGTH_PENALTY,
+            f"decode.length_penalty must be from 0 to {MAX_LENGTH_PENALTY:g}, but is {self.length_penalty}",
         )
 
 

@@ -1,4 +1,4 @@
-"""What is known of a bundle, for `regard info`: its files, its sizes, and its card; and of all in the box in short."""
+"""Descriptions of models for `regard info`: the files, sizes and card of one, or a summary of the bundled ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
 
 
 def describe_box() -> list[dict[str, Any]]:
-    """Each model in the box in short; nothing but its card and vocabulary is read."""
+    """A summary of each bundled model; nothing but its card and vocabulary is read."""
     return [_in_short(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
 
 

@@ -147,7 +147,7 @@ BESIDE = re.compile(r"\.\./(?!\.{1,2}$)[^/\\\0]+")  # nothing but a folder in th
 
 def find_bundle(folder: Path) -> Path:
     """The bundle in a folder: itself, or `best` or `last` of a training run. Where there is no such folder, the model
-    of that name in the box."""
+    of that name that comes with the package."""
     if not folder.exists() and str(folder) in bundled_models.names():
         return bundled_models.folder_of(str(folder))
     if not folder.exists():

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from regard.bundle.card import MOST_BEAMS, STEEPEST
+from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY
 from regard.bundle.folder import one_line, read_json
 from regard.config import build
 from regard.errors import BundleError, InputError, RegardError
@@ -140,8 +140,8 @@ class _Reader:
         raise InputError(f"{self.path}: {name} must be {kind}, but is {one_line(repr(value))}")
 
 
-LONGEST_README = 100_000  # bytes that are looked at
-LONGEST = 200  # characters of a licence or a name
+MAX_README_BYTES = 100_000  # bytes that are looked at
+MAX_TEXT_CHARS = 200  # characters of a licence or a name
 HEAD = re.compile(r"---\n(.*?)\n---\s", re.DOTALL)  # what a model card begins with
 PAIR = re.compile(r"opus-mt-(?:[\w-]+-)?([a-z]{2,3})-([a-zA-Z_]+)$")  # opus-mt-en-fr, opus-mt-tc-big-en-fr
 
@@ -180,8 +180,8 @@ def decode_of(folder: Path, config: Mapping[str, Any]) -> dict[str, Any]:
     """Section [decode]: beam and length penalty of generation_config.json, in older models of config.json."""
     found = {**config, **optional_json(folder / "generation_config.json")}
     beam, penalty = found.get("num_beams", 1), found.get("length_penalty", 1.0)
-    beam = min(max(beam, 1), MOST_BEAMS) if isinstance(beam, int) and not isinstance(beam, bool) else 1
-    penalty = min(max(float(penalty), 0.0), STEEPEST) if isinstance(penalty, (int, float)) else 1.0
+    beam = min(max(beam, 1), MAX_BEAM) if isinstance(beam, int) and not isinstance(beam, bool) else 1
+    penalty = min(max(float(penalty), 0.0), MAX_LENGTH_PENALTY) if isinstance(penalty, (int, float)) else 1.0
     return {"beam": beam, "length_penalty": penalty}
 
 
@@ -201,7 +201,7 @@ def read_head(path: Path) -> Mapping[str, Any]:
     """The YAML that a README.md of the hub begins with; nothing where there is none that can be read."""
     try:
         with path.open("rb") as file:
-            text = file.read(LONGEST_README).decode("utf-8", "replace")
+            text = file.read(MAX_README_BYTES).decode("utf-8", "replace")
         found = HEAD.match(text)
         value = yaml.safe_load(found[1]) if found else None
     except (OSError, yaml.YAMLError, RecursionError, ValueError):
@@ -217,7 +217,7 @@ def optional_json(path: Path) -> dict[str, Any]:
 
 
 def text_of(value: object) -> str:
-    return one_line(value)[:LONGEST] if isinstance(value, str) else ""
+    return one_line(value)[:MAX_TEXT_CHARS] if isinstance(value, str) else ""
 
 
 def fingerprint(folder: Path) -> str:

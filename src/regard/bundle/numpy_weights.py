@@ -30,11 +30,11 @@ from regard.errors import BundleError
 
 Floats = NDArray[np.float32]
 KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "i1"}
-LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself allows
+MAX_HEADER_BYTES = 100_000_000  # bytes, as safetensors itself allows
 SCALE, UP, DOWN = ".scale", ".up", ".down"  # as in weights.py and layers/lora.py, which need torch
 
 
-class Stored(NamedTuple):
+class StoredTensor(NamedTuple):
     """One tensor."""
 
     numbers: NDArray[Any]  # float32, or int8 with a scale
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
         return whole
 
 
-def read_stored(folder: Path) -> dict[str, Stored]:
+def read_tensors(folder: Path) -> dict[str, StoredTensor]:
     """The tensors of a bundle by name, updates added. Whatever is wrong with the files is a `BundleError`."""
     tensors = _read(places.part(folder, places.WEIGHTS))
     own = places.updates(folder)
@@ -57,13 +57,13 @@ def read_stored(folder: Path) -> dict[str, Stored]:
     for name in {name.removesuffix(UP) for name in updates if name.endswith(UP)}:
         try:
             change = updates[name + UP] @ updates[name + DOWN]
-            tensors[name] = Stored(tensors[name].in_float32() + change)
+            tensors[name] = StoredTensor(tensors[name].in_float32() + change)
         except (KeyError, ValueError) as problem:
             raise BundleError(f"{own} does not fit the weights beside it: {one_line(problem)}") from None
     return tensors
 
 
-def _read(path: Path) -> dict[str, Stored]:
+def _read(path: Path) -> dict[str, StoredTensor]:
     verify(path)
     try:
         arrays = _arrays(path)
@@ -78,9 +78,9 @@ def _read(path: Path) -> dict[str, Stored]:
             scale = arrays.get(name + SCALE)
             if scale is None or scale.shape != numbers.shape[:1]:
                 raise BundleError(f"{path} is damaged: {name}{SCALE} must hold one scale for each row of {name}")
-            tensors[name] = Stored(numbers, scale)
+            tensors[name] = StoredTensor(numbers, scale)
         elif not (name.endswith(SCALE) and name.removesuffix(SCALE) in whole):
-            tensors[name] = Stored(numbers)
+            tensors[name] = StoredTensor(numbers)
     for name, stored in tensors.items():
         if not np.isfinite(stored.numbers if stored.scale is None else stored.scale).all():
             raise BundleError(f"{path} is damaged: {name} holds NaN or infinity")
@@ -91,7 +91,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     """int8 as it is, everything else in float32."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
-        if size > LONGEST_HEADER:
+        if size > MAX_HEADER_BYTES:
             raise ValueError(f"its header would have {size:,} bytes")
         header: Mapping[str, Any] = json.loads(file.read(size))
         data = file.read()
@@ -114,41 +114,45 @@ def _in_float32(numbers: NDArray[Any], kind: str) -> NDArray[Any]:
     return numbers.astype(np.float32, copy=False)
 
 
-KEY = "written_pieces"
+WRITTEN_PIECES = "written_pieces"
 RARE = 1e-6  # of the tokens
 
 
-def frequent(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+def frequent_pieces(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which entries occur, and not too rarely.
 
-    >>> frequent(np.array([5_000_000, 0, 3, 6])).tolist()
+    >>> frequent_pieces(np.array([5_000_000, 0, 3, 6])).tolist()
     [True, False, False, True]
     """
     found: NDArray[np.bool_] = counts >= max(1.0, RARE * float(counts.sum()))
     return found
 
 
-def to_card(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
+def pieces_to_card(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
     """By tag, from how often each entry of the vocabulary occurs in the targets after it.
 
-    >>> to_card({"<fr>": np.array([1, 0, 0, 2, 0, 0, 0, 0, 1])})
+    >>> pieces_to_card({"<fr>": np.array([1, 0, 0, 2, 0, 0, 0, 0, 1])})
     {'<fr>': '9080'}
     """
-    return {tag: np.packbits(frequent(found)).tobytes().hex() for tag, found in counts.items()}
+    return {tag: np.packbits(frequent_pieces(found)).tobytes().hex() for tag, found in counts.items()}
 
 
-def from_card(card: Mapping[str, Any], size: int) -> dict[str, list[int]]:
+def pieces_from_card(card: Mapping[str, Any], size: int) -> dict[str, list[int]]:
     """The ids by tag, of a vocabulary of this size; empty where the card says nothing.
 
-    >>> from_card({"written_pieces": {"<fr>": "9080"}}, size=9)
+    >>> pieces_from_card({"written_pieces": {"<fr>": "9080"}}, size=9)
     {'<fr>': [0, 3, 8]}
     """
-    told = card.get(KEY, {})
+    told = card.get(WRITTEN_PIECES, {})
     try:
         bits = {tag: np.unpackbits(np.frombuffer(bytes.fromhex(text), np.uint8)) for tag, text in told.items()}
     except (AttributeError, TypeError, ValueError) as problem:
-        raise BundleError(f"{KEY} of the card must have digits of base 16 for each tag ({one_line(problem)})") from None
+        raise BundleError(
+            f"{WRITTEN_PIECES} of the card must have digits of base 16 for each tag ({one_line(problem)})"
+        ) from None
     for tag, found in bits.items():
         if not size <= len(found) < size + 8:
-            raise BundleError(f"{KEY} of the card has {len(found)} bits for {tag}, but the vocabulary {size} entries")
+            raise BundleError(
+                f"{WRITTEN_PIECES} of the card has {len(found)} bits for {tag}, but the vocabulary {size} entries"
+            )
     return {tag: np.flatnonzero(found[:size]).tolist() for tag, found in bits.items()}

@@ -30,7 +30,7 @@ from regard.models.base import unique_tensors
 from regard.text.known_words import KnownWords
 from regard.text.tokenizer import SAMPLE
 
-LOST = 0.01  # of a matrix's change, at most
+MAX_LOSS = 0.01  # of a matrix's change, at most
 SPECIALS = 3  # ids of PAD, BOS and EOS
 READABLE = 0o644  # what is given away, others must be able to read
 ALONE = "; without it the whole model is written"
@@ -162,9 +162,9 @@ def difference(small: Bundle, other: Bundle, rank: int, beside: Path) -> dict[st
     found = updated(before, updates)
     for name in before:
         change = float((after[name] - before[name]).norm())
-        if float((after[name] - found[name]).norm()) > LOST * change:
+        if float((after[name] - found[name]).norm()) > MAX_LOSS * change:
             raise InputError(
-                f"{why}: over {LOST:.0%} of the change of {name} would be lost; give a higher rank, or store it alone",
+                f"{why}: over {MAX_LOSS:.0%} of the change of {name} would be lost; raise rank, or store it alone",
                 parameter=("rank", "beside"),
             )
     return updates

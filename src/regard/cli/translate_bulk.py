@@ -15,7 +15,7 @@ from regard.cli.progress import FileProgress
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.chunks import Tally
+    from regard.bulk.chunks import TranslationCounts
     from regard.bulk.journal import ProcessShare
     from regard.bulk.translate_file import FileJob, MakeTranslator
     from regard.decode.chain import TextChain
@@ -141,7 +141,7 @@ def _to_standard_output(
         doubts.add_part(result.tally, result.report)
 
 
-def _say(job: FileJob, tally: Tally) -> None:
+def _say(job: FileJob, tally: TranslationCounts) -> None:
     """What stayed as it was, and what is known only at the end."""
     from regard.formats.text import kept_warning
 

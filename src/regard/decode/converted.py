@@ -22,7 +22,7 @@ from typing import Literal, get_args
 from regard.bundle import bundled_models
 from regard.decode.converted_model import ConvertedModel
 from regard.errors import BundleError, InputError, RegardError
-from regard.export.ctranslate2 import EXPORTED, export_ctranslate2, identity, read_made
+from regard.export.ctranslate2 import EXPORTED, export_ctranslate2, read_conversion_info, source_checksum
 from regard.files import user_cache
 
 EngineName = Literal["auto", "native", "ctranslate2"]
@@ -49,10 +49,10 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
     if engine == "native":
         return None
     exported = folder / EXPORTED
-    made = read_made(exported) if exported.exists() else None
+    made = read_conversion_info(exported) if exported.exists() else None
     if made is None and engine == "auto" and not bundled_models.is_bundled(folder):
         return None
-    source = identity(folder)
+    source = source_checksum(folder)
     if made is not None and made.source == source:
         return ConvertedModel(exported, made)
     if made is not None:
@@ -71,7 +71,7 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
 def cached(folder: Path, source: str, say: Say = say_on_stderr) -> ConvertedModel:
     """The conversion in the user's cache, made now if it is not there. Several processes may do this at once."""
     place = user_cache() / "ctranslate2" / f"{source[:32]}-{CACHED_WEIGHTS}"
-    made = read_made(place)
+    made = read_conversion_info(place)
     if made is not None and made.source == source:
         try:
             return ConvertedModel(place, made)

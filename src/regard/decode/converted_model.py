@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from regard.bundle.folder import one_line
 from regard.decode.engine import Ids
 from regard.errors import BundleError
-from regard.export.ctranslate2 import Made, read_vocabularies
+from regard.export.ctranslate2 import ConversionInfo, read_vocabularies
 from regard.text.vocabulary import SPECIALS
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ MOST_WORKERS = 16  # each has a workspace of its own
 class ConvertedModel:
     """Threads may share it."""
 
-    def __init__(self, folder: Path, made: Made) -> None:
+    def __init__(self, folder: Path, made: ConversionInfo) -> None:
         """`made` is what the folder says of itself."""
         self.folder, self.made = folder, made
         self.source, self.target = read_vocabularies(folder)

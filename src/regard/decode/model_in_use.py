@@ -17,7 +17,7 @@ from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import Calibration, DecodeConfig, read_card
 from regard.bundle.find_model import find_model
-from regard.bundle.numpy_weights import read_stored
+from regard.bundle.numpy_weights import read_tensors
 from regard.config import build
 from regard.decode.alignment_heads import (
     AlignmentHeads,
@@ -125,7 +125,7 @@ class ModelInUse:
         if self.bundle.loaded:
             size, device = self.bundle.model.parameter_count(), str(self.bundle.model.device)
         else:  # CTranslate2 runs it, on the CPU
-            size = sum(stored.numbers.size for stored in read_stored(self._folders[0]).values())
+            size = sum(stored.numbers.size for stored in read_tensors(self._folders[0]).values())
             device = "cpu"
         return f"{type(self).__name__}({name}{self.bundle.architecture}, {size:,} parameters, {device})"
 

@@ -23,15 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.bundle.card import StoredView
-from regard.bundle.numpy_weights import Stored
+from regard.bundle.numpy_weights import StoredTensor
 
 Weights = Literal["float32", "int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16"]
 WEIGHTS: tuple[Weights, ...] = get_args(Weights)
-Entry = Stored | NDArray[Any] | np.generic | str  # a matrix, a vector, a single number, or the name of the same tensor
+Entry = (
+    StoredTensor | NDArray[Any] | np.generic | str
+)  # a matrix, a vector, a single number, or the name of the same tensor
 
 BINARY_VERSION, SPECIFICATION, REVISION = 6, "TransformerSpec", 7
 TYPES = {"float32": 0, "int8": 1, "int16": 2, "int32": 3, "float16": 4, "bfloat16": 5}
-MOST = 127
+MAX_INT8 = 127
 INT16_STEPS = 2**10  # products have 20 bits then, and 12 are left to add them up
 
 
@@ -41,7 +43,7 @@ def write_model(path: Path, entries: Mapping[str, Entry], weights: Weights) -> N
     for name, entry in sorted(entries.items()):
         if isinstance(entry, str):
             aliases[name] = entry  # its scale too, when it is read
-        elif isinstance(entry, Stored):
+        elif isinstance(entry, StoredTensor):
             tensors |= _matrix(name, entry, weights)
         else:
             tensors[name] = _vector(entry, weights)
@@ -74,7 +76,7 @@ def _vector(numbers: NDArray[Any] | np.generic, weights: Weights) -> tuple[str, 
     return _as_float(array, kind if kind in ("float16", "bfloat16") else "float32")
 
 
-def _matrix(name: str, matrix: Stored, weights: Weights) -> dict[str, tuple[str, NDArray[Any]]]:
+def _matrix(name: str, matrix: StoredTensor, weights: Weights) -> dict[str, tuple[str, NDArray[Any]]]:
     if not weights.startswith("int"):
         return {name: _as_float(matrix.in_float32(), weights)}
     if weights == "int16":
@@ -88,7 +90,7 @@ def _matrix(name: str, matrix: Stored, weights: Weights) -> dict[str, tuple[str,
         whole, steps = matrix.numbers, 1 / np.where(matrix.scale > 0, matrix.scale, np.float32(1))  # 0: a row of zeros
     else:
         largest = np.abs(matrix.numbers).max(axis=1)
-        steps = (MOST / np.where(largest > 0, largest, np.float32(MOST))).astype(np.float32)
+        steps = (MAX_INT8 / np.where(largest > 0, largest, np.float32(MAX_INT8))).astype(np.float32)
         whole = np.rint(matrix.numbers * steps[:, None]).astype(np.int8)
     return {name: ("int8", whole), f"{name}_scale": ("float32", steps.astype(np.float32))}
 
@@ -104,7 +106,7 @@ ACTIVATIONS = {"relu": 0, "silu": 2, "swiglu": 2, "gelu": 3}  # CTranslate2's nu
 
 
 def model_entries(
-    table: Mapping[str, Any], stored: Mapping[str, Stored], view: StoredView, positions: int
+    table: Mapping[str, Any], stored: Mapping[str, StoredTensor], view: StoredView, positions: int
 ) -> dict[str, Entry]:
     """All tensors under CTranslate2's names."""
     heads, pre = int(table["heads"]), table["norm"] == "pre"
@@ -139,7 +141,7 @@ def model_entries(
     return found
 
 
-def _embeddings(stored: Mapping[str, Stored]) -> dict[str, Entry]:
+def _embeddings(stored: Mapping[str, StoredTensor]) -> dict[str, Entry]:
     """A shared matrix is stored once, under its first name."""
     source = stored["source_embedding.weight"]
     target = stored.get("target_embedding.weight", source)
@@ -151,7 +153,7 @@ def _embeddings(stored: Mapping[str, Stored]) -> dict[str, Entry]:
     return found
 
 
-def _positions(table: Mapping[str, Any], stored: Mapping[str, Stored], count: int) -> dict[str, Entry]:
+def _positions(table: Mapping[str, Any], stored: Mapping[str, StoredTensor], count: int) -> dict[str, Entry]:
     names = {side: f"{side}/position_encodings/encodings" for side in ("encoder", "decoder")}
     if table["positions"] == "learned":
         sides = {"encoder": "source_positions.weight", "decoder": "target_positions.weight"}
@@ -170,26 +172,26 @@ def sinusoids(count: int, width: int) -> NDArray[np.float32]:
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(count, -1)[:, :width]
 
 
-def _norm(theirs: str, stored: Mapping[str, Stored], ours: str) -> dict[str, Entry]:
+def _norm(theirs: str, stored: Mapping[str, StoredTensor], ours: str) -> dict[str, Entry]:
     return {f"{theirs}/gamma": stored[f"{ours}.weight"].numbers, f"{theirs}/beta": stored[f"{ours}.bias"].numbers}
 
 
-def _linear(theirs: str, stored: Mapping[str, Stored], *ours: str) -> dict[str, Entry]:
+def _linear(theirs: str, stored: Mapping[str, StoredTensor], *ours: str) -> dict[str, Entry]:
     """Several matrices of the same input are one, with the rows of the first on top."""
     return {
-        f"{theirs}/weight": _joined([stored[f"{name}.weight"] for name in ours]),
-        f"{theirs}/bias": _joined([stored[f"{name}.bias"] for name in ours]).numbers,
+        f"{theirs}/weight": _concatenated([stored[f"{name}.weight"] for name in ours]),
+        f"{theirs}/bias": _concatenated([stored[f"{name}.bias"] for name in ours]).numbers,
     }
 
 
-def _joined(parts: Sequence[Stored]) -> Stored:
+def _concatenated(parts: Sequence[StoredTensor]) -> StoredTensor:
     scales = [part.scale for part in parts if part.scale is not None]
     if len(scales) == len(parts):
-        return Stored(np.concatenate([part.numbers for part in parts]), np.concatenate(scales))
-    return Stored(np.concatenate([part.in_float32() for part in parts]))
+        return StoredTensor(np.concatenate([part.numbers for part in parts]), np.concatenate(scales))
+    return StoredTensor(np.concatenate([part.in_float32() for part in parts]))
 
 
-def _self_attention(theirs: str, ours: str, stored: Mapping[str, Stored]) -> dict[str, Entry]:
+def _self_attention(theirs: str, ours: str, stored: Mapping[str, StoredTensor]) -> dict[str, Entry]:
     to, of = f"{theirs}/self_attention", f"{ours}.attention"
     return {
         **_linear(f"{to}/linear_0", stored, f"{of}.query", f"{of}.key", f"{of}.value"),
@@ -199,7 +201,7 @@ def _self_attention(theirs: str, ours: str, stored: Mapping[str, Stored]) -> dic
 
 
 def _cross_attention(
-    theirs: str, ours: str, stored: Mapping[str, Stored], order: NDArray[np.intp] | None
+    theirs: str, ours: str, stored: Mapping[str, StoredTensor], order: NDArray[np.intp] | None
 ) -> dict[str, Entry]:
     """`order` (D,): how the numbers of the heads are reordered."""
     if order is not None:
@@ -218,8 +220,8 @@ def _cross_attention(
     }
 
 
-def _take_rows(tensor: Stored, order: NDArray[np.intp]) -> Stored:
-    return Stored(tensor.numbers[order], None if tensor.scale is None else tensor.scale[order])
+def _take_rows(tensor: StoredTensor, order: NDArray[np.intp]) -> StoredTensor:
+    return StoredTensor(tensor.numbers[order], None if tensor.scale is None else tensor.scale[order])
 
 
 def _head_first(width: int, heads: int, head: int) -> NDArray[np.intp]:
@@ -232,7 +234,7 @@ def _head_first(width: int, heads: int, head: int) -> NDArray[np.intp]:
     return np.concatenate([blocks[head], *(block for i, block in enumerate(blocks) if i != head)])
 
 
-def _feed_forward(theirs: str, ours: str, stored: Mapping[str, Stored]) -> dict[str, Entry]:
+def _feed_forward(theirs: str, ours: str, stored: Mapping[str, StoredTensor]) -> dict[str, Entry]:
     to, of = f"{theirs}/ffn", f"{ours}.feed_forward"
     gated = f"{of}.gate.weight" in stored
     found = {

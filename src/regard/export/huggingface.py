@@ -81,7 +81,7 @@ def fast_tokenizer(vocabulary: LearntVocabulary, tags: Sequence[str], mark: str 
 
 CLASSES = {"post": ("MarianMTModel", "marian"), "pre": ("PegasusForConditionalGeneration", "pegasus")}
 POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentence there
-LONGEST = 512  # tokens that are generated at most
+MAX_GENERATED_TOKENS = 512  # tokens that are generated at most
 
 
 def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[str]:
@@ -214,7 +214,7 @@ def generation_of(bundle: Bundle) -> dict[str, Any]:
         **ids,
         "num_beams": bundle.decode.beam,
         "length_penalty": bundle.decode.length_penalty,
-        "max_length": LONGEST,
+        "max_length": MAX_GENERATED_TOKENS,
         "suppress_tokens": sorted({ids["pad_token_id"], ids["decoder_start_token_id"]}),
     }
 
@@ -234,7 +234,7 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
             "eos_token": "</s>",
             "unk_token": "<unk>",
             "pad_token": "<pad>",
-            "model_max_length": LONGEST,
+            "model_max_length": MAX_GENERATED_TOKENS,
         }
         write_json(folder / "tokenizer_config.json", about)
         return

@@ -66,7 +66,7 @@ def is_kept(attributes: Mapping[str, str]) -> bool:
     return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
 
 
-MOST_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
+MAX_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
 # Latin-1 and ASCII mean windows-1252 in HTML (WHATWG Encoding).
 ENCODINGS = dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1"), "windows-1252")
 
@@ -227,7 +227,7 @@ def pieces_of(
             yield HtmlPiece(token, at, at + length, markup=True)
         at += length
         inside = token.tag if token.type == TokenType.START_TAG else None
-        if xml and inside and token.self_closing and inside in RAW and restarts < MOST_RESTARTS:
+        if xml and inside and token.self_closing and inside in RAW and restarts < MAX_RESTARTS:
             inside, restarts, tokens = None, restarts + 1, tokens_of(source[at:end])
 
 

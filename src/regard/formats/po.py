@@ -30,7 +30,7 @@ QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"[ \t\r\f]*+$')
 ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)")
 PLAIN = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", '"': '"', "\\": "\\"}
 ESCAPED = str.maketrans({character: "\\" + letter for letter, character in PLAIN.items()})
-WIDTH = 79
+LINE_WIDTH = 79
 # Where gettext may break a line: after spaces, after - / . inside words, and beside ideographs.
 IDEOGRAPH = r"[\u2E80-\u9FFF\uAC00-\uD7AF]"
 BREAKS = re.compile(rf"(?<=\s)(?=\S)|(?<=[\w/][-/.])(?=[^\W\d_])|(?<={IDEOGRAPH})(?=\w)|(?<=\w)(?={IDEOGRAPH})")
@@ -151,14 +151,14 @@ def quoted_lines(keyword: str, text: str, wrap: bool = True) -> list[str]:
     pieces = text.split("\n")
     parts = [piece + "\n" for piece in pieces[:-1]] + ([pieces[-1]] if pieces[-1] else [])
     made = [line for part in parts for line in (wrapped(part) if wrap else [part.translate(ESCAPED)])]
-    if len(made) <= 1 and (not wrap or width(f'{keyword} ""') + sum(map(width, made)) <= WIDTH):
+    if len(made) <= 1 and (not wrap or width(f'{keyword} ""') + sum(map(width, made)) <= LINE_WIDTH):
         return [f'{keyword} "{made[0] if made else ""}"']
     return [f'{keyword} ""', *(f'"{line}"' for line in made)]
 
 
 def wrapped(part: str) -> list[str]:
     """A line of a string in pieces that fit between quotation marks, spaces at their ends."""
-    made, line, room = list[str](), list[str](), WIDTH - 2
+    made, line, room = list[str](), list[str](), LINE_WIDTH - 2
     used = 0
     for word in BREAKS.split(part):
         written = word.translate(ESCAPED)
@@ -210,7 +210,7 @@ class Catalogue:
 
     def write(self, translated: Sequence[PlacedSegment]) -> bytes:
         edits = dict(self.header)
-        wrap = all(len(line) <= WIDTH + 2 for line in self.lines if line.startswith('"') and " " in line)
+        wrap = all(len(line) <= LINE_WIDTH + 2 for line in self.lines if line.startswith('"') and " " in line)
         for filling in self.fillings:
             forms = filling.entry.forms
             texts = {

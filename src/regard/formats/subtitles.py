@@ -20,11 +20,11 @@ from regard.formats.document import ATOM, Atom, CloseMark, FormatOptions, Mark, 
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 
-LONGEST = 8  # lines of one sentence
-PAUSE = 3.0  # seconds between two cues that end a sentence
-BEGINS = re.compile(r"[-–—♪♫\[(]|<v\b")  # a speaker, music, a sound
-AFTER = re.compile(r"[♪♫\])]")
-ENDS = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
+MAX_SENTENCE_LINES = 8  # lines of one sentence
+MAX_PAUSE_SECONDS = 3.0  # seconds between two cues that end a sentence
+SENTENCE_START = re.compile(r"[-–—♪♫\[(]|<v\b")  # a speaker, music, a sound
+CUE_END_SIGN = re.compile(r"[♪♫\])]")
+SENTENCE_END = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
 
 
 class Cue(NamedTuple):
@@ -71,7 +71,7 @@ class Subtitles:
         groups: list[list[CueLine]] = []
         ended, last_end = True, 0.0
         for cue in self.cues:
-            ended = ended or cue.start - last_end > PAUSE
+            ended = ended or cue.start - last_end > MAX_PAUSE_SECONDS
             last_end = cue.end
             for line in cue.text.lines:
                 if line.first == line.last:
@@ -79,10 +79,17 @@ class Subtitles:
                 first, last = line.words
                 before = self.source.text[line.start : first]
                 after = self.source.text[last : line.end]
-                if ended or BEGINS.search(before + self.source.text[first : first + 1]) or len(groups[-1]) >= LONGEST:
+                if (
+                    ended
+                    or SENTENCE_START.search(before + self.source.text[first : first + 1])
+                    or len(groups[-1]) >= MAX_SENTENCE_LINES
+                ):
                     groups.append([])
                 groups[-1].append(line)
-                ended = ENDS.search(self.source.text[first:last]) is not None or AFTER.search(after) is not None
+                ended = (
+                    SENTENCE_END.search(self.source.text[first:last]) is not None
+                    or CUE_END_SIGN.search(after) is not None
+                )
         return groups
 
     def passage(self, lines: list[CueLine], partners: dict[int, int]) -> Passage:

@@ -158,7 +158,7 @@ def _number(value: float) -> str:
 
 
 ZOOM = 2  # pixels of the picture for each of the drawing
-MOST = 16_000  # pixels of a side
+MAX_PIXELS = 16_000  # pixels of a side
 USUAL = ("DejaVu Sans", "Noto Sans", "Liberation Sans", "Arial", "Helvetica", "Segoe UI", "Roboto", "FreeSans")
 PLAIN = {"←": "<-", "→": "->", "“": '"', "”": '"', "▁": "_", "−": "-"}  # our own signs, where no font has them
 IN_NO_FONT = "\U0010ffff"
@@ -166,9 +166,9 @@ IN_NO_FONT = "\U0010ffff"
 
 def png(drawing: Drawing, font: Path | None = None) -> bytes:
     wide, high = (math.ceil(side * ZOOM) for side in (drawing.width, drawing.height))
-    if max(wide, high) > MOST:
+    if max(wide, high) > MAX_PIXELS:
         raise InputError(
-            f"the picture would be {wide} × {high} pixels, more than {MOST}; write an .svg or .html instead"
+            f"the picture would be {wide} × {high} pixels, more than {MAX_PIXELS}; write an .svg or .html instead"
         )
     family = _family(font)
     items = (

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from regard.bundle.bundle import Bundle, read_words
 from regard.bundle.card import DecodeConfig
-from regard.bundle.numpy_weights import KEY as WRITTEN_PIECES
+from regard.bundle.numpy_weights import WRITTEN_PIECES as WRITTEN_PIECES
 from regard.bundle.tensors import load_weights
 from regard.data.splits import Splits, find_splits
 from regard.device import is_out_of_memory
