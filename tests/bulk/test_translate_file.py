@@ -30,7 +30,7 @@ TEXT = "".join(f"line {i}{' odd' * (i % 7 == 0)}\n" for i in range(20))
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 3)
-    monkeypatch.setattr("regard.bulk.translate_file.LINES", 3)
+    monkeypatch.setattr("regard.bulk.translate_file.MAX_CHUNK_LINES", 3)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ TABLE = pa.table(
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("regard.bulk.translate_file.LINES", 4)
+    monkeypatch.setattr("regard.bulk.translate_file.MAX_CHUNK_LINES", 4)
     pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=7, compression="zstd")
     return tmp_path / "a.parquet"
 
