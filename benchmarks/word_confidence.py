@@ -24,7 +24,7 @@ import numpy as np
 from guard import Watched, sample, translated
 
 from regard.bundle import bundled_models
-from regard.bundle.card import WordCalibration, read_card
+from regard.bundle.card import WordCalibration
 from regard.bundle.folder import find_bundle
 from regard.decode.confidence import bins, calibration_error
 from regard.decode.likelihood import forced_log_probs
@@ -114,7 +114,7 @@ def main() -> None:
         [measured(translator, name, [Path(s), Path(r)], given.most) for name, s, r in sets]
         for sets in (given.fit, given.test)
     )
-    calibration = read_card(translator.bundle.card).word_calibration
+    calibration = translator.bundle.known_card.word_calibration
     if fitted_on:
         names = ", ".join(some.name for some in fitted_on)
         calibration = fit_word_calibration([(some.features, some.all_right) for some in fitted_on], names)

@@ -32,12 +32,15 @@ import math
 import tomllib
 import types
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import MISSING, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from regard.bundle.folder import CARD, one_line, read_json
 from regard.config import accept, build, describe, key, keys_of, require
-from regard.errors import InputError, RecipeError
+from regard.errors import BundleError, InputError, RecipeError, RegardError
 
 
 @dataclass(frozen=True)
@@ -249,6 +252,26 @@ def read_card(card: Mapping[str, Any]) -> Card:
     own = {"decode": build(DecodeConfig, recipe.get("decode", {}), "decode"), "max_length": longest}
     found: Card = _typed({**card, **own}, Card, "card")
     return found
+
+
+def load_card(folder: Path) -> tuple[dict[str, Any], Card]:
+    """The card in a folder, as it is stored and in its types. A file is read again only after it has changed."""
+    path = folder / CARD
+    try:
+        about = path.stat()
+    except OSError as problem:
+        raise BundleError(f"{path} cannot be read: {one_line(problem)}") from None
+    stored, known = _load_card(path, about.st_size, about.st_mtime_ns)
+    return deepcopy(stored), known
+
+
+@lru_cache(maxsize=64)
+def _load_card(path: Path, size: int, changed: int) -> tuple[dict[str, Any], Card]:
+    stored = read_json(path)
+    try:
+        return stored, read_card(stored)
+    except RegardError as problem:
+        raise BundleError(f"{path} cannot be used: {one_line(problem)}") from None
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import About, card_rows, read_card
+from regard.bundle.card import About, card_rows
 from regard.bundle.find_model import find_model
 from regard.bundle.folder import PARTS, beside, part, updates
 
@@ -26,7 +26,7 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
     """Lines under headings."""
     folder = find_model(model)
     bundle, other = Bundle.load(folder), beside(folder)
-    sizes = read_card(bundle.card).recipe.get("model", {})
+    sizes = bundle.known_card.recipe.get("model", {})
     files = {path for path in folder.iterdir() if path.is_file()} | {part(folder, name) for name in PARTS}
     total = sum(path.stat().st_size for path in files)
     how = [f"as {other.name}"] if other else []
@@ -55,7 +55,7 @@ def describe_box() -> list[dict[str, Any]]:
 
 def _in_short(name: str, folder: Path) -> dict[str, Any]:
     bundle, other = Bundle.read(folder), beside(folder)
-    card = read_card(bundle.card)
+    card = bundle.known_card
     about = card.about or About()
     return {
         "name": name,

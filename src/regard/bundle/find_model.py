@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from regard.bundle.folder import find_bundle
+from regard.bundle.folder import check_new, find_bundle
 from regard.errors import InputError
 from regard.files import user_cache
 
@@ -72,8 +72,8 @@ def fetch_model(
     if not NAME.fullmatch(name):
         raise InputError(f'"{name}" is no name on the hub; it must be OWNER/NAME, such as {OWNER}/opus-mt-en-fr')
     tell, home = tell or _to_stderr, out or _home(name)
-    if out is not None and out.exists():
-        raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
+    if out is not None:
+        check_new(out)
     if home.is_dir():
         return find_bundle(home)
     from regard.bundle.hub import check_room, fetch_files, look_up

@@ -15,14 +15,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import re
-from collections.abc import Iterable
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 from regard.bundle import bundled_models
 from regard.bundle.bundled_models import check_pair
-from regard.errors import BundleError
+from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 
 MAX_DEPTH = 50  # levels of nesting
@@ -170,6 +173,25 @@ def find_bundle(folder: Path) -> Path:
         parts_missing = ", ".join(missing[folder])
         raise BundleError(f"{folder} is missing {parts_missing}; a bundle holds {', '.join(PARTS)}")
     raise BundleError(f"no model in {folder}; a bundle holds {', '.join(PARTS)}, and a run holds best/ or last/")
+
+
+def check_new(out: Path) -> None:
+    """Raise where a folder that is to be written exists already."""
+    if out.exists():
+        raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
+
+
+@contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """A temporary folder, which becomes `out` at the end of the block, or is removed where the block raises."""
+    check_new(out)
+    work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    work.mkdir(parents=True)
+    try:
+        yield work
+        work.rename(out)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def part(folder: Path, name: str) -> Path:

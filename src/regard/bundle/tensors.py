@@ -22,7 +22,7 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from regard.bundle import folder as places
-from regard.bundle.card import read_card
+from regard.bundle.card import Card
 from regard.bundle.folder import CARD, CONFIG, Storage, one_line, verify
 from regard.bundle.weights import SCALE, from_storage, is_scale, to_storage
 from regard.config import build
@@ -160,7 +160,7 @@ def read_model(
     architecture: str,
     table: Mapping[str, Any],
     tokenizer: Tokenizer,
-    card: Mapping[str, Any],
+    card: Card,
     device: torch.device | str,
 ) -> LoadedModel:
     """The model in a folder whose config.json names this architecture, with this table as its configuration. Whatever
@@ -186,9 +186,9 @@ def read_config(folder: Path, architecture: str, table: Mapping[str, Any]) -> Mo
         raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
 
 
-def check_view(model: Model, card: Mapping[str, Any], folder: Path) -> None:
+def check_view(model: Model, card: Card, folder: Path) -> None:
     """Raise where a card names an attention map that the model does not have."""
-    view, parts = read_card(card).attention_view, model.attention_parts()
+    view, parts = card.attention_view, model.attention_parts()
     if view is not None and parts:
         part_of_view = parts.get(("cross", view.layer))
         if part_of_view is None or (view.head or 0) >= part_of_view.heads:

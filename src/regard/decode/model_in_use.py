@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import Calibration, DecodeConfig, read_card
+from regard.bundle.card import Calibration, DecodeConfig
 from regard.bundle.find_model import find_model
 from regard.bundle.numpy_weights import read_tensors
 from regard.config import build
@@ -172,7 +172,7 @@ class ModelInUse:
 
     @cached_property
     def _calibration(self) -> Calibration:
-        return read_card(self.bundle.card).calibration
+        return self.bundle.known_card.calibration
 
     @cached_property
     def required_terms(self) -> RequiredTerms:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from regard.align.attention import RowMeaning, WordAttention, hard_links, word_attention
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
 from regard.decode.alignment_heads import AlignmentHeads
 from regard.decode.engine import Weights
 from regard.decode.translation import Span, WordLink
@@ -33,7 +32,7 @@ class AlignmentView:
 
 def alignment_view(bundle: Bundle, default: AlignmentHeads) -> AlignmentView:
     """The view that the bundle's card names, else the default heads."""
-    stored = read_card(bundle.card).attention_view
+    stored = bundle.known_card.attention_view
     if stored is None or not default:
         return AlignmentView(default)
     return AlignmentView(AlignmentHeads(((stored.layer, stored.head),)), stored.row)

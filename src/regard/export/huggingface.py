@@ -19,7 +19,6 @@ penalty of 0 both are the same.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -32,8 +31,7 @@ from torch import Tensor
 
 from regard.batch import BOS, EOS, PAD
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
-from regard.bundle.folder import write_json
+from regard.bundle.folder import new_folder, write_json
 from regard.bundle.marian_tensors import layers_to_marian, rows_to_marian, width_order
 from regard.errors import InputError
 from regard.export.table import ExportOptions
@@ -88,9 +86,7 @@ def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[
     """Write the model in a folder as a new folder. The lines say what was written."""
     bundle = Bundle.load(folder)
     check_exportable(bundle)
-    work = out.with_name(f".{out.name}.tmp")
-    work.mkdir(parents=True)
-    try:
+    with new_folder(out) as work:
         kind = getattr(torch, options.weights)
         tensors = {name: tensor.to(kind).contiguous() for name, tensor in to_huggingface(bundle).items()}
         save_file(tensors, work / "model.safetensors", {"format": "pt"})
@@ -98,9 +94,6 @@ def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[
         write_json(work / "generation_config.json", generation_of(bundle))
         write_tokenizer(bundle, work)
         (work / "README.md").write_text(readme_of(bundle), encoding="utf-8")
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     name = CLASSES[bundle.config.norm][0]
     lines = [f"{name}: {sum(t.numel() for t in tensors.values()):,} numbers in {options.weights}, written to {out}"]
     if bundle.decode.length_penalty:
@@ -266,7 +259,7 @@ def licence_of(card: Mapping[str, Any]) -> str | None:
 
 def readme_of(bundle: Bundle) -> str:
     """A model card: what ours says of the model, and how it is used."""
-    about, licence = read_card(bundle.card).about, licence_of(bundle.card)
+    about, licence = bundle.known_card.about, licence_of(bundle.card)
     title = about.title if about and about.title else "A translator"
     data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []
     head = [
