@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from regard.bundle.card import WordCalibration, read_card
-from regard.decode.confidence import bins, calibration_error
 from regard.errors import RecipeError
 from regard.explain.word_confidence import (
     FEATURES,
@@ -15,6 +14,7 @@ from regard.explain.word_confidence import (
     word_confidences,
     word_features,
 )
+from regard.translation.confidence import bins, calibration_error
 
 CALIBRATION = WordCalibration(dict(zip(FEATURES, (-0.6, -0.1, -0.2, -0.3, 0.1), strict=True)), 0.5, "made up")
 

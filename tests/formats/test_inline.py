@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.fakes import reversed_words
-from regard.decode.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
 from regard.formats.inline import ROOT, place_marks, skeleton_of, source_pieces
 from regard.text.words import word_spans
+from regard.translation.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 
 
 def shown(placed: PlacedSegment) -> str:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.data.compressed import member
 from regard.data.text_files import decode_lines
-from regard.decode.translation import Translation
 from regard.formats.streaming import StretchReader
 from regard.formats.translate_document import translate_read
+from regard.translation.translation import Translation
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
 MAX_CHUNK_LINES = 2000  # lines of a chunk, at most: enough to sort into full batches
 MAX_CHUNK_BYTES = 1 << 20  # from this size on a chunk takes no further line

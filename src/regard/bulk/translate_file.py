@@ -48,8 +48,8 @@ from regard.formats.streaming import STREAMED, stretch_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
 POLL_SECONDS = 0.2  # seconds between two looks at the other processes
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from regard.bundle.tensors import LoadedModel
+    from regard.bundle.tensors import ConfiguredModel
     from regard.models.base import Model
     from regard.models.table import ModelConfig
 
@@ -193,7 +193,7 @@ class Bundle:
         verify(part(folder, TOKENIZER))
         tokenizer = with_tag(Tokenizer.load(part(folder, TOKENIZER)), about.get("tag"), folder)
 
-        def load_model() -> LoadedModel:
+        def load_model() -> ConfiguredModel:
             from regard.bundle.tensors import read_model
 
             return read_model(folder, architecture, table, tokenizer, known, device)

@@ -15,7 +15,7 @@ that is checked here:
     url = "https://tatoeba.org"
 
 The section `tests` holds scores of exactly these weights, by the name of the test set; `benchmarks/box.py` measures
-them. `calibration` holds the constants by which features of a translation predict its chrF: `decode/confidence.py`
+them. `calibration` holds the constants by which features of a translation predict its chrF: `translation/confidence.py`
 defines the features and fits the constants, `benchmarks/guard.py` measures them and writes them into a card:
 
     "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,

@@ -150,7 +150,7 @@ def _damaged(path: Path, problem: object) -> BundleError:
     return BundleError(f"{path} is damaged or cut short ({one_line(problem)}); copy it again or train anew")
 
 
-class LoadedModel(NamedTuple):
+class ConfiguredModel(NamedTuple):
     config: ModelConfig
     model: Model
 
@@ -162,7 +162,7 @@ def read_model(
     tokenizer: Tokenizer,
     card: Card,
     device: torch.device | str,
-) -> LoadedModel:
+) -> ConfiguredModel:
     """The model in a folder whose config.json names this architecture, with this table as its configuration. Whatever
     is wrong with its files is a `BundleError`."""
     make_forks_safe()
@@ -174,7 +174,7 @@ def read_model(
     except RegardError as problem:  # a configuration that this vocabulary does not allow
         raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
     check_view(model, card, folder)
-    return LoadedModel(config, model.to(device).eval())
+    return ConfiguredModel(config, model.to(device).eval())
 
 
 def read_config(folder: Path, architecture: str, table: Mapping[str, Any]) -> ModelConfig:

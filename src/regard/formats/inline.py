@@ -10,9 +10,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regard.decode.translation import Span, Translation, shortened
 from regard.formats.document import ATOM, Atom, CloseMark, OpenMark, Piece, PlacedSegment, Segment
 from regard.formats.mark_ranges import ROOT, MarkRanges
+from regard.text.words import Span, shortened
+from regard.translation.translation import Translation
 
 Place = tuple[int, int]
 

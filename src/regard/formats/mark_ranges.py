@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from regard.decode.translation import SentenceTranslation, Span, Translation
 from regard.formats.document import Mark
-from regard.text.words import word_spans
+from regard.text.words import Span, word_spans
+from regard.translation.translation import SentenceTranslation, Translation
 
 ROOT = -1  # the number of the parent of a mark or atom that is in no mark
 INSIDE, OUTSIDE = 2, -1

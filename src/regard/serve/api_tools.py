@@ -22,7 +22,7 @@ from regard.text.words import subword_shares, word_spans
 from regard.translator import Translator
 
 if TYPE_CHECKING:  # imports torch
-    from regard.decode.likelihood import Likelihood
+    from regard.search.forced_decoding import Likelihood
 
 MOST_LANGUAGES = 5
 MOST_WIDTH, MOST_LENGTH = 256, 128

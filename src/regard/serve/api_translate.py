@@ -11,8 +11,6 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
-from regard.decode.job import TranslationJob
-from regard.decode.translating import TranslateOptions
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
 from regard.serve.inside import card_view
@@ -22,6 +20,8 @@ from regard.serve.problems import FieldError, ServeError
 from regard.serve.service import ServedTranslation, TranslationRequest
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
+from regard.translation.job import TranslationJob
+from regard.translation.options import TranslateOptions
 from regard.version import __version__
 
 log = logging.getLogger("regard.serve")

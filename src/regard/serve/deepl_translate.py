@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from regard.decode.translating import TranslateOptions
 from regard.errors import InputError
 from regard.formats.html import read_fragment
 from regard.formats.markup import TagRules
@@ -28,6 +27,7 @@ from regard.serve.passages import Passages, TranslatedPassage, translate_passage
 from regard.serve.problems import FieldError, ServeError
 from regard.serve.request_texts import MarkupText, PlainText
 from regard.serve.service import off_the_loop
+from regard.translation.options import TranslateOptions
 
 MOST_TEXTS = 50
 # What is translated at a time, by `split_sentences`.

@@ -16,7 +16,6 @@ from typing import NamedTuple, TypeVar
 import anyio
 import anyio.to_thread
 
-from regard.decode.translating import TranslateOptions
 from regard.formats.document import Document, FormatOptions
 from regard.formats.table import reader_of
 from regard.formats.translate_document import write_translated
@@ -25,6 +24,7 @@ from regard.serve.problems import ServeError
 from regard.serve.service import TranslationService
 from regard.serve.settings import ServeConfig
 from regard.text.glossary import Glossary
+from regard.translation.options import TranslateOptions
 
 AT_ONCE = 2  # documents that are read or written
 

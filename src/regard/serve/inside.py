@@ -16,11 +16,11 @@ import numpy as np
 
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
-from regard.decode.alignment_heads import cross_layers
 from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.request import Request, TooLongError, WhichSentenceError, request
 from regard.explain.sentence_pair import PlacedWord, SentencePair
 from regard.report.json import rounded
+from regard.search.alignment_heads import cross_layers
 from regard.serve.problems import FieldError
 from regard.text.slots import fill
 from regard.translator import Translator

@@ -22,8 +22,8 @@ from starlette.types import Scope
 from regard.serve.notes import RequestNotes, path_template
 
 if TYPE_CHECKING:
-    from regard.decode.translation import Translation
     from regard.serve.batcher import BatchDone
+    from regard.translation.translation import Translation
 
 __all__ = ["CONTENT_TYPE_LATEST", "count_request", "exposition"]
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from regard.bundle.bundled_models import Choice, Direction
-from regard.decode.translating import TranslateOptions
-from regard.decode.translation import Translation
 from regard.formats.document import Segment
 from regard.serve.service import TranslationRequest, TranslationService, off_the_loop
 from regard.serve.together import together
+from regard.translation.options import TranslateOptions
+from regard.translation.translation import Translation
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ import anyio.to_thread
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.bundled_models import Direction
-from regard.decode.converted_model import usable_cores
 from regard.errors import InputError
+from regard.search.ctranslate2_model import usable_cores
 from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.memory import give_back_memory
 from regard.serve.metrics import MODELS

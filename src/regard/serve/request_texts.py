@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from regard.decode.translation import Translation
 from regard.formats.document import ATOM, Document, PlacedSegment, Segment
 from regard.formats.translate_document import write_translated
+from regard.translation.translation import Translation
 
 
 class TextAnswer(NamedTuple):

@@ -11,10 +11,6 @@ from typing import NamedTuple, TypeVar, TypeVarTuple
 import anyio.to_thread
 
 from regard.bundle.bundled_models import Choice, NoDirectionError, choose
-from regard.decode.chain import ChainJob, TextChain
-from regard.decode.job import Steps, TranslationJob
-from regard.decode.translating import TranslateOptions
-from regard.decode.translation import Translation, copied
 from regard.errors import InputError
 from regard.serve import metrics
 from regard.serve.pool import LoadedWithQueue, ModelPool
@@ -22,6 +18,10 @@ from regard.serve.problems import NoPairError, ServeError, too_late
 from regard.serve.settings import ServeConfig
 from regard.serve.together import together
 from regard.text.which_language import language_shares, which_language
+from regard.translation.chain import ChainJob, TextChain
+from regard.translation.job import Steps, TranslationJob
+from regard.translation.options import TranslateOptions
+from regard.translation.translation import Translation, copied
 from regard.translator import Translator
 
 AT_ONCE = 500  # characters whose language is found, and that are made a job of, in about a millisecond

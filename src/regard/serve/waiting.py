@@ -16,10 +16,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from regard.decode.job import TranslationJob
-from regard.decode.pipeline import UnitResult
-from regard.decode.translation import Translation
-from regard.decode.units import Unit
+from regard.translation.job import TranslationJob
+from regard.translation.pipeline import UnitResult
+from regard.translation.translation import Translation
+from regard.translation.units import Unit
 
 
 class Portion(NamedTuple):
