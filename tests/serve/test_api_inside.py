@@ -215,7 +215,7 @@ def test_a_sentence_is_searched_for_once(model: Translator) -> None:
 
 
 def test_the_document_names_every_endpoint() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text(encoding="utf-8")
     for endpoint in (*explain_api.ENDPOINTS, *tools.ENDPOINTS):
         assert endpoint.path in page
         assert all(f"`{field.name}`" in page or field.default is not REQUIRED for field in endpoint.fields)

@@ -3,8 +3,8 @@
 Our own endpoints that look into a model: words, alternatives, attention, cut and edited heads, the lattice and more.
 
 Each is a few fields and a function of `inside_*.py`, which runs in the thread of explanations. These modules import
-torch, so they are imported when they are first asked for: a server that only translates does without it. docs/api.md
-describes what they answer.
+torch, so they are imported when they are first asked for: a server that only translates does without it.
+docs/http-api.md describes what they answer.
 """
 
 from __future__ import annotations
