@@ -34,7 +34,7 @@ import torch
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import find_bundle
-from regard.decode.converted_model import ConvertedModel, usable_cores
+from regard.decode.converted_model import ConvertedModel
 from regard.decode.engine import SearchRequest
 from regard.decode.options import SearchOptions
 from regard.decode.translator import AS_LINES
@@ -43,6 +43,7 @@ from regard.export.ctranslate2_file import Weights
 from regard.export.table import export_model
 from regard.metrics.bleu import bleu
 from regard.translator import Translator
+from regard.workers import thread_count
 
 TITLE = "## Engines"
 BATCH = 64
@@ -128,7 +129,7 @@ def directly(folder: Path, native: Translator, beam: int) -> Work:
     """As a program without regard's engine would do it."""
     tokenizer, model = (
         native.tokenizer,
-        ctranslate2.Translator(str(folder), inter_threads=usable_cores(), intra_threads=1),
+        ctranslate2.Translator(str(folder), inter_threads=thread_count(), intra_threads=1),
     )
     pieces, ids, alpha = tokenizer.source.pieces, tokenizer.target.ids, native.config.length_penalty
 
@@ -236,7 +237,7 @@ class Given:
 
 
 def measure(given: Given, say: Say) -> None:
-    threads = usable_cores()
+    threads = thread_count()
     torch.set_num_threads(threads)
     say(
         f"{find_bundle(given.model).name}; {platform.machine()}, {threads} threads; "

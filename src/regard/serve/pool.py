@@ -21,7 +21,6 @@ import anyio.to_thread
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.directions import Direction
-from regard.decode.converted_model import usable_cores
 from regard.errors import InputError
 from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.memory import give_back_memory
@@ -30,6 +29,7 @@ from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
 from regard.translator import Translator
+from regard.workers import thread_count
 
 log = logging.getLogger("regard.serve")
 
@@ -149,7 +149,7 @@ class ModelPool:
 
     def _load(self, model: ServedModel) -> LoadedWithQueue:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
-        threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
+        threads = min(thread_count(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
         give_back_memory()  # what converting the weights has taken
         batcher = Batcher(model.name, threads, self._config.waiting, observe)

@@ -18,8 +18,8 @@ from types import FrameType
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from regard.decode.converted_model import usable_cores
 from regard.errors import RegardError
+from regard.workers import usable_cores
 
 MOST_FILES = 65_536  # open connections and files of a process, where the system allows so many
 AT_ONCE = 2.0  # seconds from the second signal to the end, whatever still runs

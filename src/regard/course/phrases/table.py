@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from regard.align.ibm import Floats
 from regard.align.numbered import Link, NumberedPairs, Numbers
+from regard.course.phrases.extract import LONGEST, CorpusLinks, occurrences
+from regard.course.phrases.trie import ABSENT, Int32, NgramTrie, build_trie
 from regard.errors import InputError
-from regard.phrases.extract import LONGEST, CorpusLinks, occurrences
-from regard.phrases.trie import ABSENT, Int32, NgramTrie, build_trie
 
 SCORES = ("p(t|s)", "p(s|t)", "lex(t|s)", "lex(s|t)")
 KEPT = 30  # translations of a phrase

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import count, islice
 from typing import NamedTuple
 
-from regard.phrases.search import Arc, PartialTranslation
+from regard.course.phrases.search import Arc, PartialTranslation
 
 TRIES = 5  # paths that are read for each translation that is wanted: several paths give the same words
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from regard.compare.run import EntrantResult
+from regard.course.compare.run import EntrantResult
 from regard.metrics.base import Stats
 from regard.metrics.bleu import Bleu
 from regard.metrics.buckets import by_length

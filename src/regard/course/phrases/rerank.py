@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regard.phrases.tune import pro, scored_candidates
+from regard.course.phrases.tune import pro, scored_candidates
 
 
 class Proposals(NamedTuple):

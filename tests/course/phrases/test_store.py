@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from regard.align.ibm import Floats
+from regard.course.phrases.store import load, save
 from regard.errors import InputError
-from regard.phrases.store import load, save
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from html.parser import HTMLParser
 import pytest
 import sacrebleu
 
-from regard.compare.entrants import read_name
-from regard.compare.learn import LearningCost
-from regard.compare.published import PUBLISHED
-from regard.compare.report import LONG, make_report
-from regard.compare.run import EntrantResult
-from regard.compare.show import published_table, render_html, render_markdown, render_text
+from regard.course.compare.entrants import read_name
+from regard.course.compare.learn import LearningCost
+from regard.course.compare.published import PUBLISHED
+from regard.course.compare.report import LONG, make_report
+from regard.course.compare.run import EntrantResult
+from regard.course.compare.show import published_table, render_html, render_markdown, render_text
 from regard.report.chart import Spot, line_chart, log_scatter
 from regard.report.svg import svg
 from regard.training.evaluate import HeldOut

@@ -7,9 +7,17 @@ from typing import Any
 import pytest
 import torch
 
-from regard.compare.entrants import Entrant, NeuralSystem, PhraseBasedSystem, RuleBasedSystem, WordBasedSystem
-from regard.compare.plan import REWARD_RATE, REWARD_SHARE, Budget, SharedSettings, parse_budget, plan, spent
-from regard.course.comparison import embedded_recipe
+from regard.course.compare.entrants import Entrant, NeuralSystem, PhraseBasedSystem, RuleBasedSystem, WordBasedSystem
+from regard.course.compare.plan import (
+    REWARD_RATE,
+    REWARD_SHARE,
+    Budget,
+    SharedSettings,
+    embedded_recipe,
+    parse_budget,
+    plan,
+    spent,
+)
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES
 

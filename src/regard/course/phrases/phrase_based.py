@@ -6,7 +6,7 @@
     a file                                                           `store.py`
 
 Words are compared without case; unknown ones are copied. Capitals and spaces come back as in the word-based translator
-(`align/wordbased.py`). What it does not do: agree over a distance longer than a phrase or five words, inflect a word
+(`word_based.py`). What it does not do: agree over a distance longer than a phrase or five words, inflect a word
 that it has not seen, or learn where phrases move (a jump costs by its length alone).
 """
 
@@ -19,16 +19,16 @@ from pathlib import Path
 
 from regard.align import hmm
 from regard.align.numbered import Link, NumberedPairs
-from regard.align.wordbased import Writing
 from regard.config import key, require
+from regard.course.phrases.kneser_ney import KneserNey, learn_language
+from regard.course.phrases.nbest import Derivation, n_best
+from regard.course.phrases.search import FEATURES, Option, Options, PartialTranslation, SearchConfig, Weights, search
+from regard.course.phrases.store import load, save
+from regard.course.phrases.table import KEPT, SCORES, PhraseTable, build_table
+from regard.course.phrases.tune import RankedCandidates, mixed, pro, scored_candidates
+from regard.course.word_based import Writing
 from regard.errors import InputError
 from regard.metrics.bleu import bleu
-from regard.phrases.kneser_ney import KneserNey, learn_language
-from regard.phrases.nbest import Derivation, n_best
-from regard.phrases.search import FEATURES, Option, Options, PartialTranslation, SearchConfig, Weights, search
-from regard.phrases.store import load, save
-from regard.phrases.table import KEPT, SCORES, PhraseTable, build_table
-from regard.phrases.tune import RankedCandidates, mixed, pro, scored_candidates
 from regard.text.words import word_spans
 
 BEGINNING: Weights = (0.1, 0.1, 0.05, 0.05, 0.0, 0.2, 0.35, 0.15)  # weights before they are tuned

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from regard.align.numbered import NumberedPairs
+from regard.course.phrases.table import SCORES, PhraseTable, build_table
 from regard.errors import InputError
-from regard.phrases.table import SCORES, PhraseTable, build_table
 
 PAIRS = NumberedPairs.of([("the house", "la maison"), ("the house", "maison"), ("house", "maison")])
 LINKS = [[(0, 0), (1, 1)], [(1, 0)], [(0, 0)]]

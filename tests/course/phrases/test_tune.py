@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis.strategies import floats, lists
 
-from regard.phrases.tune import RankedCandidates, logistic_regression, mixed, pro, scored_candidates
+from regard.course.phrases.tune import RankedCandidates, logistic_regression, mixed, pro, scored_candidates
 
 
 def constructed(rng: np.random.Generator, sentences: int = 20) -> list[RankedCandidates]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regard.phrases.rerank import Proposals, learn_reranking
+from regard.course.phrases.rerank import Proposals, learn_reranking
 
 
 def test_the_feature_that_knows_better_decides() -> None:

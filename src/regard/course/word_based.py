@@ -5,7 +5,7 @@ was translated in the training text against a bigram language model of the targe
 
     score(f | e) = Σ_i ln p(f_i | e_i) + λ · Σ_j ln p(f_j | f_{j−1})        f_j: the f_i that are not nothing
 
-p(f | e) is counted over the links on which two HMM aligners agree (`hmm.py`); a word without a link was translated by
+p(f | e) is counted over the links on which two HMM aligners agree; a word without a link was translated by
 nothing. The language model is Kneser and Ney's (1995) of order two, interpolated, with one discount D:
 
     p(w | v) = max(c(vw) − D, 0) / c(v) + D · |{w': c(vw') > 0}| / c(v) · q(w)
@@ -30,14 +30,14 @@ from functools import cached_property
 from pathlib import Path
 
 from regard.align import hmm
-from regard.align.numbered import Link, NumberedPairs, Text, words_of
+from regard.align.lexicon import NOTHING, Lexicon, count_translations
+from regard.align.numbered import NumberedPairs, words_of
 from regard.config import build, key, require
 from regard.errors import InputError, RecipeError
 from regard.files import write_atomically
 from regard.text.capitals import with_capital
 from regard.text.words import word_spans
 
-NOTHING = ""  # what some words translate to; also the border of a sentence to the language model
 DISCOUNT = 0.75
 _FORMAT = "regard word-based translator, 1"
 
@@ -145,8 +145,6 @@ class Writing:
 
 # ------------------------------------------------------------------------------------------------ translator
 
-Lexicon = dict[str, list[tuple[str, float]]]  # word → its translations, best first, with their probabilities
-
 
 @dataclass(frozen=True)
 class WordBased:
@@ -169,7 +167,7 @@ class WordBased:
         numbered = NumberedPairs.of(pairs)
         links = hmm.train_both_on(numbered, aligner).align_each(numbered, "intersection")
         return cls(
-            learn_lexicon(numbered, links, config),
+            count_translations(numbered, links, config.options, config.drop),
             Bigrams.count(words for _, target in pairs if (words := words_of(target))),
             Writing.learn(target for _, target in pairs),
             config,
@@ -222,26 +220,6 @@ class WordBased:
             )
         except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, gzip.BadGzipFile, RecipeError):
             raise InputError(f"{path} is not a word-based translator; write one with WordBased.save") from None
-
-
-def learn_lexicon(
-    pairs: Iterable[tuple[Text, Text]], links: Iterable[Sequence[Link]], config: WordBasedConfig
-) -> Lexicon:
-    """How often each word was linked with which, or with nothing. A word never linked always vanishes."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for (source, target), found in zip(pairs, links, strict=True):
-        source_words, target_words = words_of(source), words_of(target)
-        partner = dict(found)  # one to one: it is an intersection
-        for i, word in enumerate(source_words if target_words else []):
-            counts[word][target_words[partner[i]] if i in partner else NOTHING] += 1
-    lexicon: Lexicon = {}
-    for word, seen in counts.items():
-        total = seen.total()
-        droppable = seen[NOTHING] >= config.drop * total
-        options = [(f, n / total) for f, n in sorted(seen.items(), key=lambda item: (-item[1], item[0]))]
-        kept = [(f, p) for f, p in options if f != NOTHING][: config.options]
-        lexicon[word] = [(f, p) for f, p in options if (f, p) in kept or (f == NOTHING and droppable)]
-    return lexicon
 
 
 def search(options: Sequence[Sequence[tuple[str, float]]], language: Bigrams, weight: float, beam: int) -> list[str]:

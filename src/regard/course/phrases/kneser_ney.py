@@ -24,7 +24,7 @@ import numpy as np
 
 from regard.align.ibm import Floats
 from regard.align.numbered import Numbers, Sentences
-from regard.phrases.trie import ABSENT, Int32, NgramTrie, build_trie
+from regard.course.phrases.trie import ABSENT, Int32, NgramTrie, build_trie
 
 ORDER = 5
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.hmm import HmmConfig
-from regard.align.wordbased import NOTHING, Bigrams, WordBased, WordBasedConfig, Writing, learn_lexicon, search
+from regard.align.lexicon import NOTHING, count_translations
+from regard.course.word_based import Bigrams, WordBased, WordBasedConfig, Writing, search
 from regard.errors import InputError, RecipeError
 from regard.metrics.bleu import bleu
 from support import grammar
@@ -92,8 +93,8 @@ def test_unknown_words_are_copied_and_empty_lines_stay_empty(toy):
 
 def test_a_word_is_dropped_only_where_it_often_had_no_translation():
     pairs, links = [("a b", "x y"), ("a b", "x")], [[(0, 0), (1, 1)], [(0, 0)]]
-    assert learn_lexicon(pairs, links, WordBasedConfig(drop=0.5))["b"] == [(NOTHING, 0.5), ("y", 0.5)]
-    assert learn_lexicon(pairs, links, WordBasedConfig(drop=0.6))["b"] == [("y", 0.5)]
+    assert count_translations(pairs, links, 8, drop=0.5)["b"] == [(NOTHING, 0.5), ("y", 0.5)]
+    assert count_translations(pairs, links, 8, drop=0.6)["b"] == [("y", 0.5)]
 
 
 def test_writing_learns_which_marks_lean():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.numbered import Link, Sentences
-from regard.phrases.extract import CorpusLinks, Span, extract_phrases, occurrences
+from regard.course.phrases.extract import CorpusLinks, Span, extract_phrases, occurrences
 
 GERMAN = ["michael", "geht", "davon", "aus", ",", "dass", "er", "im", "haus", "bleibt"]
 ENGLISH = ["michael", "assumes", "that", "he", "will", "stay", "in", "the", "house"]

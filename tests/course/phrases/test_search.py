@@ -9,9 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.numbered import Sentences
-from regard.phrases.kneser_ney import learn_language
-from regard.phrases.nbest import candidate, n_best, paths
-from regard.phrases.search import FEATURES, Futures, Option, Options, SearchConfig, Weights, future_scores, search
+from regard.course.phrases.kneser_ney import learn_language
+from regard.course.phrases.nbest import candidate, n_best, paths
+from regard.course.phrases.search import (
+    FEATURES,
+    Futures,
+    Option,
+    Options,
+    SearchConfig,
+    Weights,
+    future_scores,
+    search,
+)
 
 LANGUAGE = learn_language(Sentences.of([[0, 1, 2], [2, 1], [0, 0, 1, 2], [1, 2, 2]]), 3, 3)
 WEIGHTS: Weights = (1.0, 0.5, 0.0, 0.0, -0.2, 0.3, 1.0, 0.4)

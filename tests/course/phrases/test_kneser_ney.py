@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.numbered import Sentences
-from regard.phrases.kneser_ney import KneserNey, learn_language
+from regard.course.phrases.kneser_ney import KneserNey, learn_language
 
 SIZE = 4
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from regard.align.wordbased import WordBased
-from regard.compare.entrants import (
+from regard.config import differences
+from regard.course.compare.entrants import (
     Entrant,
     NeuralSystem,
     PhraseBasedSystem,
@@ -27,7 +27,7 @@ from regard.compare.entrants import (
     TrainingRun,
     WordBasedSystem,
 )
-from regard.compare.learn import (
+from regard.course.compare.learn import (
     LEARNT,
     PHRASES,
     WORDS,
@@ -39,7 +39,8 @@ from regard.compare.learn import (
     learn_words,
     recipe_file,
 )
-from regard.config import differences
+from regard.course.phrases.phrase_based import PhraseBased
+from regard.course.word_based import WordBased
 from regard.data.config import DataConfig
 from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
@@ -49,7 +50,6 @@ from regard.decode.token_lexicon import TokenLexicon
 from regard.decode.translator import AS_LINES, TextTranslator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
-from regard.phrases.phrase_based import PhraseBased
 from regard.recipe.read import recipe_from_tables
 from regard.training.evaluate import HeldOut
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from regard.course.phrases import phrase_based
+from regard.course.phrases.phrase_based import BEGINNING, PhraseBased, PhraseBasedConfig
+from regard.course.phrases.search import Weights
 from regard.errors import InputError, RecipeError
-from regard.phrases import phrase_based
-from regard.phrases.phrase_based import BEGINNING, PhraseBased, PhraseBasedConfig
-from regard.phrases.search import Weights
 
 ADJECTIVES = {"black": "noir", "white": "blanc", "small": "gris", "tired": "fatigué"}
 NOUNS = {"cat": "chat", "dog": "chien", "horse": "cheval", "bird": "merle"}

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from regard.compare.entrants import (
+from regard.config import build
+from regard.course.compare.entrants import (
     TOGETHER,
     Entrant,
     EntrantName,
@@ -24,7 +25,6 @@ from regard.compare.entrants import (
     check_names,
     read_name,
 )
-from regard.config import build
 from regard.errors import InputError
 from regard.recipe.read import recipe_from_tables
 from regard.recipe.recipe import Recipe
@@ -43,6 +43,22 @@ LEARNING_RATES = {"convs2s": 1e-3, "bytenet": 1e-3}
 DEFAULT_RATE = 2e-3
 REWARD_SHARE, REWARD_RATE = 0.1, 0.1  # of the budget and of the learning rate before "+rl"
 UNLIMITED = 10**9  # steps, where another kind of budget ends the run
+
+
+def embedded_recipe(corpus: Path) -> dict[str, Any]:
+    """Recipe tables for small models on the embedded corpus in the folder `corpus`; training takes minutes on two cores."""
+    files = {
+        f"{prefix}{side}": str(corpus / f"{split}.{language}")
+        for prefix, split in (("", "train"), ("dev_", "dev"), ("test_", "test"))
+        for side, language in (("src", "en"), ("tgt", "fr"))
+    }
+    train = {"batch_tokens": 1024, "schedule": "cosine", "warmup": 200, "eval_every": 500, "save_every": 500}
+    return {
+        "data": {**files, "max_length": 128},
+        "text": {"vocab_size": 3200},
+        "model": {"preset": "tiny", "dropout": 0.0},
+        "train": {**train, "steps": 2000},
+    }
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from regard.align.wordbased import WordBased
-from regard.compare.entrants import TrainingRun
-from regard.compare.learn import LEARNT, WORDS, LearningCost, data_fingerprint, learn_run, learn_words
+from regard.course.compare.entrants import TrainingRun
+from regard.course.compare.learn import LEARNT, WORDS, LearningCost, data_fingerprint, learn_run, learn_words
+from regard.course.word_based import WordBased
 from regard.data.config import DataConfig
 from regard.errors import InputError, RunError
 from regard.recipe.read import recipe_from_tables
