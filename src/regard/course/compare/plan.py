@@ -46,7 +46,7 @@ UNLIMITED = 10**9  # steps, where another kind of budget ends the run
 
 
 def embedded_recipe(corpus: Path) -> dict[str, Any]:
-    """Recipe tables for small models on the embedded corpus in the folder `corpus`; training takes minutes on two cores."""
+    """Recipe tables for small models on the embedded corpus in the folder `corpus`; training takes minutes."""
     files = {
         f"{prefix}{side}": str(corpus / f"{split}.{language}")
         for prefix, split in (("", "train"), ("dev_", "dev"), ("test_", "test"))
