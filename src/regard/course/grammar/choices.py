@@ -2,67 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from regard.course.grammar import adjectives, nouns, phrases, verbs
 from regard.course.grammar.adjectives import Adjective
 from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Predicate, clause, settle
+from regard.course.grammar.morphology import WORDS
 from regard.course.grammar.nouns import Noun
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, joined
 from regard.course.grammar.verbs import Verb
 
-TIMES: dict[str, tuple[tuple[str, str], ...]] = {
-    PAST: (
-        ("yesterday", "hier"),
-        ("this morning", "ce matin"),
-        ("last night", "hier soir"),
-        ("last week", "la semaine dernière"),
-        ("last year", "la année dernière"),
-    ),
-    PRESENT: (("every day", "tous les jours"), ("every morning", "tous les matins"), ("in the evening", "le soir")),
-    PROGRESSIVE: (("now", "maintenant"),),
-    FUTURE: (
-        ("tomorrow", "demain"),
-        ("tonight", "ce soir"),
-        ("next week", "la semaine prochaine"),
-        ("next year", "la année prochaine"),
-    ),
-}
-DEGREES = (("too", "trop"), ("very", "très"))
-FREQUENCY = (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"), ("rarely", "rarement"))
-MANNER: dict[str, tuple[tuple[str, str], ...]] = {
-    "sleep": (("peacefully", "paisiblement"),),
-    "work": (("slowly", "lentement"), ("quietly", "silencieusement"), ("carefully", "soigneusement")),
-    "sing": (("loudly", "fort"), ("softly", "doucement"), ("happily", "joyeusement")),
-    "dance": (("slowly", "lentement"), ("happily", "joyeusement"), ("gracefully", "gracieusement")),
-    "walk": (("slowly", "lentement"), ("quickly", "rapidement"), ("quietly", "silencieusement")),
-    "run": (("quickly", "rapidement"), ("slowly", "lentement")),
-    "swim": (("slowly", "lentement"), ("quickly", "rapidement")),
-    "fly": (("slowly", "lentement"), ("quickly", "rapidement")),
-    "wait": (("patiently", "patiemment"), ("quietly", "silencieusement")),
-    "cry": (("softly", "doucement"), ("quietly", "silencieusement")),
-    "bark": (("loudly", "fort"),),
-}
-AT_ONCE = frozenset(  # verbs without a progressive form
-    (
-        "see",
-        "hear",
-        "find",
-        "lose",
-        "forget",
-        "understand",
-        "meet",
-        "accept",
-        "refuse",
-        "approve",
-        "break",
-        "receive",
-        "catch",
-        "keep",
-        "fall",
-        "stop",
-    )
-)
-PLACELESS = frozenset({"run", "walk", "swim", "fly", "travel", "arrive", "leave", "fall", "shine", "stop"})
+Expressions = list[tuple[str, str]]  # English, French
+Weights = tuple[int, ...]
+
+_ADVERBIALS = WORDS["adverbials"]
+TIMES: dict[str, Expressions] = {tense: _ADVERBIALS[tense] for tense in (PAST, PRESENT, PROGRESSIVE, FUTURE)}
+FREQUENCY: Expressions = _ADVERBIALS["frequency"]
+TOO, VERY = DEGREES = _ADVERBIALS["degree"]
+MANNER: dict[str, Expressions] = WORDS["manner"]  # by verb
+MOMENTARY = frozenset(WORDS["verbs"]["momentary"].split())  # verbs without a progressive form
+PLACELESS = frozenset(WORDS["verbs"]["without_place"].split())  # verbs without a place after them
+_OWNED = frozenset(["portable", "clothing", "container", "pet", "own", "instrument", "house", "device"])
+_OF_PEOPLE = tuple(a for a in adjectives.ADJECTIVES if "person" in a.kinds.split() and a.en != "small")
 
 
 def tense(d: Draft, verb: Verb) -> str:
@@ -74,7 +36,7 @@ def tense(d: Draft, verb: Verb) -> str:
     if draw < 0.65:
         return PRESENT
     if draw < 0.78:
-        return PRESENT if verb.name in AT_ONCE else PROGRESSIVE
+        return PRESENT if verb.name in MOMENTARY else PROGRESSIVE
     return FUTURE
 
 
@@ -148,13 +110,9 @@ def _determiner(d: Draft, verb: Verb, who: Phrase, noun: Noun, many: bool) -> st
     if verb.base == "have":
         return d.rng.choices(("some", "two", "three", "many"), (4, 2, 1, 2))[0] if many else "a"
     if many:
-        return d.rng.choices(("the", "some", "this", "two", "three", "many", "several", own), (8, 5, 2, 2, 1, 2, 2, 3))[
-            0
-        ]
+        options = ("the", "some", "this", "two", "three", "many", "several", own)
+        return d.rng.choices(options, (8, 5, 2, 2, 1, 2, 2, 3))[0]
     return d.rng.choices(("the", "a", "this", own), (9, 6, 2, 3))[0]
-
-
-_OWNED = frozenset(["portable", "clothing", "container", "pet", "own", "instrument", "house", "device"])
 
 
 def when(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
@@ -182,11 +140,24 @@ def frequency(d: Draft, p: Predicate, probability: float = 0.12) -> None:
         p.adverb = d.words(*d.rng.choice(FREQUENCY))
 
 
+def predicate(
+    d: Draft, verb: Verb, negated: float = 0.2, tenses: tuple[str, ...] = (), weights: Weights = ()
+) -> Predicate:
+    """A predicate without objects: its tense of `tenses`, or any that suits the verb; negated with a probability."""
+    chosen = d.rng.choices(tenses, weights)[0] if tenses else tense(d, verb)
+    return Predicate(verb, chosen, negation(d, negated), contracted=d.chance(0.7))
+
+
+def acting(d: Draft, who: Phrase, verb: Verb) -> tuple[Phrase, Predicate]:
+    """A clause with this subject and verb, and an object if the verb has one."""
+    return transitive(d, who, verb) if verb.objects else intransitive(d, who, verb)
+
+
 def transitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) -> tuple[Phrase, Predicate]:
     """A clause with a direct object."""
     verb = verb or d.rng.choice(verbs.TRANSITIVE)
     who = who or subject(d, verb.subjects)
-    p = Predicate(verb, tense(d, verb), negation(d), contracted=d.chance(0.7))
+    p = predicate(d, verb)
     modal(d, p)
     p.obj = thing(d, verb, who, bool(p.negation))
     frequency(d, p)
@@ -197,7 +168,7 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
     """A clause without an object, with a place or a manner."""
     verb = verb or d.rng.choice(verbs.INTRANSITIVE)
     who = who or subject(d, verb.subjects)
-    p = Predicate(verb, tense(d, verb), negation(d), contracted=d.chance(0.7))
+    p = predicate(d, verb)
     modal(d, p, 0.08 if "person" in verb.subjects else 0.0)
     frequency(d, p)
     if verb.name in MANNER and d.chance(0.35):
@@ -219,12 +190,6 @@ def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> 
     return joined(time, d.words(",", ","), clause(d, who, p))
 
 
-NO_DEGREE = adjectives.COLOURS | {"injured", "wooden", "broken", "official", "royal", "burnt", "round"}
-
-
-_OF_PEOPLE = tuple(a for a in adjectives.ADJECTIVES if "person" in a.kinds.split() and a.en != "small")
-
-
 def quality_of(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
     """An adjective that fits the subject, with agreement: too tired, very old."""
     d.tags.add("agreement")
@@ -233,29 +198,19 @@ def quality_of(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
     else:
         adj = d.rng.choice(_OF_PEOPLE)
     complement = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
-    if adj.en in NO_DEGREE or not d.chance(degree):
+    if adj.en in adjectives.NO_DEGREE or not d.chance(degree):
         return complement
     return joined(d.words(*d.rng.choice(DEGREES)), complement)
 
 
-_receiver_cache: dict[str, list[Verb]] = {}
+@cache
+def receivers(noun: Noun) -> tuple[Verb, ...]:
+    """The verbs that can have this noun as their object without a preposition."""
+    plain = (v for v in verbs.TRANSITIVE if not v.preposition and v.base != "have")
+    return tuple(v for v in plain if noun in nouns.select(v.objects))
 
 
-def receivers(noun: Noun) -> list[Verb]:
-    """The verbs that can have this noun as their plain object."""
-    if noun.en not in _receiver_cache:
-        _receiver_cache[noun.en] = [
-            v for v in verbs.TRANSITIVE
-            if not v.preposition and v.base != "have" and noun in nouns.select(v.objects)
-        ]  # fmt: skip
-    return _receiver_cache[noun.en]
-
-
-_doer_cache: dict[str, list[Verb]] = {}
-
-
-def doers(noun: Noun) -> list[Verb]:
+@cache
+def doers(noun: Noun) -> tuple[Verb, ...]:
     """The verbs that this noun can be the subject of."""
-    if noun.en not in _doer_cache:
-        _doer_cache[noun.en] = [v for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE) if noun in nouns.select(v.subjects)]
-    return _doer_cache[noun.en]
+    return tuple(v for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE) if noun in nouns.select(v.subjects))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from regard.course.grammar import adjectives, nouns, parts, phrases, verbs
+from regard.course.grammar import adjectives, choices, nouns, phrases, verbs
 from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, WAS_DOING, Predicate, clause
+from regard.course.grammar.morphology import WORDS
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 
@@ -17,13 +18,13 @@ def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
     many = d.chance(0.2) and not noun.is_a(nouns.MASS) and "one" not in noun.kinds
     phrase = phrases.noun_phrase(d, noun, "the", many)
     person = "person" in noun.kinds
-    receivers = parts.receivers(noun)
+    receivers = choices.receivers(noun)
     rel = (d.key(),)
     if receivers and d.chance(0.5):
         verb = d.rng.choice(receivers)
-        who = parts.subject(d, verb.subjects, adj=0.0)
+        who = choices.subject(d, verb.subjects, adj=0.0)
         while who.name == noun.en:
-            who = parts.subject(d, verb.subjects, adj=0.0)
+            who = choices.subject(d, verb.subjects, adj=0.0)
         inner_tense = PAST if not verb.state or tense == PAST else PRESENT
         inner = clause(d, who, Predicate(verb, inner_tense, gap=phrase))
         en = [Tok("that", rel), *inner.en]
@@ -41,15 +42,15 @@ def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
 def _said_of(d: Draft, who: Phrase, tense: str) -> Predicate:
     """A short predicate for a relative clause."""
     assert who.noun is not None
-    doing = parts.doers(who.noun)
+    doing = choices.doers(who.noun)
     if doing and d.chance(0.7):
         verb = d.rng.choice(doing)
-        _, p = parts.transitive(d, who, verb) if verb.objects else parts.intransitive(d, who, verb)
+        _, p = choices.acting(d, who, verb)
         p.modal = ""
         p.tense, p.adverb = (tense if verb.state else PAST), None
         return p
     if phrases.predicable(who.noun) and (d.chance(0.6) or not who.noun.is_a(_MOVABLE)):
-        return Predicate(verbs.BE, tense, complement=parts.quality_of(d, who))
+        return Predicate(verbs.BE, tense, complement=choices.quality_of(d, who))
     return Predicate(verbs.BE, tense, tail=[phrases.place(d)])
 
 
@@ -60,10 +61,10 @@ def describing(d: Draft) -> Pair:
     """The man who sings bought the book. Marie reads the letter that Paul wrote."""
     if d.chance(0.5):
         noun = d.rng.choice(nouns.select("person animal"))
-        verb = d.rng.choice(parts.doers(noun))
-        tense = parts.tense(d, verb)
+        verb = d.rng.choice(choices.doers(noun))
+        tense = choices.tense(d, verb)
         who = relative(d, noun, tense)
-        _, p = parts.transitive(d, who, verb) if verb.objects else parts.intransitive(d, who, verb)
+        _, p = choices.acting(d, who, verb)
         p.tense, p.modal, p.adverb = tense, "", None
         return clause(d, who, p)
     if d.chance(0.4):
@@ -71,10 +72,10 @@ def describing(d: Draft) -> Pair:
         if phrases.predicable(noun):
             tense = d.rng.choice((PRESENT, PAST))
             thing = relative(d, noun, tense)
-            return clause(d, thing, Predicate(verbs.BE, tense, complement=parts.quality_of(d, thing)))
+            return clause(d, thing, Predicate(verbs.BE, tense, complement=choices.quality_of(d, thing)))
     verb = d.rng.choice(verbs.TRANSITIVE)
-    who = parts.subject(d, verb.subjects)
-    p = Predicate(verb, parts.tense(d, verb), parts.negation(d), contracted=d.chance(0.7))
+    who = choices.subject(d, verb.subjects)
+    p = choices.predicate(d, verb)
     p.obj = relative(d, d.rng.choice(nouns.select(verb.objects)), p.tense)
     return clause(d, who, p)
 
@@ -84,7 +85,7 @@ def because(d: Draft) -> Pair:
     d.tags.update(("subordinate", "agreement"))
     verb_name = d.rng.choice(tuple(_REASONS))
     verb = verbs.BY_NAME[verb_name] if verb_name not in ("leave", "hide") else _INTRANSITIVE[verb_name]
-    who = parts.subject(d, verb.subjects if "vehicle" not in verb.subjects else "person animal", adj=0.05)
+    who = choices.subject(d, verb.subjects if "vehicle" not in verb.subjects else "person animal", adj=0.05)
     tense = PAST if d.chance(0.7) else PRESENT
     negated = d.chance(0.4)
     p = Predicate(verb, tense, "not" if negated else "", contracted=d.chance(0.7))
@@ -96,8 +97,8 @@ def because(d: Draft) -> Pair:
     )
     back = phrases.referring(d, who)
     complement = phrases.adjective(d, adjectives.BY_NAME[adj], back.feminine, back.agrees_plural, who.name)
-    if adj not in parts.NO_DEGREE and d.chance(0.6):
-        complement = joined(d.words(*(parts.DEGREES[0] if negated else parts.DEGREES[1])), complement)
+    if adj not in adjectives.NO_DEGREE and d.chance(0.6):
+        complement = joined(d.words(*(choices.TOO if negated else choices.VERY)), complement)
     state = Predicate(verbs.BE, tense, complement=complement)
     if d.chance(0.3):
         return joined(clause(d, who, state), d.words(",", ","), d.words("so", "donc"), clause(d, back, p))
@@ -114,21 +115,7 @@ WEATHER = {
 _REASONS_NOT = ("tired", "sick", "nervous", "frightened", "weak", "injured", "shy", "lazy")
 
 _AWAKE = ("sick", "nervous", "frightened", "happy", "angry")
-_REASONS = {
-    "sleep": ("tired", "sick", "weak", "calm"),
-    "rest": ("tired", "sick", "injured", "weak"),
-    "cry": ("sad", "tired", "injured", "jealous"),
-    "laugh": ("happy", "nervous"),
-    "smile": ("happy", "polite", "kind"),
-    "sing": ("happy", "brave"),
-    "dance": ("happy",),
-    "run": ("frightened", "nervous", "angry"),
-    "walk": ("calm", "nervous"),
-    "leave": ("angry", "tired", "sad", "jealous"),
-    "travel": ("rich", "famous"),
-    "hide": ("shy", "frightened", "nervous"),
-    "stop": ("tired", "injured", "weak"),
-}
+_REASONS = {verb: some.split() for verb, some in WORDS["verbs"]["reasons"].items()}
 
 
 def small_clause(d: Draft, tense: str, adj: float = 0.1, first: bool = False) -> Pair:
@@ -138,11 +125,11 @@ def small_clause(d: Draft, tense: str, adj: float = 0.1, first: bool = False) ->
     if "person" in verb.subjects.split() and not first and d.chance(0.15):
         who = phrases.subject_pronoun(d, d.rng.choice(("I", "we")))
     else:
-        who = parts.subject(d, verb.subjects, pronouns=first, adj=adj)
-    p = Predicate(verb, tense, parts.negation(d, 0.1) and "not", contracted=d.chance(0.7))
+        who = choices.subject(d, verb.subjects, pronouns=first, adj=adj)
+    p = Predicate(verb, tense, choices.negation(d, 0.1) and "not", contracted=d.chance(0.7))
     if transitive:
-        p.obj = parts.thing(d, verb, who, bool(p.negation), adj)
-    elif verb.name not in parts.PLACELESS and d.chance(0.3):
+        p.obj = choices.thing(d, verb, who, bool(p.negation), adj)
+    elif verb.name not in choices.PLACELESS and d.chance(0.3):
         p.tail.append(phrases.place(d))
     return clause(d, who, p)
 
@@ -178,15 +165,15 @@ _CONDITIONS = tuple(
 _LASTING = tuple(
     v
     for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE)
-    if not v.state and v.name not in parts.AT_ONCE and v.subjects.startswith("person")
+    if not v.state and v.name not in choices.MOMENTARY and v.subjects.startswith("person")
 )
 
 
 def _event(d: Draft, verb: verbs.Verb, tense: str, fr_tense: str = "", pronouns: bool = False) -> Pair:
-    who = parts.subject(d, "person" if "person" in verb.subjects else verb.subjects, pronouns, adj=0.05)
+    who = choices.subject(d, "person" if "person" in verb.subjects else verb.subjects, pronouns, adj=0.05)
     p = Predicate(verb, tense, fr_tense=fr_tense)
     if verb.objects:
-        p.obj = parts.thing(d, verb, who, False, 0.1)
+        p.obj = choices.thing(d, verb, who, False, 0.1)
     return clause(d, who, p)
 
 
@@ -194,20 +181,20 @@ def saying(d: Draft) -> Pair:
     """Marie thinks that Paul is sick."""
     d.tags.add("subordinate")
     verb = d.rng.choice(verbs.THINKING)
-    who = parts.subject(d, "person")
+    who = choices.subject(d, "person")
     past = d.chance(0.4) and verb.base in ("say", "know", "think")
     p = Predicate(verb, PAST if past else PRESENT)
     if verb.base in ("say", "know") and d.chance(0.15):
         p.negation = "not"
-    inner_who = parts.subject(d, "person", adj=0.05)
+    inner_who = choices.subject(d, "person", adj=0.05)
     while inner_who.en[-1].text == who.en[-1].text or (inner_who.kind == "pronoun" and inner_who.en[0].text == "they"):
-        inner_who = parts.subject(d, "person", adj=0.05)
+        inner_who = choices.subject(d, "person", adj=0.05)
     if past:
-        inner = clause(d, inner_who, Predicate(verbs.BE, PAST, complement=parts.quality_of(d, inner_who)))
+        inner = clause(d, inner_who, Predicate(verbs.BE, PAST, complement=choices.quality_of(d, inner_who)))
     elif d.chance(0.4):
         inner = _being(d, inner_who, verb.base == "hope")
     else:
-        _, q = parts.transitive(d, inner_who, d.rng.choice(_OF_PERSONS))
+        _, q = choices.transitive(d, inner_who, d.rng.choice(_OF_PERSONS))
         if verb.base == "hope":
             q.tense, q.modal, q.adverb = FUTURE, "", None
         inner = clause(d, inner_who, q)
@@ -222,7 +209,7 @@ _HOPED = ("happy", "kind", "brave", "calm", "polite", "rich", "famous", "strong"
 def _being(d: Draft, who: Phrase, hoped: bool) -> Pair:
     """What someone is or was, or, after "hope", will be."""
     if not hoped:
-        return clause(d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=parts.quality_of(d, who)))
+        return clause(d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.quality_of(d, who)))
     adj = adjectives.BY_NAME[d.rng.choice(_HOPED)]
     complement = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
     return clause(d, who, Predicate(verbs.BE, FUTURE, complement=complement))
@@ -256,10 +243,10 @@ def long_chain(d: Draft) -> Pair:
 
 def _with_relative(d: Draft, tense: str) -> Pair:
     verb = d.rng.choice(verbs.TRANSITIVE)
-    who = parts.subject(d, verb.subjects, pronouns=False)
+    who = choices.subject(d, verb.subjects, pronouns=False)
     if d.chance(0.5) and who.noun is not None:
         who = relative(d, who.noun, tense)
-        obj = parts.thing(d, verb, who, False)
+        obj = choices.thing(d, verb, who, False)
     else:
         obj = relative(d, d.rng.choice(nouns.select(verb.objects)), tense)
     return clause(d, who, Predicate(verb, tense, obj=obj))
