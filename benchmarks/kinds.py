@@ -38,10 +38,10 @@ from regard.data.corpus import tsv_pair
 from regard.data.key_words import key_words
 from regard.data.sources import DATA_SETS
 from regard.data.text_files import read_lines
-from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import Bleu
 from regard.report.table import Table
 from regard.text.language import not_in
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]
