@@ -34,7 +34,7 @@ from torch import Tensor
 from regard.batch import EOS, Batch
 from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
 from regard.models.base import Around, Memory, Model, State, Step
 from regard.models.state import BatchState, inner, per_sentence, repeated
