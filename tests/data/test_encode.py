@@ -20,7 +20,7 @@ from regard.data import encode
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, cache_folder, encode_corpus
-from regard.data.filters import FilterReport, Seen
+from regard.data.filters import FilterReport, SeenHashes
 from regard.errors import InputError
 from regard.text.tokenizer import TextConfig, Tokenizer
 
@@ -294,7 +294,7 @@ def test_memory_is_flat(
 
 
 def test_seen_over_many_runs() -> None:
-    seen, rng = Seen(), np.random.default_rng(0)
+    seen, rng = SeenHashes(), np.random.default_rng(0)
     known: set[str] = set()
     for _ in range(60):
         texts = [str(i) for i in rng.integers(0, 3000, size=int(rng.integers(0, 120)))]

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard.models.transformer import PRESETS, Transformer
 from regard.recipe.train import TrainConfig
 from regard.training.optim import ADAM_RMS, Muon, make_optimizer, orthogonalize, set_rate
-from regard.training.regularize import drop_words
+from regard.training.regularize import add_word_dropout
 
 
 def model() -> Transformer:
@@ -101,7 +101,7 @@ def test_an_embedding_of_another_class_is_an_embedding(name: str) -> None:
 def test_words_are_dropped_from_an_embedding_of_another_class() -> None:
     translator = model()
     translator.source_embedding = Table(23, PRESETS["tiny"].width)  # type: ignore[assignment]
-    drop_words(translator, 0.5)
+    add_word_dropout(translator, 0.5)
     vectors = translator.train().source_embedding(torch.full((20, 20), 3))
     assert 0.3 < (vectors == 0).all(dim=-1).float().mean().item() < 0.7
 

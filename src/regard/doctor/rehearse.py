@@ -43,6 +43,7 @@ from regard.training.cost import Time, peak_bytes, timed
 from regard.training.dry_run import preserve_state, try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.folder import RunFolder
+from regard.training.guided import padded
 from regard.training.job import Job, prepare
 from regard.training.log import RunLog
 from regard.training.loop import describe_bundle, save
@@ -167,7 +168,7 @@ def memory_growth(job: Job, seen: set[Shape]) -> int:
     for flat in islice(data.batches, config.steps * config.accumulate):
         if len(seen) + len(coming) == SHAPES_CACHED:
             break
-        if shape_of(batch := data.pad(flat)) not in seen:
+        if shape_of(batch := padded(flat, data.guide)) not in seen:
             coming[shape_of(batch)] = batch
     before, end, tried = peak_bytes(loss.device) or 0, time.process_time() + SHAPES_SECONDS, 0
     for batch in coming.values():

@@ -79,8 +79,7 @@ class ProcessGroup:
         dist.broadcast_object_list(message, src=0, group=self.object_group)
         if message[1] is not None:
             raise SystemExit(2)
-        result: T = message[0]
-        return result
+        return cast(T, message[0])
 
     def all_sum(self, numbers: Sequence[float]) -> list[float]:
         """Each number's sum over all processes; waits for all of them."""

@@ -19,7 +19,7 @@ from regard.batch import Batch, FlatBatch
 from regard.data.batching import Batches
 from regard.data.rows import RowBatches
 from regard.training.cost import FlopCounter
-from regard.training.guided import AlignmentGuide
+from regard.training.guided import AlignmentGuide, padded
 
 PREFETCHED = 4  # batches that are prepared ahead
 
@@ -67,8 +67,7 @@ class BatchStream(IterableDataset[PreparedBatch]):
 
     def _prepare(self, flat: FlatBatch) -> PreparedBatch:
         batches = self.batches
-        batch = flat.pad() if self.guide is None else self.guide.add_links(flat, flat.pad())
-        flops = self.cost.of_batch(flat)
+        batch, flops = padded(flat, self.guide), self.cost.of_batch(flat)
         return PreparedBatch(batch, flat.target_tokens, flops, batches.epoch, batches.index, batches.width)
 
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from itertools import chain, count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -51,15 +52,12 @@ class RunFolder:
 
     def check_unlocked(self) -> None:
         """Raise if another process is training here. Nothing is written."""
-        if self._held:
-            return
-        holder = lock_holder(self.path / LOCK)
-        if holder is not None:
+        if not self._held and (holder := lock_holder(self.path / LOCK)) is not None:
             raise self._in_use(holder)
 
     def has_begun(self, recipe: Recipe) -> bool:
         """Whether a run with this recipe has a checkpoint here. If it has none yet, what it wrote is removed."""
-        if not self.recipe_file.exists() or self.recipe() != recipe:
+        if not self.recipe_file.exists() or recipe_from_tables(self.tables()) != recipe:
             return False
         if any(self.path.glob("training*.safetensors")):
             return True
@@ -74,8 +72,8 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
-            why = problem.strerror
-            raise RunError(f"cannot make the folder {self.path}: {why}; choose another", parameter="out") from None
+            what = f"cannot make the folder {self.path}: {problem.strerror}"
+            raise RunError(f"{what}; choose another", parameter="out") from None
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_atomically(self.recipe_file, lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
@@ -88,11 +86,8 @@ class RunFolder:
             raise RunError(f"no run in {self.path}; a run is a folder that regard train made")
         return read_tables(self.recipe_file)
 
-    def recipe(self) -> Recipe:
-        return recipe_from_tables(self.tables())
-
     def last_step(self) -> int | None:
-        """Of the model in `last`, by its card."""
+        """The step of the model in `last`, by its card."""
         return _read_card(self.last).get("step")
 
     def is_complete(self, step: int, data: DataConfig) -> bool:
@@ -132,11 +127,8 @@ def _read_card(bundle: Path) -> dict[str, Any]:
 
 def free_folder(first: Path) -> Path:
     """runs/run, runs/run-2, runs/run-3, …: the first that does not exist."""
-    number, folder = 1, first
-    while folder.exists():
-        number += 1
-        folder = first.with_name(f"{first.name}-{number}")
-    return folder
+    names = chain([first.name], (f"{first.name}-{number}" for number in count(2)))
+    return next(folder for name in names if not (folder := first.with_name(name)).exists())
 
 
 class StopRequest:
@@ -147,7 +139,7 @@ class StopRequest:
         self.reason: str | None = None
 
     @contextlib.contextmanager
-    def handling_signals(self) -> Iterator[StopRequest]:
+    def handling_signals(self) -> Iterator[None]:
         terminals = [number for number in (1, 2) if os.isatty(number)]
 
         def handle(number: int, frame: FrameType | None) -> None:
@@ -165,7 +157,7 @@ class StopRequest:
                 if number is not None and not (name == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):
                     before[number] = signal.signal(number, handle)  # under nohup SIGHUP is ignored
         try:
-            yield self
+            yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -115,6 +115,11 @@ class AlignmentGuide:
         return replace(batch, links=links)
 
 
+def padded(flat: FlatBatch, guide: AlignmentGuide | None) -> Batch:
+    """A batch in rows, with its word alignments if there are any."""
+    return flat.pad() if guide is None else guide.add_links(flat, flat.pad())
+
+
 def _learn(
     pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer, path: Path, warn: Callable[[str], object]
 ) -> LinkTable:

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -55,8 +54,7 @@ class RunLog:
         done = progress.step
         if not disabled:
             drop_rows_after(folder.metrics, done)
-        metrics = Path(os.devnull) if disabled else folder.metrics
-        self._metrics = metrics.open("a", encoding="utf-8")
+        self._metrics = (Path(os.devnull) if disabled else folder.metrics).open("a", encoding="utf-8")
         self._board = None if disabled else _tensorboard(folder.path / "tensorboard", done)
         self._bar = Bar(
             TextColumn("[bold]training"),
@@ -70,15 +68,14 @@ class RunLog:
         )
         self._task: TaskID = self._bar.add_task("training", total=config.steps, completed=done, status="", eta="–")
         self._bleu = "–"
-        self._printed, self._began, self._done_before = time.monotonic(), time.monotonic(), done
+        self._printed = self._began = time.monotonic()
+        self._done_before = done
 
     def __enter__(self) -> RunLog:
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
         self._metrics.close()
         if self._board is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from regard.batch import Batch, FlatBatch
+from regard.batch import Batch
 from regard.bundle.numpy_weights import pieces_to_card
 from regard.data.batching import Batches, Encoded
 from regard.data.cache import cache_folder, cached_known_words, cached_tokenizer
@@ -29,7 +29,7 @@ from regard.text.tokenizer import SAMPLE, TextConfig, Tokenizer
 from regard.training.checkpoint import Progress
 from regard.training.distributed import SINGLE_PROCESS, ProcessGroup
 from regard.training.evaluate import HeldOut
-from regard.training.guided import AlignmentGuide
+from regard.training.guided import AlignmentGuide, padded
 from regard.training.log import progress_bar
 
 
@@ -46,20 +46,17 @@ class TrainingData:
     known_words: KnownWords | None = None  # of the sources, if they hold slots
     written: dict[str, str] | None = None  # the pieces of the targets by tag, for the card, if all corpora have tags
 
-    def pad(self, flat: FlatBatch) -> Batch:
-        """A batch in rows, with its word alignments if there are any."""
-        return flat.pad() if self.guide is None else self.guide.add_links(flat, flat.pad())
-
     def largest(self) -> Batch:
         """The batch of an epoch that takes the most memory."""
-        return self.pad(self.batches.largest())
+        return padded(self.batches.largest(), self.guide)
 
 
 def learn_tokenizer(data: DataConfig, text: TextConfig, splits: Splits, console: Console) -> Tokenizer:
+    """The vocabulary of the training pairs, from the cache or learnt now."""
     count = 0
     with progress_bar(console, "reading pairs") as show:
 
-        def pairs() -> Iterable[tuple[str, str]]:
+        def pairs() -> Iterator[tuple[str, str]]:
             nonlocal count
             count = 0
             for count, pair in enumerate(splits.training_pairs(), start=1):
@@ -67,10 +64,7 @@ def learn_tokenizer(data: DataConfig, text: TextConfig, splits: Splits, console:
                     show(count)
                 yield pair
 
-        def learn() -> Tokenizer:
-            return Tokenizer.train(lambda: iter(pairs()), text)
-
-        tokenizer = cached_tokenizer(data, text, splits.fingerprint(), learn)
+        tokenizer = cached_tokenizer(data, text, splits.fingerprint(), lambda: Tokenizer.train(pairs, text))
     source = f"from {count:,} pairs" if count else "from the cache"
     kind = "joint" if text.joint else "separate"
     sizes = f"{tokenizer.target_size:,}" if text.joint else f"{tokenizer.source_size:,} + {tokenizer.target_size:,}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from rich.console import Console
 
 from regard.data.splits import Splits, find_splits
 from regard.errors import RunError
-from regard.recipe.read import recipe_from_tables
+from regard.recipe.read import recipe_from_toml
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.job import restore
@@ -71,7 +70,7 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
         )
     if last.progress.processes > 1:
         raise RunError(f"{run} was trained by {last.progress.processes} processes; only those of one are verified")
-    recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    recipe = recipe_from_toml(last.recipe)
     if recipe.train.schedule_by == "budget" and recipe.train.minutes is not None:
         raise RunError(
             f"the learning rate of {run} followed the clock (train.schedule_by budget with train.minutes), so its "
@@ -92,7 +91,7 @@ def replay(
     folder: RunFolder, before: Checkpoint, last: Checkpoint, splits: Splits, place: Path, console: Console
 ) -> Checkpoint:
     """The same steps in another folder, with the recipe of the last checkpoint."""
-    recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    recipe = recipe_from_toml(last.recipe)
     recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
     job = restore(recipe, folder, before, splits, Console(quiet=True))
     job.folder = RunFolder(place)
@@ -117,10 +116,8 @@ def verdict_of(
     names = [field.name for field in dataclasses.fields(Progress) if field.name not in NOT_COMPARED]
     numbers = [name for name in names if getattr(last.progress, name) != getattr(repeated.progress, name)]
     if tensors or numbers:
-        what = ", ".join([*tensors[:2], *numbers[:2]])
-        return Verdict(
-            False, f"not verified: trained once more, {steps} lead to another checkpoint than it has ({what} differ)"
-        )
+        what = f"another checkpoint than it has ({', '.join([*tensors[:2], *numbers[:2]])} differ)"
+        return Verdict(False, f"not verified: trained once more, {steps} lead to {what}")
     count = len(last.tensors)
     return Verdict(True, f"verified: trained once more, {steps} give the same losses and {count} tensors, bit for bit")
 
