@@ -81,7 +81,7 @@ def read_texts(data: Path, text: str, most: int) -> Texts:
     assert table is not None
     rows = [tsv_pair(line, f"line {n}") for n, line in enumerate(lines(data / "tatoeba-en-fr", "pairs.tsv"), start=1)]
     split = split_connected(rows, table.dev, table.test, table.seed)
-    return Texts(lambda: spread(split.train, most), split.dev, split.test)
+    return Texts(lambda: spread(split["train"], most), split["dev"], split["test"])
 
 
 def is_translated(pair: tuple[str, str]) -> bool:

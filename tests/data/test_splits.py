@@ -136,14 +136,17 @@ def test_components_are_by_definition(pairs: list[Pair]) -> None:
 @settings(max_examples=80, deadline=None)
 def test_nothing_leaks(pairs: list[Pair], dev: int, test: int, seed: int) -> None:
     parts = split_connected(pairs, dev, test, seed)
-    assert len(parts.dev) <= dev
-    assert len(parts.test) <= test
-    for held, others in ((parts.test, parts.train + parts.dev), (parts.dev, parts.train + parts.test)):
+    assert len(parts["dev"]) <= dev
+    assert len(parts["test"]) <= test
+    for held, others in (
+        (parts["test"], parts["train"] + parts["dev"]),
+        (parts["dev"], parts["train"] + parts["test"]),
+    ):
         for side in (0, 1):
             assert not {sentence_key(p[side]) for p in held} & {sentence_key(p[side]) for p in others}
         sources = [sentence_key(p[0]) for p in held]
         assert len(set(sources)) == len(sources)  # one reference each
-    made = [*parts.train, *parts.dev, *parts.test]
+    made = [*parts["train"], *parts["dev"], *parts["test"]]
     assert len(set(made)) == len(made)
     assert set(made) <= set(pairs)
     assert parts == split_connected(pairs, dev, test, seed)
@@ -152,17 +155,17 @@ def test_nothing_leaks(pairs: list[Pair], dev: int, test: int, seed: int) -> Non
 def test_what_is_not_held_out_trains() -> None:
     pairs = [(f"source {i}", f"target {i // 2}") for i in range(100)]  # fifty components of two
     parts = split_connected(pairs, dev=10, test=20)
-    assert (len(parts.dev), len(parts.test)) == (10, 20)
-    assert sorted(parts.train + parts.dev + parts.test) == sorted(pairs)
-    assert parts.train == [pair for pair in pairs if pair in parts.train]  # in the order of the file
-    assert split_connected(pairs, 10, 20, seed=2).test != parts.test
+    assert (len(parts["dev"]), len(parts["test"])) == (10, 20)
+    assert sorted(parts["train"] + parts["dev"] + parts["test"]) == sorted(pairs)
+    assert parts["train"] == [pair for pair in pairs if pair in parts["train"]]  # in the order of the file
+    assert split_connected(pairs, 10, 20, seed=2)["test"] != parts["test"]
 
 
 def test_a_large_component_always_trains() -> None:
     chatter = [("Hi.", f"Salut {i}") for i in range(11)]
     parts = split_connected([*chatter, ("One.", "Un."), ("Two.", "Deux.")], dev=5, test=5)
-    assert parts.train == chatter
-    assert sorted(parts.dev + parts.test) == [("One.", "Un."), ("Two.", "Deux.")]
+    assert parts["train"] == chatter
+    assert sorted(parts["dev"] + parts["test"]) == [("One.", "Un."), ("Two.", "Deux.")]
 
 
 def test_keys_forget_what_does_not_matter() -> None:

@@ -38,13 +38,14 @@ def test_a_stand_in_is_like_the_whole(recipe: Recipe, tmp_path: Path, monkeypatc
     monkeypatch.setattr("regard.doctor.prepare.STAND_IN", 1400)
     with prepared(recipe, SIZE, QUIET) as ready:
         assert ready.scale == 3
-        assert ready.recipe.data.src != recipe.data.src
+        (corpus,) = ready.recipe.data.corpus
+        assert corpus.src != recipe.data.src
         assert ready.recipe.data.dev_src == recipe.data.dev_src
-        assert Path(str(ready.recipe.data.src)).exists()
+        assert Path(str(corpus.src)).exists()
         assert ready.corpus.pairs == pytest.approx(whole.pairs, rel=0.02)
         assert ready.corpus.target_tokens == pytest.approx(whole.target_tokens, rel=0.05)
         assert not ready.corpus.prepared
-    assert not Path(str(ready.recipe.data.src)).exists()
+    assert not Path(str(corpus.src)).exists()
 
 
 def test_a_corpus_is_as_rough_as_it_was(recipe: Recipe, tmp_path: Path) -> None:

@@ -85,9 +85,8 @@ class CleanConfig:
 
     def __post_init__(self) -> None:
         require(self.shortest >= 1, f"shortest must be at least 1 word, but is {self.shortest}")
-        require(
-            self.longest >= self.shortest, f"longest must be at least shortest ({self.shortest}), but is {self.longest}"
-        )
+        shortest, longest = self.shortest, self.longest
+        require(longest >= shortest, f"longest must be at least shortest ({shortest}), but is {longest}")
         require(0 <= self.letters <= 1, f"letters is a share and must be from 0 to 1, but is {self.letters:g}")
         require(self.deviations >= 0, f"deviations must be 0 or more, but is {self.deviations:g}")
         require(self.least_score >= 0, f"least_score must be 0 or more, but is {self.least_score:g}")
@@ -143,6 +142,13 @@ class Rules:
         return Rule.NONE
 
 
+def _typical_words(here: Counter[str], counts: Sequence[Counter[str]]) -> frozenset[str]:
+    """Words that are common in the language of `here`, and at least twice as common as in the others of `counts`."""
+    common = ((word, count) for word, count in here.items() if count >= FEWEST and word.isalpha())
+    others = [other for other in counts if other is not here]
+    return frozenset(word for word, count in common if all(count >= 2 * other[word] for other in others))
+
+
 def letter_share(text: str) -> float:
     """Of the visible characters.
 
@@ -183,17 +189,7 @@ class LineLanguage:
         for language, lines in zip(languages, sides, strict=True):
             accepted = (line for line in lines[:SAMPLE] if not_in(line, language) is None)
             counts.append(Counter(word for line in accepted for word in set(key_words(line))))
-        words = []
-        for here in counts:
-            others = [other for other in counts if other is not here]
-            words.append(
-                frozenset(
-                    word
-                    for word, count in here.items()
-                    if count >= FEWEST and word.isalpha() and all(count >= 2 * other[word] for other in others)
-                )
-            )
-        return cls(tuple(languages), tuple(words))
+        return cls(tuple(languages), tuple(_typical_words(here, counts) for here in counts))
 
     def is_wrong(self, side: int, text: str, words: Sequence[str]) -> bool:
         """Whether a line, of which `words` are the key words, is in another language."""

@@ -155,21 +155,7 @@ EMOJI = tuple(
 BULLETS = ("-", "-", "-", "•", "•", "*", "*", "–", "+")
 NAMES = ("name", "user", "count", "title", "date", "file", "email", "price", "city", "n", "x", "value", "url", "id")
 ADDRESSES = ("https://example.com/{}", "www.example.org", "{}@example.com", "@{}", "#{}", "/home/{}", "{}.pdf", "`{}`")
-PLACEHOLDERS = (
-    "{{{}}}",
-    "{{{}}}",
-    "{{{{{}}}}}",
-    "%({})s",
-    "${{{}}}",
-    "<{}>",
-    "[{}]",
-    "__{}__",
-    "%s",
-    "%d",
-    "%1$s",
-    "{{0}}",
-    "{{1}}",
-)
+PLACEHOLDERS = tuple(str.split("{{{}}} {{{}}} {{{{{}}}}} %({})s ${{{}}} <{}> [{}] __{}__ %s %d %1$s {{0}} {{1}}"))
 _GROUP = r"[.,\u00a0\u202f ][0-9]{3}(?![0-9])"  # three digits of a number from a thousand on
 _NUMBER = re.compile(rf"(?<![\w.,/:-])(?:[0-9]{{2,}}+(?:{_GROUP})*+|[0-9](?:{_GROUP})++)(?:[.,][0-9]++)?+(?![\w/:-])")
 _DIGIT = re.compile(r"[0-9]")

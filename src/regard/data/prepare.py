@@ -88,7 +88,7 @@ def write_data(data: DataSet, files: dict[str, Path], out: Path) -> Counts:
 def write_pairs(table: PairTable, files: dict[str, Path], out: Path) -> Counts:
     parts = split_connected(list(read_table(table.lines, files)), table.dev, table.test, table.seed)
     counts: Counts = {}
-    for name, part in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
+    for name, part in parts.items():
         counts |= write_sides(out, [f"{name}.{language}" for language in table.languages], part)
     return counts
 

@@ -128,13 +128,6 @@ def hold_out(files: PairFiles, size: int | None) -> tuple[PairFiles, PairFiles]:
     return replace(files, from_=bound), replace(files, below=bound)
 
 
-@dataclass(frozen=True)
-class SplitPairs:
-    train: list[Pair]
-    dev: list[Pair]
-    test: list[Pair]
-
-
 def sentence_key(text: str) -> str:
     """The same for two spellings of one sentence.
 
@@ -169,10 +162,11 @@ def components(pairs: Sequence[Pair]) -> list[int]:
     return [root(i) for i in range(len(pairs))]
 
 
-def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, most: int = 10) -> SplitPairs:
-    """Whole components in the order of a seeded hash fill test, then dev, until they hold that many sources, one
-    reference each (the first pair of each source); the rest trains. Components of more than `most` pairs always train:
-    short common phrases with many translations would make an easy test. No pair occurs twice.
+def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, most: int = 10) -> dict[str, list[Pair]]:
+    """The pairs of "train", "dev" and "test". Whole components in the order of a seeded hash fill test, then dev, until
+    they hold that many sources, one reference each (the first pair of each source); the rest trains. Components of more
+    than `most` pairs always train: short common phrases with many translations would make an easy test. No pair occurs
+    twice.
     """
     members: dict[int, list[int]] = {}
     for i, component in enumerate(components(pairs)):
@@ -187,7 +181,7 @@ def split_connected(pairs: Sequence[Pair], dev: int, test: int, seed: int = 1, m
                 references.setdefault(sentence_key(pairs[i][0]), pairs[i])
             held[name] += list(references.values())[: wanted - len(held[name])]
     train = dict.fromkeys(pairs[i] for component in sorted(members) for i in members[component])
-    return SplitPairs(list(train), held["dev"], held["test"])
+    return {"train": list(train), "dev": held["dev"], "test": held["test"]}
 
 
 def _order_key(seed: int, pair: Pair) -> bytes:

@@ -24,8 +24,7 @@ from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
 
-from regard.data.compressed import bare_suffixes
-from regard.data.corpus import Pair, PairFiles, jsonl_pair, tsv_pair
+from regard.data.corpus import Pair, PairFiles, table_kind, table_pair
 from regard.data.text_files import read_raw_lines
 from regard.doctor.findings import FaultCounts, FaultExample, cut_short
 from regard.errors import InputError
@@ -71,19 +70,15 @@ def _two_files(shard: tuple[Path, ...], tally: FaultCounts) -> Iterator[Chunk]:
 
 
 def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
-    kind = bare_suffixes(path)[-1:]
-    if kind not in ([".tsv"], [".jsonl"]):
-        raise InputError(f"{path} must end in .tsv or .jsonl (or either with .gz, .xz, .bz2 or .zst); rename it")
+    kind = table_kind(path)
     stream, count = read_raw_lines(path), 0
     while raw := list(islice(stream, CHUNK)):
         rows: list[tuple[int, Pair]] = []
         for number, line in enumerate(decoded(raw, count, path, tally), start=count + 1):
-            if line is None or (kind == [".jsonl"] and not line.strip()):
+            if line is None or (kind == ".jsonl" and not line.strip()):
                 continue
             try:
-                tsv = kind == [".tsv"]
-                pair = tsv_pair(line, "") if tsv else jsonl_pair(line, "", files.src_key, files.tgt_key)
-                rows.append((number, pair))
+                rows.append((number, table_pair(line, "", kind, files)))
             except InputError:
                 tally.add("columns", partial(FaultExample, f"{path.name}:{number}", cut_short(line)))
         count += len(raw)
@@ -93,9 +88,7 @@ def _table(path: Path, files: PairFiles, tally: FaultCounts) -> Iterator[Chunk]:
 
 def decoded(raw: list[bytes], before: int, path: Path, tally: FaultCounts) -> list[str | None]:
     """The lines as text, None where one is not UTF-8; `before` lines of the file came earlier."""
-    if not raw:
-        return []
-    if before == 0 and raw[0].startswith(BOM):
+    if before == 0 and raw and raw[0].startswith(BOM):
         raw = [raw[0].removeprefix(BOM), *raw[1:]]
         tally.add("bom", partial(FaultExample, f"{path.name}:1", ""))
     blob = b"".join(raw)
@@ -105,7 +98,7 @@ def decoded(raw: list[bytes], before: int, path: Path, tally: FaultCounts) -> li
         raw = [line.removesuffix(b"\n").removesuffix(b"\r") + b"\n" for line in raw]
         blob = b"".join(raw)
     try:
-        return list(blob.removesuffix(b"\n").decode("utf-8").split("\n"))
+        return list(blob.removesuffix(b"\n").decode("utf-8").split("\n")) if raw else []
     except UnicodeDecodeError:
         return [_decoded(line, f"{path.name}:{before + i + 1}", tally) for i, line in enumerate(raw)]
 

@@ -80,11 +80,10 @@ class TrainConfig:
 
 RANGES = (
     (
-        "steps batch_tokens accumulate warmup decay average_last save_every log_every",
-        lambda value: value >= 1,
+        "steps batch_tokens accumulate warmup decay average_last save_every log_every eval_every",
+        lambda value: value is None or value >= 1,
         "must be at least 1",
     ),
-    ("eval_every", lambda value: value is None or value >= 1, "must be at least 1"),
     (
         "patience clip weight_decay r_drop guided_weight guided_layer lora_rank seed",
         lambda value: value >= 0,
@@ -121,12 +120,9 @@ class RewardConfig:
             "set reward.objective to self-critical or minimum-risk",
         )
         fewest = 2 if self.compares_samples else 1
-        require(
-            self.samples >= fewest,
-            f"reward.samples must be at least {fewest} for {self.objective}, but is {self.samples}",
-        )
+        samples, weight = self.samples, self.likelihood_weight
+        require(samples >= fewest, f"reward.samples must be at least {fewest} for {self.objective}, but is {samples}")
         require(0 < self.sharpness < math.inf, f"reward.sharpness must be above 0, but is {self.sharpness}")
-        weight = self.likelihood_weight
         valid = weight is None or 0 <= weight < math.inf
         require(valid, f"reward.likelihood_weight must be 0 or more, but is {weight}")
 
