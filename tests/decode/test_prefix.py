@@ -11,7 +11,7 @@ from regard.decode.likelihood import next_log_probs
 from regard.decode.options import Mbr, Sampling
 from regard.decode.prefix import ForcedStart, PieceTable, PrefixReader
 from regard.errors import InputError
-from regard.text.normalize import nfc
+from regard.text.pieces import nfc
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
 from support import LINES

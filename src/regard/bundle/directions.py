@@ -2,7 +2,7 @@
 
 A model in the box whose name is two codes of languages, such as `de-en`, is the translator from the first to the
 second; others are found by their names alone. Where the source is not named it is found in the text, among the
-languages that can be translated into the target (`text/which_language.py`).
+languages that can be translated into the target (`text/language_identification.py`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from regard.bundle import box
 from regard.errors import InputError
-from regard.text.language import language_code, language_name, plain_words
-from regard.text.which_language import which_language
+from regard.text.language import language_code, language_name
+from regard.text.language_identification import identify_language, language_words
 
 WAY = "en"  # the language by way of which others can be translated
 
@@ -121,9 +121,9 @@ def choose(
     if not ways:
         raise NoDirectionError(f"there is no translator to {language_name(target)}; {_there(there)}")
     # Among all languages of the box, so that none of them is taken for another.
-    found = which_language(texts, sorted({one.source for one in there} | {target}))
+    found = identify_language(texts, sorted({one.source for one in there} | {target}))
     if not found.sure:  # then it is one that can be translated; without words it does not matter which
-        found = which_language(texts, sorted(ways))._replace(sure=not any(map(plain_words, texts)))
+        found = identify_language(texts, sorted(ways))._replace(sure=not any(map(language_words, texts)))
     try:
         models = () if found.language == target else find_models(found.language, target, through, there)
     except NoDirectionError as problem:

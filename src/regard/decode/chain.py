@@ -40,7 +40,7 @@ from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm
 from regard.text.language import language_name
-from regard.text.normalize import check_characters
+from regard.text.pieces import check_characters
 
 # Options of `translate` that are of one model, and what they are where they are not given.
 OF_ONE_MODEL = {"nbest": 1, "steer": 0.0, "rules": 0.0, "unknown": "keep", "tag": None, "prefix": ""}

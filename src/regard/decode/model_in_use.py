@@ -45,7 +45,7 @@ from regard.decode.units import Unit, UnitMaker
 from regard.decode.word_links import AlignmentView, alignment_view
 from regard.device import device_name
 from regard.errors import InputError
-from regard.text.language_tags import tag_language
+from regard.text.language import tag_language
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used

@@ -34,7 +34,7 @@ from regard.decode.translation import Candidate, Reason, WordLink, distinct
 from regard.decode.units import Unit
 from regard.decode.word_links import AlignmentView, word_links
 from regard.errors import InputError
-from regard.text.fidelity import invented_numbers
+from regard.text.numbers import invented_numbers
 from regard.text.slots import slots_in
 
 Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer attended to

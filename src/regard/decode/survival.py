@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from regard.decode.prepare import TERM, Held, PreparedSentence, Restored
 from regard.decode.translation import ProtectedSpan, Span, WordLink
-from regard.text.fidelity import occurs
 from regard.text.glossary import located_terms
+from regard.text.span_matching import find_occurrences
 from regard.text.words import word_spans
 
 NOT_SAID = "the search did not say it"
@@ -68,7 +68,7 @@ def _first_free(one: Held, text: str, taken: Sequence[Span]) -> Span | None:
     if one.kind == TERM:
         return located_terms([one.wanted], text, taken)[0]
     for wanted in one.wanted:
-        for start, end in occurs(wanted, one.kind, text):
+        for start, end in find_occurrences(wanted, one.kind, text):
             if not any(start < stop and begin < end for begin, stop in taken):
                 return start, end
     return None

@@ -27,7 +27,7 @@ from regard.decode.translating import StreamTranslation, TranslateOptions, trans
 from regard.decode.units import Unit
 from regard.errors import InputError
 from regard.text.glossary import Glossary
-from regard.text.normalize import check_characters
+from regard.text.pieces import check_characters
 
 if TYPE_CHECKING:  # what needs torch is imported where it is used
     from regard.decode.unknown import Unknown

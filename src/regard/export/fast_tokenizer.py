@@ -13,12 +13,12 @@ import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 
 from regard.batch import EOS
-from regard.text.learnt_vocabulary import LearntVocabulary
+from regard.text.learned_vocabulary import LearnedVocabulary
 from regard.text.pieces import CUTS, ESCAPE, ONE, SPACE, ZERO
 from regard.text.vocabulary import SPECIALS, UNKNOWN
 
 
-def fast_tokenizer(vocabulary: LearntVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
+def fast_tokenizer(vocabulary: LearnedVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
     """BPE, or whole words."""
     ids, merges = vocabulary.ids, vocabulary.merges
     model = models.WordLevel(ids, UNKNOWN) if merges is None else models.BPE(ids, merges, byte_fallback=True)

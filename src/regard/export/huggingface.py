@@ -33,8 +33,8 @@ from regard.export.fast_tokenizer import fast_tokenizer
 from regard.export.table import ExportOptions
 from regard.layers.positions import sinusoids
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.learnt_vocabulary import LearntVocabulary
-from regard.text.marian_text import marian_files
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.marian_vocabulary import marian_files
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import Vocabulary
@@ -202,7 +202,7 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
     sides = [(tokenizer.source, folder)] + ([] if tokenizer.config.joint else [(tokenizer.target, folder / "target")])
     for vocabulary, place in sides:
         place.mkdir(exist_ok=True)
-        assert isinstance(vocabulary, LearntVocabulary)
+        assert isinstance(vocabulary, LearnedVocabulary)
         mark = tokenizer.mark if vocabulary is tokenizer.source else None
         fast_tokenizer(vocabulary, tokenizer.config.tags, mark).save(str(place / "tokenizer.json"))
         about = {
