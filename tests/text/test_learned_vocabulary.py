@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.text import learned_vocabulary
-from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
 from regard.text.pieces import ESCAPE, nfc, to_pieces_form
 from regard.text.slots import SLOTS, without_slots
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -44,8 +44,7 @@ TEXT = st.lists(st.sampled_from(PARTS) | st.characters(exclude_categories=["Cs"]
 
 def by_rust(vocabulary: LearnedVocabulary, text: str) -> tuple[list[int], list[str]]:
     form = to_pieces_form(nfc(without_slots(text)))
-    words = [word for word, _ in vocabulary._rust.pre_tokenizer.pre_tokenize_str(form)] if form else []
-    return vocabulary._rust.encode(form, add_special_tokens=False).ids, words
+    return vocabulary._word_ids.compute(form), pretokenize(form)
 
 
 @pytest.mark.parametrize("name", ["bpe", "words"])
