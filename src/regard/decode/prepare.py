@@ -5,7 +5,7 @@
        Appelle le ⟨1⟩ à ⟨2⟩ !           as the model answers
     😀 APPELLE LE 555-0199 À 3:45 PM !  as it is given back
 
-What must survive (`text/protect.py`, a glossary's terms) is held in one of three ways: at the edge of a sentence it is
+What must survive (`text/protected_spans.py`, a glossary's terms) is held in one of three ways: at the edge of a sentence it is
 left out and put back; inside it stands for itself as a slot (`text/slots.py`), if the model has learnt slots; otherwise
 the model reads it as it is, and the search is told to say it. A sentence without a letter outside of such spans is not
 read at all. Every character keeps its place: `PreparedSentence.origins` leads from what the model reads back to the

@@ -1,7 +1,7 @@
 """Whether everything that must survive is in a sentence's translation; what is missing is put in where it belongs.
 
 A slot that the search said is filled and needs no check. What the model read as it is must occur in the answer as often
-as in the source, in one of the forms that are allowed (`text/fidelity.py`). What is missing replaces the words that
+as in the source, in one of the forms that are allowed (`text/span_matching.py`). What is missing replaces the words that
 are aligned with it, or is put after the word that its left neighbour became: `repaired`.
 """
 

@@ -1,6 +1,6 @@
 """How a text becomes pieces: the merges of byte-pair encoding, and each word of the text merged step by step.
 
-The merges are learnt from lines by the loop of `text/learn_merges.py`, with how often each pair occurred, or they are
+The merges are learnt from lines by the loop of `text/bpe.py`, with how often each pair occurred, or they are
 those of a model, which keeps their order but not their counts. A word starts as characters; of its pairs the one that
 was learnt earliest is merged, until none of them was learnt.
 """
