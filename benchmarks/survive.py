@@ -23,10 +23,10 @@ from pathlib import Path
 from spans import Case, cases
 
 import regard
-from regard.decode.translation import Translation
 from regard.text.known_words import KnownWords
 from regard.text.protected_spans import protected_spans
 from regard.text.span_matching import find_occurrences
+from regard.translation.translation import Translation
 
 Rows = dict[str, Counter[str]]
 Span = tuple[int, int]

@@ -17,8 +17,6 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.checksums import CHECKSUMS
 from regard.bundle.folder import PARTS
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.prepare import Reader, TextOptions
-from regard.decode.units import UnitMaker
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, source_in_words, target_shares
 from regard.explain.front import explain
@@ -26,6 +24,8 @@ from regard.explain.gradients import gradient_times_input
 from regard.explain.interventions import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
 from regard.training.start import fingerprint
+from regard.translation.prepare import Reader, TextOptions
+from regard.translation.units import UnitMaker
 from regard.translator import Translator
 from support import LINES, Call
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 import variants
 from regard.batch import flat_batch
-from regard.decode.likelihood import forced_log_probs, token_log_probs
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_mean, spearman
 from regard.explain.gradients import gradient_times_input, source_tables
@@ -22,6 +21,7 @@ from regard.explain.render.evidence_figure import evidence_output
 from regard.models.base import Model
 from regard.models.transformer_layers import TransformerConfig
 from regard.report.deliver import contents
+from regard.search.forced_decoding import forced_log_probs, token_log_probs
 from regard.translator import Translator
 from support import LINES
 from variants import transformer

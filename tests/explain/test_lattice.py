@@ -9,11 +9,11 @@ import torch
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.search import beam_search, greedy
 from regard.errors import InputError
 from regard.explain.lattice import START, NodeFate, as_dict, lattice, replayed
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.search import beam_search, greedy
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 

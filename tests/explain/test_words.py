@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.decode.likelihood import next_log_probs
 from regard.errors import InputError
 from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
 from regard.explain.choice import word_choice
@@ -13,6 +12,7 @@ from regard.explain.lattice import lattice
 from regard.explain.resume import resume
 from regard.explain.sentence_pair import sentence_pair
 from regard.explain.words import LONGEST, begins_word, completed, word_by_word
+from regard.search.forced_decoding import next_log_probs
 from regard.text.words import split_words
 from regard.translator import Translator
 from support import LINES

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
-    from regard.decode.translator import TextTranslator
     from regard.explain.front import Explanation
+    from regard.translation.translator import TextTranslator
 
 __all__ = ["explain"]
 

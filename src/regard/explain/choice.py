@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.sentence_pair import SentencePair
+from regard.search.forced_decoding import forced_log_probs
 from regard.text.casing import capitalize_first
 from regard.text.words import word_spans
 

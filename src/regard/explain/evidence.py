@@ -31,9 +31,6 @@ from torch import Tensor, nn
 from regard.align.attention import View
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.decode.alignment_heads import cross_layers
-from regard.decode.likelihood import token_log_probs
-from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.gradients import NO_WORD, embedding_tables, gradient_times_input
@@ -42,8 +39,11 @@ from regard.explain.request import Request, Said, request
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
 from regard.models.base import Model
+from regard.search.alignment_heads import cross_layers
+from regard.search.forced_decoding import token_log_probs
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import subword_shares, word_spans
+from regard.translation.translator import TextTranslator
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 from regard.align.attention import RowMeaning, View
 from regard.bundle.bundle import Bundle
-from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.arcs import Arcs, Side, arcs_of
@@ -24,6 +23,7 @@ from regard.explain.request import request
 from regard.explain.sheet import Sheet, sheet_of
 from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.explain.views import stored_view
+from regard.translation.translator import TextTranslator
 
 TITLES = {
     "cross": "Each target word (down) and the source words it attends to (across)",

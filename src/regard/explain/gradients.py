@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.batch import flat_batch
-from regard.decode.likelihood import token_log_probs
 from regard.models.base import Model
+from regard.search.forced_decoding import token_log_probs
 
 NO_WORD = -1  # of a source token that is no part of the text: the model's tag
 

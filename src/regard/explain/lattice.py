@@ -1,6 +1,6 @@
 """The beam search of one sentence as a lattice: every continuation it weighed, what became of it, and why.
 
-The search itself keeps the record (`decode/record.py`); nothing is searched again here. A node is one
+The search itself keeps the record (`search/search_trace.py`); nothing is searched again here. A node is one
 token said after another node. Its fate is what the search did with it, and at the end what became of those that were
 still going or had ended:
 
@@ -14,8 +14,8 @@ still going or had ended:
 
 The n-best list is the search's own, so two entries may be the same text in other tokens; `replayed` makes it again from
 the nodes alone, and a test holds the two equal. The search is the one whose result `translate` gives: where something
-must be said, it is constrained and its rows are more than the beam (`decode/bound_beam.py`), and where the guard took a
-second search, it is that one.
+must be said, it is constrained and its rows are more than the beam (`search/constrained_beam.py`), and where the guard
+took a second search, it is that one.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.bound_beam import constrained_width
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.record import Considered, Record
-from regard.decode.search import beam_search
-from regard.decode.translator import TextTranslator
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.request import Request, request
+from regard.search.constrained_beam import constrained_width
+from regard.search.engine import Hypothesis
+from regard.search.search import beam_search
+from regard.search.search_trace import Considered, SearchTrace
 from regard.text.slots import fill
+from regard.translation.translator import TextTranslator
 
 NodeFate = Literal["kept", "finished", "crowded out", "outranked", "overtaken", "abandoned", "cut off"]
 START = -1  # the parent of the first tokens
@@ -112,7 +112,7 @@ def lattice_of(asked: Request) -> Lattice:
     constraint = asked.pipeline.constraint(asked.unit.ids, demand, taken)
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
     src, mask = (tensor.to(asked.bundle.model.device) for tensor in pad_sources([asked.unit.ids]))
-    records: list[Record] = []
+    records: list[SearchTrace] = []
     (found,) = beam_search(asked.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
     labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), asked.slots.target)))
     nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
@@ -127,7 +127,9 @@ def lattice_of(asked: Request) -> Lattice:
     return Lattice(source, *settings, ending, tuple(_led(nodes, nbest)), nbest)
 
 
-def nodes_of(record: Record, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]) -> list[Node]:
+def nodes_of(
+    record: SearchTrace, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]
+) -> list[Node]:
     """A record of the search and the n-best list that it gave, as nodes that know their parents and their ends."""
     nodes: list[Node] = []
     said: list[tuple[int, ...]] = []  # the tokens up to and with each node
@@ -162,7 +164,7 @@ def _fate(one: Considered, rank: int | None, last: bool) -> NodeFate:
 
 
 def _reason(
-    one: Considered, fate: NodeFate, record: Record, widths: tuple[int, int], bar: float, found: list[Hypothesis]
+    one: Considered, fate: NodeFate, record: SearchTrace, widths: tuple[int, int], bar: float, found: list[Hypothesis]
 ) -> str:
     beam, rows = widths
     worst = found[-1].score if found else 0.0

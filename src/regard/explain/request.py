@@ -13,13 +13,13 @@ from functools import cached_property
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.options import SearchOptions
-from regard.decode.pipeline import Pipeline, UnitResult
-from regard.decode.prepare import PreparedSentence, TextOptions
-from regard.decode.translator import TextTranslator
-from regard.decode.units import Unit
 from regard.errors import InputError
+from regard.search.options import SearchOptions
 from regard.text.slots import SlotTexts
+from regard.translation.pipeline import Pipeline, UnitResult
+from regard.translation.prepare import PreparedSentence, TextOptions
+from regard.translation.translator import TextTranslator
+from regard.translation.units import Unit
 
 REPAIRED = "repaired after the search"
 

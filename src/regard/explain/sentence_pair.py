@@ -1,9 +1,9 @@
 """A sentence and its translation as an explanation counts them: in words, and where each word stands in the texts.
 
 The model reads another text than the one that was given, and says another one than the one that is given back
-(`decode/prepare.py`): words are mended, and what must survive is a slot. Words here are those that the model reads and
-says, as in every map; their spans lead back to the texts that a person sees. A word that was put in or taken away after
-the search has no span.
+(`translation/prepare.py`): words are mended, and what must survive is a slot. Words here are those that the model reads
+and says, as in every map; their spans lead back to the texts that a person sees. A word that was put in or taken away
+after the search has no span.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.bundle.bundle import Bundle
-from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.request import Request, Said, request
 from regard.text.slots import fill
 from regard.text.words import Span, subword_shares, word_spans
+from regard.translation.translator import TextTranslator
 
 
 @dataclass(frozen=True)

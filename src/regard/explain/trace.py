@@ -30,12 +30,12 @@ from regard.align.attention import View, WordAttention, beyond_tag, views_of, wo
 from regard.batch import EOS, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.search import beam_search
 from regard.errors import BundleError, InputError
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step
 from regard.models.state import BatchState, inner, per_row
+from regard.search.engine import Hypothesis
+from regard.search.search import beam_search
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
 from regard.text.words import Span, WordsOf, word_spans
 
