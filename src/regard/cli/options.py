@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.config import describe, parse
 from regard.errors import InputError
 
@@ -85,7 +85,7 @@ Model = Annotated[
         "--model",
         metavar="FOLDER",
         help="A model, or a run (its best model), or the name of a model in the box or of OPUS-MT.  "
-        f"[default: {box.DEFAULT}, in the box]",
+        f"[default: {bundled_models.DEFAULT}, in the box]",
     ),
 ]
 Target = Annotated[

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from regard.bundle.search_config import MOST_BEAMS, STEEPEST
+from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY
 from regard.errors import InputError
 
 Utility = Literal["chrf", "bleu"]
@@ -51,9 +51,9 @@ class Mbr:
     utility: Utility = "chrf"
 
     def __post_init__(self) -> None:
-        if not _whole(self.samples) or not 2 <= self.samples <= MOST_BEAMS:
+        if not _whole(self.samples) or not 2 <= self.samples <= MAX_BEAM:
             raise InputError(
-                f"the samples of MBR must be from 2 to {MOST_BEAMS}, but are {self.samples}", parameter="mbr"
+                f"the samples of MBR must be from 2 to {MAX_BEAM}, but are {self.samples}", parameter="mbr"
             )
         if self.utility not in get_args(Utility):
             raise InputError(f'utility must be "chrf" or "bleu", but is {self.utility!r}')
@@ -86,8 +86,8 @@ class SearchOptions:
         self._check_strategy()
 
     def _check_nbest(self) -> None:
-        if not _whole(self.beam) or not 1 <= self.beam <= MOST_BEAMS:
-            raise InputError(f"beam must be a whole number from 1 to {MOST_BEAMS}, but is {self.beam}")
+        if not _whole(self.beam) or not 1 <= self.beam <= MAX_BEAM:
+            raise InputError(f"beam must be a whole number from 1 to {MAX_BEAM}, but is {self.beam}")
         if not _whole(self.nbest):
             raise InputError(f"nbest must be a whole number, but is {self.nbest!r}")
         if not isinstance(self.sampling, Sampling | None):
@@ -99,15 +99,15 @@ class SearchOptions:
                 most = f"the samples of MBR ({self.mbr.samples})"
                 raise InputError(f"nbest must be between 1 and {most}, but is {self.nbest}")
         elif self.sampling is not None:
-            if not 1 <= self.nbest <= MOST_BEAMS:
-                raise InputError(f"the number of samples, nbest, must be from 1 to {MOST_BEAMS}, but is {self.nbest}")
+            if not 1 <= self.nbest <= MAX_BEAM:
+                raise InputError(f"the number of samples, nbest, must be from 1 to {MAX_BEAM}, but is {self.nbest}")
         elif not 1 <= self.nbest <= self.beam:
-            remedy = f"; use a wider beam: {self.nbest}" if self.beam < self.nbest <= MOST_BEAMS else ""
+            remedy = f"; use a wider beam: {self.nbest}" if self.beam < self.nbest <= MAX_BEAM else ""
             raise InputError(f"nbest must be between 1 and the beam ({self.beam}), but is {self.nbest}{remedy}")
 
     def _check_penalties(self) -> None:
         for name, least, most, unused in (
-            ("length_penalty", 0.0, STEEPEST, 0),
+            ("length_penalty", 0.0, MAX_LENGTH_PENALTY, 0),
             ("coverage_penalty", 0.0, STRONGEST, 0),
             ("repetition_penalty", 1.0, STRONGEST, 1),
             ("diversity", 0.0, STRONGEST, 0),

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from regard.bundle.directions import Choice, Direction
+from regard.bundle.bundled_models import Choice, Direction
 from regard.formats.document import ATOM, Document, PlacedSegment, Segment
 from regard.formats.translate_document import write_translated
 from regard.serve.translation_service import TranslationRequest, TranslationService, off_the_loop, together

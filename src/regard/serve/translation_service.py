@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import anyio.to_thread
 
-from regard.bundle.directions import Choice, NoDirectionError, choose
+from regard.bundle.bundled_models import Choice, NoDirectionError, choose
 from regard.errors import InputError
 from regard.serve import monitoring
 from regard.serve.errors import NoPairError, ServeError, too_late

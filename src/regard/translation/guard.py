@@ -21,7 +21,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.text.language import language_name
 from regard.text.language_identification import foreign_language, language_words
 from regard.text.words import shortened

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from regard.errors import InputError
 from regard.formats.html import read_fragment
-from regard.formats.tag_rules import TagRules
+from regard.formats.markup import TagRules
 from regard.formats.xml import XmlFragment
 from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
