@@ -22,6 +22,7 @@ PAGES = ["notes.md", "python.md"]
 CHECKED_PAGES = [
     README,
     ROOT / "CONTRIBUTING.md",
+    ROOT / "recipes" / "README.md",
     *sorted(page for page in DOCS.rglob("*.md") if page.name != "log.md"),
 ]
 FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
