@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.bundle.bundled_models import boxed
+from regard.bundle.bundled_models import folder_of
 from regard.errors import InputError
 from regard.text.known_words import KnownWords
 from regard.text.normalize_input import sentence_case, truecase
@@ -103,7 +103,7 @@ def test_a_letter_that_stands_alone_keeps_its_size() -> None:
     ],
 )
 def test_capitals_as_the_models_of_the_box_read_them(model: str, capitals: str, read: str) -> None:
-    known = KnownWords.load(boxed(model) / "words.txt")
+    known = KnownWords.load(folder_of(model) / "words.txt")
     assert truecase(sentence_case(capitals), known, model[:2]) == read
 
 
