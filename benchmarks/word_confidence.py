@@ -1,4 +1,4 @@
-"""The confidence of single words (docs/api.md), measured: how often words of each confidence stand in a reference.
+"""The confidence of single words (docs/http-api.md), measured: how often words of each confidence stand in a reference.
 
 python benchmarks/word_confidence.py --fit "FLORES dev" dev.en dev.fr --test "FLORES devtest" test.en test.fr
 
