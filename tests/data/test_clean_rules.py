@@ -95,7 +95,7 @@ def test_words_and_identifier() -> None:
 def test_only_lines_that_the_words_do_not_tell_are_shown_to_the_identifier(monkeypatch: pytest.MonkeyPatch) -> None:
     found = LineLanguage.learn(("en", "fr"), (ENGLISH, FRENCH))
     asked = []
-    monkeypatch.setattr(clean_rules, "not_in", lambda text, language: asked.append((text, language)))
+    monkeypatch.setattr(clean_rules, "foreign_language", lambda text, language: asked.append((text, language)))
     for text in ("She was near the river.", "Quite another subject entirely.", "Yes."):
         assert not found.is_wrong(0, text, key_words(text))
     assert asked == [("Quite another subject entirely.", "en"), ("Yes.", "en")]

@@ -34,7 +34,7 @@ from regard.data.encode import encode_corpus
 from regard.errors import RecipeError
 from regard.recipe.recipe import Recipe
 from regard.text.layout import after_list_marks
-from regard.text.protect import protected_spans
+from regard.text.protected_spans import protected_spans
 from regard.text.slots import SLOTS, slots_in, without_slots
 from regard.text.tokenizer import TextConfig, Tokenizer
 

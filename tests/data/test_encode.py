@@ -170,7 +170,7 @@ def test_no_space_left(
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(encode, "_append", full)
+    monkeypatch.setattr(encode, "checksum", full)
     with pytest.raises(InputError, match=r"cannot write encoded data to .*cache \(no space left\); .*data\.cache"):
         encode_corpus(table(tmp_path, PAIRS), tokenizer, config)
     assert entries(config) == []

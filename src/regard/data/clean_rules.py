@@ -4,8 +4,8 @@ A row is the texts of one pair, (source, target), or of one line, (text,). Each 
 in the order of `Rule`, or none. Rules that compare rows or need the whole corpus (duplicates, lengths, looseness) are
 in `clean.py`.
 
-Whether a line is in its language is judged fast enough for millions of lines: the identifier (`text/language.py`) takes
-a quarter of a millisecond a line. It judges some thousand lines of the
+Whether a line is in its language is judged fast enough for millions of lines: the identifier
+(`text/language_identification.py`) takes a quarter of a millisecond a line. It judges some thousand lines of the
 corpus; the words of those it accepts are counted, and a line most of whose words are common among them, and commoner
 than in other languages of the corpus, is accepted without it. Only the rest is shown to the identifier, so a line is
 never dropped without its verdict.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from regard.config import key, require
 from regard.data.overlap import HashedLines, Hashes, HeldOutText, Ints, Overlap, key_words
-from regard.text.language import not_in
+from regard.text.language_identification import foreign_language
 
 Row = tuple[str, ...]
 
@@ -187,7 +187,7 @@ class LineLanguage:
         """From some lines of each side."""
         counts = []
         for language, lines in zip(languages, sides, strict=True):
-            accepted = (line for line in lines[:SAMPLE] if not_in(line, language) is None)
+            accepted = (line for line in lines[:SAMPLE] if foreign_language(line, language) is None)
             counts.append(Counter(word for line in accepted for word in set(key_words(line))))
         return cls(tuple(languages), tuple(_typical_words(here, counts) for here in counts))
 
@@ -196,4 +196,4 @@ class LineLanguage:
         known = self.words[side]
         if len(words) >= WORDS and sum(word in known for word in words) >= MOST * len(words):
             return False
-        return not_in(text, self.languages[side]) is not None
+        return foreign_language(text, self.languages[side]) is not None

@@ -22,7 +22,7 @@ from regard.data.config import DataConfig
 from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
 from regard.data.filters import Numbered
 from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
-from regard.text.mend import FIRST_LETTER, in_small
+from regard.text.normalize_input import FIRST_LETTER, sentence_case
 from regard.text.slots import SLOT
 
 Pair = tuple[str, str]
@@ -53,7 +53,7 @@ def recased(src: str, tgt: str, rng: random.Random) -> Pair:
 CASE_CHANGES: dict[str, Change] = {
     "recase": recased,
     # in small letters throughout, or with the capital that a sentence begins with, as CAPITALS are read
-    "lower": lambda src, tgt, rng: (rng.choice((str.lower, in_small))(src), tgt),
+    "lower": lambda src, tgt, rng: (rng.choice((str.lower, sentence_case))(src), tgt),
     "title": lambda src, tgt, rng: (in_title_case(src), tgt),
 }
 OTHER_CHANGES: dict[str, Change] = {  # in this order: what is put in is not changed again
