@@ -40,7 +40,7 @@ from regard.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tu
 from regard.phrases.rerank import Proposals, learn_reranking
 from regard.report.table import Table
 from regard.text.language import not_in
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]

@@ -21,8 +21,6 @@ from regard.errors import RegardError, RunFinishedError
 
 __all__ = ["main"]
 
-LANGUAGE_FLAGS = {"--to": "to", "--from": "source"}  # flags of `translate` and their parameters
-
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """Run one command, then leave with its exit code (`process.ExitCode`)."""
@@ -76,12 +74,6 @@ def _command(words: Sequence[str]) -> Any:
 
 def _run(words: list[str]) -> None:
     """Parse the words and call the command. Typer's own way to do so would answer in lines of its own."""
-    if plain := texts_alone(words):
-        from regard.cli.translate import translate
-
-        translate(**plain)
-        sys.stdout.flush()
-        return
     gc.enable()
     command = _command(words)
     if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads what is printed
@@ -89,19 +81,6 @@ def _run(words: list[str]) -> None:
     with command.make_context("regard", words) as context:
         command.invoke(context)
     sys.stdout.flush()
-
-
-def texts_alone(words: Sequence[str]) -> dict[str, Any]:
-    """The texts of `regard translate TEXT…`, with --to and --from before them but no other flag, which need no parser;
-    else nothing. The parser takes 0.2 s, a third of what such a command takes in all."""
-    name, *texts = [*words] or [""]
-    found: dict[str, Any] = {}
-    while texts[1:] and texts[0] in LANGUAGE_FLAGS:
-        flag, value, *texts = texts
-        found[LANGUAGE_FLAGS[flag]] = value
-    rest = [*texts, *found.values()]
-    plain = name == "translate" and texts and not any(word.startswith("-") for word in rest)
-    return {"text": texts, **found} if plain and "_REGARD_COMPLETE" not in os.environ else {}
 
 
 def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:

@@ -18,7 +18,7 @@ from regard.serve.libretranslate import (
     languages_of,
     per_cent,
 )
-from regard.serve.passages import Passages, TranslatedPassage, translate_passages
+from regard.serve.passages import Passages, TranslatedPassage, checked_options, translate_passages
 from regard.serve.problems import ServeError
 from regard.serve.request_texts import MarkupText, PlainText
 from regard.serve.service import off_the_loop
@@ -42,7 +42,7 @@ async def translate(call: Call) -> dict[str, Any]:
     html = (call["format"] or "text") == "html"
     characters = sum(map(len, texts))
     read = await off_the_loop(characters, read_texts, texts, html)
-    asked = Passages([one.segments for one in read], target, source, {"nbest": call["alternatives"] + 1})
+    asked = Passages([one.segments for one in read], target, source, checked_options(nbest=call["alternatives"] + 1))
     found = await translate_passages(call.services.translation, asked)
     answers = await off_the_loop(characters, written, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}

@@ -14,7 +14,7 @@ word; here attention gives it without training, and with the errors of attention
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from regard.search.options import BATCH_TOKENS
 from regard.search.token_lexicon import TokenLexicon, known
 from regard.text.pieces import SPACE, from_pieces_form
 from regard.text.tokenizer import Tokenizer
+from regard.translation.options import Unknown
 
-Unknown = Literal["keep", "copy", "lexicon"]
 ELISION = tuple(mark.encode() for mark in "'’")  # no space after it: l' + Obama
 
 
