@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.data.text_files import read_lines
 from regard.doctor.punctual import Punctual
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5])
     parser.add_argument("--architectures", nargs="+", default=["the model in the box", *ARCHITECTURES])
-    parser.add_argument("--model", type=Path, default=box.boxed(), help="default: the model in the box")
+    parser.add_argument("--model", type=Path, default=bundled_models.folder_of(), help="default: the model in the box")
     given = parser.parse_args()
     shipped = Bundle.load(given.model)
     lines = list(read_lines(given.file))[: given.sentences]

@@ -13,7 +13,7 @@ from table2_plan import sizes_table
 from table2_systems import MODELS, RATED, SYSTEMS, TableSystem, system_of
 
 from regard.report.chart import HIGH, WIDE, Axis, Spot, plot, powers
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.report.table import Table
 
 FAMILIES = {

@@ -19,9 +19,8 @@ from chain_texts import lines_of, write_texts
 from rich.console import Console
 
 from regard.bundle.bundle import read_words
-from regard.bundle.find import find_model
-from regard.bundle.folder import CARD, TOKENIZER, WORDS
-from regard.bundle.json_file import read_json
+from regard.bundle.find_model import find_model
+from regard.bundle.folder import CARD, TOKENIZER, WORDS, read_json
 from regard.data.cache import learnt_before
 from regard.data.splits import Splits, find_splits
 from regard.errors import InputError, RegardError

@@ -31,7 +31,7 @@ from itertools import chain
 from pathlib import Path
 
 from regard.align.looseness import learn_association
-from regard.data.clean import clean, usable_cores
+from regard.data.clean import clean
 from regard.data.clean_rules import CleanConfig, Row
 from regard.data.compressed import COMPRESSED
 from regard.data.connected import split_connected
@@ -43,6 +43,7 @@ from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.report.table import Table
 from regard.text.language import not_in
+from regard.workers import usable_cores
 
 Read = Callable[[], Iterable[Row]]
 LANGUAGES = ("en", "fr", "de", "es")

@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.device import pick_device
 from regard.files import write_atomically
 from regard.models.base import Model

@@ -17,7 +17,7 @@ from regard.translation.options import checked_texts
 from regard.translation.translator import TextTranslator
 
 if TYPE_CHECKING:
-    from regard.bulk.tally import Tally
+    from regard.bulk.chunks import TranslationCounts
     from regard.explain.front import Explanation
     from regard.explain.word_alignment import WordAlignment
 
@@ -37,7 +37,7 @@ class FileTranslation:
         restart: bool = False,
         lines_done: Callable[[int, int], None] | None = None,
         **options: Any,
-    ) -> Tally:
+    ) -> TranslationCounts:
         """Translate a file into another, in chunks, whatever its size; options are those of `translate`.
 
         format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines

@@ -12,11 +12,10 @@ import pytest
 
 import regard
 from regard.align.attention import View, word_attention
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.checksums import CHECKSUMS
-from regard.bundle.folder import PARTS
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
+from regard.bundle.folder import CHECKSUMS, PARTS
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, source_in_words, target_shares
 from regard.explain.front import explain
@@ -235,7 +234,7 @@ def test_links_and_heads(pair: Path, call: Call, tmp_path: Path) -> None:
 
 
 def test_both_are_in_the_box(pair: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(box, "HOME", pair)
+    monkeypatch.setattr(bundled_models, "HOME", pair)
     monkeypatch.chdir(tmp_path)
     assert call("translate", "--model", "fr-en", *FRENCH).out.splitlines() == ENGLISH
     assert call("translate", *ENGLISH).out.splitlines() == FRENCH

@@ -12,7 +12,7 @@ import pytest
 
 import regard
 from regard.serve.batcher import LARGEST_BATCH, BatchDone, Batcher
-from regard.serve.problems import ServeError
+from regard.serve.errors import ServeError
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translator import Translator

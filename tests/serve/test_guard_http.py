@@ -15,9 +15,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from regard.serve.guard_http import HEADERS, GuardConfig, HttpGuard
-from regard.serve.notes import RequestNotes, log_request, notes_of
-from regard.serve.problems import ServeError
+from regard.serve.errors import ServeError
+from regard.serve.http.guard import HEADERS, GuardConfig, HttpGuard
+from regard.serve.monitoring import RequestNotes, log_request, notes_of
 
 
 async def count(request: Request) -> Response:

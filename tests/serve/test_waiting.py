@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.serve.batcher import LARGEST_BATCH, take_shares
-from regard.serve.waiting import TurnQueue, Waiting
+from regard.serve.request_queue import TurnQueue, Waiting
 from regard.translation.job import JobPart
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.bundle.box import boxed
+from regard.bundle.bundled_models import boxed
 from regard.errors import InputError
 from regard.text.known_words import KnownWords
 from regard.text.mend import in_small, with_known_capitals

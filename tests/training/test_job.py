@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 
 import regard.training.job as job_module
-from regard.bundle.written_pieces import from_card
+from regard.bundle.numpy_weights import pieces_from_card
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
@@ -182,7 +182,7 @@ def test_the_card_of_a_model_with_tags_has_the_pieces_that_each_language_uses(tm
     tokenizer = job.bundle.tokenizer
     texts = {"<fr>": Path(tgt), "<en>": Path(src)}
     used = {tag: tokenizer.encode_target(path.read_text("utf-8").splitlines()) for tag, path in texts.items()}
-    assert from_card(job.bundle.card, tokenizer.target_size) == {
+    assert pieces_from_card(job.bundle.card, tokenizer.target_size) == {
         tag: sorted({i for ids in lines for i in ids}) for tag, lines in used.items()
     }
     tables["data"]["corpus"][1].pop("tag")

@@ -194,7 +194,7 @@ def test_the_beam_is_bounded(translator: Translator, beam: int) -> None:
 def test_the_widest_beam_and_many_samples_fit(translator: Translator) -> None:
     assert translator.translate("The cat sleeps.", beam=1000, nbest=3).text == "Le chat dort."
     assert len(translator.translate("The cat.", sampling=Sampling(), nbest=50).candidates) == 50
-    with pytest.raises(InputError, match="from 1 to 1000"):
+    with pytest.raises(InputError, match="from 1 to 1,000"):
         translator.translate("The cat.", sampling=Sampling(), nbest=1001)
 
 

@@ -67,9 +67,9 @@ def _command(words: Sequence[str]) -> Any:
     """The commands, or of them the one that the first word names."""
     from typer.main import get_command
 
-    from regard.cli.app import app, only
+    from regard.cli.app import program
 
-    return get_command(only(words[0]) if words else app)
+    return get_command(program(words[0] if words else None))
 
 
 def _run(words: list[str]) -> None:

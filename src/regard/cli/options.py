@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.config import Option, describe, parse
 from regard.errors import InputError
 from regard.translation.options import translate_option
@@ -72,8 +72,8 @@ def numbers(flag: str, kind: type, least: float | None = None, most: float | Non
 
 def _bounds(least: float | None, most: float | None) -> str:
     if most is not None:
-        return f" from {least:,} to {most:,}"
-    return f" of at least {least:,}" if least is not None else ""
+        return f" from {least:,.10g} to {most:,.10g}"
+    return f" of at least {least:,.10g}" if least is not None else ""
 
 
 def subject(model: Path | None, flag: Path | None) -> Path | None:
@@ -102,7 +102,7 @@ Model = Annotated[
         "--model",
         metavar="FOLDER",
         help="A model, or a run (its best model), or the name of a model in the box or of OPUS-MT.  "
-        f"[default: {box.DEFAULT}, in the box]",
+        f"[default: {bundled_models.DEFAULT}, in the box]",
     ),
 ]
 Target = Annotated[

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.options import Model, number, subject
 from regard.errors import InputError
 
@@ -29,7 +29,9 @@ def pack(
     ] = "keep",
     about: Annotated[
         Path | None,
-        typer.Option("--about", metavar="FILE", help="What its card says about it (TOML; docs/model.md shows one)."),
+        typer.Option(
+            "--about", metavar="FILE", help="What its card says about it (TOML; docs/bundled-models.md shows one)."
+        ),
     ] = None,
     tag: Annotated[
         str | None,
@@ -73,7 +75,7 @@ def pack(
     of folders on this machine are dropped too. With a new tag, scores, the view of attention and the lexicon are
     dropped.
     A model for both directions (--tag) and a model that was adapted from another (--rank) can share the files of a
-    model next to it (--beside); docs/model.md shows both.
+    model next to it (--beside); docs/bundled-models.md shows both.
 
     \b
       regard pack runs/mine --out small
@@ -85,5 +87,5 @@ def pack(
         raise InputError("--src and --tgt are two sides of the same pairs; give both or none")
     pairs = (src, tgt) if src and tgt else None
     options = PackOptions(weights, lexicon == "keep", about, tag, beside, rank, pairs)
-    for line in pack_bundle(subject(model, model_flag) or box.boxed(), out, options):
+    for line in pack_bundle(subject(model, model_flag) or bundled_models.folder_of(), out, options):
         typer.echo(line)

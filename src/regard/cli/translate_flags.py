@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.options import number
 
 # ── languages and models ──
@@ -44,7 +44,7 @@ ModelFolders = Annotated[
         "--model",
         metavar="FOLDER",
         help="A model, or a run (its best model), or the name of a model in the box. Given several times: an "
-        f"ensemble.  [default: {box.DEFAULT}, in the box]",
+        f"ensemble.  [default: {bundled_models.DEFAULT}, in the box]",
     ),
 ]
 

@@ -26,7 +26,7 @@ from rich.console import Console
 from regard.batch import Batch
 from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
 from regard.doctor.punctual import Punctual
 from regard.recipe.recipe import Recipe

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.errors import InputError
 from regard.search.options import SearchOptions
 from regard.text.slots import SlotTexts

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.config import build, describe, keys_of, nearest, nearest_keys, parse
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES, check_architecture

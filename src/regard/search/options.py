@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from regard.bundle.search_config import MOST_BEAMS, STEEPEST
+from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY
 from regard.config import check_bounds, key
 from regard.errors import InputError
 
@@ -41,7 +41,7 @@ class Sampling:
 class Mbr:
     """Options of minimum Bayes risk decoding (`sampling.py`): `translate(…, mbr=Mbr(samples=32, utility="chrf"))`."""
 
-    samples: int = key(32, "Draw N samples and take the one that is most like all of them.", 2, MOST_BEAMS)
+    samples: int = key(32, "Draw N samples and take the one that is most like all of them.", 2, MAX_BEAM)
     utility: Utility = key("chrf", "How the similarity of two texts is measured.")
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class SearchSettings:
     """What a search and a call of `translate` share: every option of a strategy but the width and the length penalty,
     which a model has defaults for."""
 
-    nbest: int = key(1, "Translations per text, best first, no two equal; at most the beam.", 1, MOST_BEAMS)
+    nbest: int = key(1, "Translations per text, best first, no two equal; at most the beam.", 1, MAX_BEAM)
     sampling: Sampling | None = None  # draw `nbest` translations at random instead of searching for the best
     mbr: Mbr | None = None  # minimum Bayes risk: choose among `mbr.samples` samples; the caller does it
     no_repeat: int = key(0, "Never repeat N tokens in a row, unless the source repeats itself; 0: no limit.", 0, 100)
@@ -64,7 +64,7 @@ class SearchSettings:
         1.0, "Log-probabilities of tokens that occurred before are multiplied by X; 1 changes nothing.", 1, STRONGEST
     )
     groups: int = key(
-        1, "Diverse beam: N groups, which divide the beam; each avoids the tokens of those before it.", 1, MOST_BEAMS
+        1, "Diverse beam: N groups, which divide the beam; each avoids the tokens of those before it.", 1, MAX_BEAM
     )
     diversity: float = key(
         0.5,
@@ -113,8 +113,8 @@ class SearchSettings:
 class SearchOptions(SearchSettings):
     """How an engine searches. `nbest` hypotheses are returned for each source."""
 
-    beam: int = key(4, "Hypotheses kept per sentence; 1 is greedy search.", 1, MOST_BEAMS)
-    length_penalty: float = key(0.6, "α of ((5 + length) / 6)^α.", 0, STEEPEST)
+    beam: int = key(4, "Hypotheses kept per sentence; 1 is greedy search.", 1, MAX_BEAM)
+    length_penalty: float = key(0.6, "α of ((5 + length) / 6)^α.", 0, MAX_LENGTH_PENALTY)
     attention: bool = False  # whether an engine that has it at hand adds the best hypothesis's attention
     token_log_probs: bool = False  # and the model's own log-probability of each of its tokens, not of the whole alone
 

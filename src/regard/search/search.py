@@ -43,7 +43,7 @@ FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wi
 LOOK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it; at least
 LOOK_SHARE = 3  # and at least one part in so many of the longest source, since long sentences take long to end
 WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
-REFILL = {"cpu": 0.75, "cuda": 0.25}  # share of the places that are free when others enter (docs/engine.md)
+REFILL = {"cpu": 0.75, "cuda": 0.25}  # share of the places that are free when others enter (docs/engines.md)
 READ_AT_ONCE = 128  # sentences that are done are turned into hypotheses in portions
 
 

@@ -19,8 +19,8 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from regard.serve.problems import busy, too_late
-from regard.serve.waiting import Portion, TurnQueue, Waiting
+from regard.serve.errors import busy, too_late
+from regard.serve.request_queue import Portion, TurnQueue, Waiting
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translation.translation import Translation

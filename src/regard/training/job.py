@@ -15,9 +15,9 @@ import torch
 from rich.console import Console
 
 from regard.bundle.bundle import Bundle, read_words
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
+from regard.bundle.numpy_weights import WRITTEN_PIECES as WRITTEN_PIECES
 from regard.bundle.tensors import load_weights
-from regard.bundle.written_pieces import KEY as WRITTEN_PIECES
 from regard.data.splits import Splits, find_splits
 from regard.device import is_out_of_memory
 from regard.errors import RecipeError, RunError

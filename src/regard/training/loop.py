@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.errors import RunError
 from regard.metrics.bleu import BleuScore
 from regard.recipe.train import TrainConfig

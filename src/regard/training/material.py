@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from regard.batch import Batch, FlatBatch
-from regard.bundle.written_pieces import to_card
+from regard.bundle.numpy_weights import pieces_to_card
 from regard.data.batching import Batches, Encoded
 from regard.data.cache import cache_folder, learnt_before, words_known_before
 from regard.data.config import DataConfig
@@ -110,7 +110,7 @@ def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> di
     for tag, part in zip(tags, corpus.corpora, strict=True):
         assert tag is not None
         counts[tag] = counts.get(tag, 0) + part.target_counts(size)
-    return to_card(counts)
+    return pieces_to_card(counts)
 
 
 def learn_known_words(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.bundle.folder import weights_file
 from regard.config import differences
 from regard.errors import RecipeError

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.text.language import language_name, not_in, plain_words
 from regard.text.words import shortened
 from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality

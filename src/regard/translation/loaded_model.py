@@ -13,13 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.calibration import Calibration
-from regard.bundle.card import read_card
-from regard.bundle.find import find_model
-from regard.bundle.search_config import DecodeConfig
-from regard.bundle.stored import read_stored
+from regard.bundle.card import Calibration, DecodeConfig
+from regard.bundle.find_model import find_model
+from regard.bundle.numpy_weights import read_tensors
 from regard.device import device_name
 from regard.errors import InputError
 from regard.search.alignment_heads import (
@@ -90,7 +88,7 @@ class LoadedModel:
     ) -> Self:
         """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
         how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
-        paths = box.boxed() if paths is None else paths
+        paths = bundled_models.folder_of() if paths is None else paths
         several = [paths] if isinstance(paths, str | PathLike) else paths
         if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
             raise InputError(f"a model is named by a folder, or an ensemble by a list of folders, but not by {paths!r}")
@@ -126,7 +124,7 @@ class LoadedModel:
         if self.bundle.loaded:
             size, device = self.bundle.model.parameter_count(), str(self.bundle.model.device)
         else:  # CTranslate2 runs it, on the CPU
-            size = sum(stored.numbers.size for stored in read_stored(self._folders[0]).values())
+            size = sum(stored.numbers.size for stored in read_tensors(self._folders[0]).values())
             device = "cpu"
         return f"{type(self).__name__}({name}{self.bundle.architecture}, {size:,} parameters, {device})"
 
@@ -173,7 +171,7 @@ class LoadedModel:
 
     @cached_property
     def _calibration(self) -> Calibration:
-        return read_card(self.bundle.card).calibration
+        return self.bundle.known_card.calibration
 
     @cached_property
     def required_terms(self) -> RequiredTerms:

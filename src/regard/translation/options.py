@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from regard.bundle.search_config import MOST_BEAMS, STEEPEST, DecodeConfig
+from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
 from regard.config import Option, check_bounds, key, nearest, options_of
 from regard.errors import InputError
 from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings, check_weight
@@ -29,10 +29,14 @@ class TranslateOptions(SearchSettings):
     """The options of `Translator.translate`."""
 
     beam: int | None = key(
-        None, "Hypotheses kept per sentence; 1 is greedy search.", 1, MOST_BEAMS, otherwise="the model's"
+        None, "Hypotheses kept per sentence; 1 is greedy search.", 1, MAX_BEAM, otherwise="the model's"
     )
     length_penalty: float | None = key(
-        None, "α of ((5 + length) / 6)^α; more favours longer translations.", 0, STEEPEST, otherwise="the model's"
+        None,
+        "α of ((5 + length) / 6)^α; more favours longer translations.",
+        0,
+        MAX_LENGTH_PENALTY,
+        otherwise="the model's",
     )
     steer: float = key(0.0, "Weight of the model's lexicon, from 0 (off) to below 1; regard lexicon learns one.")
     rules: float = key(0.0, "Weight of the embedded English–French grammar, for sentences that it can parse; try 0.5.")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.errors import InputError
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat

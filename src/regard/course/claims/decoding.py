@@ -10,7 +10,7 @@ import torch
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
 from regard.metrics.bleu import bleu
