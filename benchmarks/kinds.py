@@ -40,7 +40,7 @@ from regard.data.sources import DATA_SETS
 from regard.data.text_files import read_lines
 from regard.metrics.bleu import Bleu
 from regard.report.table import Table
-from regard.text.language import not_in
+from regard.text.language_identification import foreign_language
 from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
@@ -88,7 +88,7 @@ def is_translated(pair: tuple[str, str]) -> bool:
     """Europarl has many speeches in the speaker's own language alone: no reference to measure by."""
     english, french = pair
     same = key_words(english) == key_words(french)
-    return not same and not_in(english, "en") is None and not_in(french, "fr") is None
+    return not same and foreign_language(english, "en") is None and foreign_language(french, "fr") is None
 
 
 class Said(NamedTuple):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from regard.search.options import SearchOptions
-from regard.text.normalize import check_characters
+from regard.text.pieces import check_characters
 from regard.translation.job import JobPart, TextTranslation, TranslationJob
 from regard.translation.options import TranslateOptions, checked_prefixes, checked_texts
 from regard.translation.scoring import ScoringModel

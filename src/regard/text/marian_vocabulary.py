@@ -16,8 +16,8 @@ from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import SPECIALS, UNKNOWN
 
 SOURCE_MODEL, TARGET_MODEL, IDS, TARGET_IDS = "source.spm", "target.spm", "vocab.json", "target_vocab.json"
-LARGEST = 100_000_000  # bytes of a file
-NEEDED = (SPECIALS[0], SPECIALS[2], UNKNOWN)  # entries of a vocab.json
+MAX_BYTES = 100_000_000  # bytes of a file
+REQUIRED = (SPECIALS[0], SPECIALS[2], UNKNOWN)  # entries of a vocab.json
 
 
 def read_marian_tokenizer(folder: Path) -> Tokenizer:
@@ -51,8 +51,8 @@ def _as_json(ids: dict[str, int]) -> bytes:
 def _read(folder: Path, name: str) -> bytes:
     path = folder / name
     try:
-        if path.stat().st_size > LARGEST:
-            raise InputError(f"{path} has more than {LARGEST:,} bytes; it is not a file of a vocabulary")
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{path} has more than {MAX_BYTES:,} bytes; it is not a file of a vocabulary")
         return path.read_bytes()
     except FileNotFoundError:
         raise InputError(
@@ -78,7 +78,7 @@ def _read_ids(path: Path) -> dict[str, int]:
         raise InputError(f"{path} is not JSON ({problem}); fetch it again") from None
     if not isinstance(found, dict) or not all(type(i) is int for i in found.values()):
         raise InputError(f'{path} must give every piece its id, as in {{"</s>": 0, "<unk>": 1}}')
-    if missing := [name for name in NEEDED if name not in found]:
+    if missing := [name for name in REQUIRED if name not in found]:
         raise InputError(f"{path} lacks {', '.join(missing)}; it is not the vocabulary of a Marian model")
     if sorted(found.values()) != list(range(len(found))):
         raise InputError(f"{path} must have the ids 0 to {len(found) - 1:,}, each once")

@@ -1,4 +1,4 @@
-"""Numbers are read the same whatever the locale of their writing."""
+"""Numbers in digits and in words have the same values whatever the locale."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.values import quantities, readings
+from regard.text.numbers import numbers_in_words, numeric_values, quantities
 
 WRITINGS = {  # thousands and decimal separators
     "en": (",", "."),
@@ -24,9 +24,9 @@ def test_every_writing_of_a_number_is_read(whole: int, decimals: int | None, wri
     value = str(whole)
     if decimals is not None:
         text, value = f"{text}{decimal}{decimals:02}", f"{value}.{decimals:02}"
-    assert value in readings(text)
+    assert value in numeric_values(text)
     [found] = quantities(f"We saw {text}.")
-    assert value in found.readings
+    assert value in found.values
     assert found.whole == (7, 7 + len(text))
 
 
@@ -43,8 +43,31 @@ def test_every_writing_of_a_number_is_read(whole: int, decimals: int | None, wri
 )
 def test_units_and_signs(text: str, unit: str, value: str) -> None:
     [found] = quantities(text)
-    assert (found.unit, found.readings) == (unit, {value})
+    assert (found.unit, found.values) == (unit, {value})
 
 
 def test_joined_numbers_are_also_numbers_alone() -> None:
-    assert [sorted(found.readings) for found in quantities("1939–1945")] == [["1939-1945"], ["1939"], ["1945"]]
+    assert [sorted(found.values) for found in quantities("1939–1945")] == [["1939-1945"], ["1939"], ["1945"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("two hundred and five", "en", "205"),
+        ("three thousand two hundred", "en", "3200"),
+        ("a dozen", "en", "12"),
+        ("five in the afternoon", "en", "17"),
+        ("3 pm", "en", "15"),
+        ("5 million", "en", "5000000"),
+        ("quatre-vingt-dix-sept", "fr", "97"),
+        ("soixante et onze", "fr", "71"),
+        ("dreiundzwanzig", "de", "23"),
+        ("treinta y cinco", "es", "35"),
+    ],
+)
+def test_values(text: str, language: str, value: str) -> None:
+    assert value in numbers_in_words(text, language)
+
+
+def test_nothing_said() -> None:
+    assert numbers_in_words("The cat sleeps.") == numbers_in_words("") == set()

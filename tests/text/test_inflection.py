@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.text.stems import has_known_stem
+from regard.text.inflection import is_inflected_form
 
 KNOWN = {"es": {"cantar", "comer", "vivir", "decir", "di", "lenta"}, "fr": {"chanter", "finir", "lente"}}
 KNOWN |= {"de": {"kaufen", "neu", "rudern"}, "en": {"walk", "kind"}}
@@ -21,11 +21,11 @@ KNOWN |= {"de": {"kaufen", "neu", "rudern"}, "en": {"walk", "kind"}}
 )
 def test_forms(language: str, forms: str) -> None:
     for form in forms.split():
-        assert has_known_stem(form, KNOWN[language], language), form
-        assert not has_known_stem(form, set(), language)
+        assert is_inflected_form(form, KNOWN[language], language), form
+        assert not is_inflected_form(form, set(), language)
 
 
 @pytest.mark.parametrize("language", ["en", "fr", "de", "es", "ja"])
 def test_others(language: str) -> None:
     for word in ("maria", "zürich", "lo", "a", "", "obama"):
-        assert not has_known_stem(word, KNOWN.get(language, set()), language)
+        assert not is_inflected_form(word, KNOWN.get(language, set()), language)

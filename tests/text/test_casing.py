@@ -1,4 +1,4 @@
-"""Which words begin a sentence."""
+"""Words that begin a sentence, and the first letter of a list item."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.capitals import cased_words
+from regard.text.casing import cased_words, lowercase_initial
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,30 @@ def test_french_elision() -> None:
 def test_words_are_in_order(text: str) -> None:
     words = list(cased_words(text, language="fr"))
     assert all(before.end <= word.start < word.end for before, word in itertools.pairwise(words))
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "wanted"),
+    [
+        ("fr", "Deux œufs", "deux œufs"),
+        ("es", "Dos huevos", "dos huevos"),
+        ("en", "Two eggs", "two eggs"),
+        ("en", "A loaf", "a loaf"),
+        ("en", "I'm here", "I'm here"),
+        ("en", "Monday morning", "Monday morning"),
+        ("en", "English lessons", "English lessons"),
+        ("de", "Zwei Eier", "zwei Eier"),
+        ("de", "Milch", "Milch"),
+        ("fr", "ONU", "ONU"),
+        ("ja", "Deux", "Deux"),
+        (None, "Deux", "Deux"),
+    ],
+)
+def test_first_letters(language: str | None, said: str, wanted: str) -> None:
+    assert lowercase_initial(said, language) == wanted
+
+
+@given(st.text(), st.sampled_from(["en", "fr", "de", "es", None]))
+def test_only_the_first_letter_changes(text: str, language: str | None) -> None:
+    found = lowercase_initial(text, language)
+    assert found == text or (found[len(found) - len(text) + 1 :] == text[1:] and found[0] == text[0].lower()[0])

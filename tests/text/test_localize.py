@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.fidelity import occurs
-from regard.text.localise import FORMS, localised
-from regard.text.protect import KINDS
+from regard.text.localize import FORMATS, localize
+from regard.text.protected_spans import KINDS
+from regard.text.span_matching import find_occurrences
 
-LANGUAGES = st.sampled_from(sorted(FORMS))
+LANGUAGES = st.sampled_from(sorted(FORMATS))
 
 
 @pytest.mark.parametrize(
@@ -52,19 +52,19 @@ LANGUAGES = st.sampled_from(sorted(FORMS))
     ],
 )
 def test_forms(text: str, kind: str, languages: str, wanted: str) -> None:
-    assert localised(text, kind, *languages.split()) == wanted
+    assert localize(text, kind, *languages.split()) == wanted
 
 
 @given(st.integers(0, 10**9), st.none() | st.integers(0, 99), LANGUAGES, LANGUAGES)
 def test_the_value_stays(whole: int, decimals: int | None, source: str, target: str) -> None:
-    form = FORMS[source]
+    form = FORMATS[source]
     text = f"{whole:,}".replace(",", form.thousands) + ("" if decimals is None else f"{form.decimal}{decimals:02}")
-    there = localised(text, "number", source, target)
-    assert occurs(text, "number", f"x {there} y")
+    there = localize(text, "number", source, target)
+    assert find_occurrences(text, "number", f"x {there} y")
     if "es" not in (source, target):  # which leaves four digits ungrouped
-        assert localised(there, "number", target, source) == text
+        assert localize(there, "number", target, source) == text
 
 
 @given(st.text(max_size=20), st.sampled_from(KINDS), LANGUAGES, LANGUAGES)
 def test_any_text(text: str, kind: str, source: str, target: str) -> None:
-    assert isinstance(localised(text, kind, source, target), str)
+    assert isinstance(localize(text, kind, source, target), str)

@@ -1,4 +1,4 @@
-"""What must survive: every kind is found whole, ordinary text is left alone, and time is linear."""
+"""Protected spans, and English dates with the name of a month."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.text.known_words import KnownWords
-from regard.text.protect import KINDS, NAME, protected_spans
+from regard.text.protected_spans import KINDS, NAME, protected_spans, written_dates
 
 WHOLE = {
     "number": "1998 1,250 3.14 1\u202f250 -5 20% 1/2 ½ 1e6 −3 1939–1945 2½ 1,2,3 5°C 100",
@@ -134,3 +134,18 @@ def test_letters_without_end_are_no_word() -> None:
         (409, 411, "number"),
     ]
     assert protected_spans("猫" * 500) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("Born on May 3, 1998, in Rome.", ["May 3, 1998"]),
+        ("December 31st or Jan. 1", ["December 31st", "Jan. 1"]),
+        ("June 2020 was hot.", []),
+        ("You may 3 times; May 45; March 3.5; Sept 12:30", []),
+        ("On 3 May 1998", []),
+    ],
+)
+def test_dates(text: str, dates: list[str]) -> None:
+    assert [text[start:end] for start, end in written_dates(text)] == dates
+    assert written_dates(text, "fr") == []
