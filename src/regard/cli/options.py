@@ -34,11 +34,11 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
     return read
 
 
-<<<<<<< HEAD
 def bounded(flag: str, kind: type, help: str, least: float | None = None, most: float | None = None) -> Any:
     """The option of a flag that takes one number within bounds."""
     return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
-=======
+
+
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
@@ -55,7 +55,6 @@ def flag(option: Option, name: str = "", help: str = "{}") -> Any:
         return typer.Option(word, help=text)
     parser = None if option.kind is str else number(word, option.kind, option.minimum, option.maximum)
     return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
->>>>>>> main
 
 
 class NumberList(tuple[Any, ...]):
