@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.lines import check_output, read_lines, write_output
 from regard.cli.options import Device, Json, Model, number
 from regard.errors import InputError
@@ -92,13 +92,13 @@ def align(
       regard align --src corpus/dev.en --tgt corpus/dev.fr --out dev.links
       regard align --src corpus/dev.en --tgt corpus/dev.fr --gold corpus/dev.align
     """
-    from regard.bundle.find import find_model
+    from regard.bundle.find_model import find_model
 
     if gold is None and (save_view or as_json or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
         raise InputError("a view is chosen, measured and compared by known links; add them: --gold FILE")
     check_output(out, src)
-    folder = find_model(model or box.boxed())
-    if save_view and folder.parent == box.HOME:
+    folder = find_model(model or bundled_models.folder_of())
+    if save_view and folder.parent == bundled_models.HOME:
         raise InputError(
             f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
             f"{folder.name} --out mine"

@@ -29,7 +29,7 @@ from torch import Tensor
 from regard.align.attention import View, WordAttention, beyond_tag, views_of, word_attention
 from regard.batch import EOS, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.errors import BundleError, InputError
 from regard.models.attention_parts import AttentionKind
 from regard.models.base import Around, AttentionMaps, Memory, Model, State, Step

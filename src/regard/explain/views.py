@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from regard.align.attention import Link, View, WordAttention
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
 from regard.explain.alignment import Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.trace import trace_sentence
 from regard.models.base import Model
@@ -49,7 +48,7 @@ def default_view(model: Model) -> View:
 def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
     """The view that the bundle's card names and its error rate, None where it was not evaluated in this direction; or
     the default, which was never measured."""
-    stored = read_card(bundle.card).attention_view
+    stored = bundle.known_card.attention_view
     if stored is None:
         return default_view(bundle.model), None
     return View(stored.layer, stored.head, stored.row), None if stored.aer is None else Trust(stored.aer, stored.on)

@@ -123,7 +123,7 @@ class DocumentService:
         self, read: ReadDocument, source: str | None, target: str, glossary: Glossary | None = None
     ) -> bytes:
         """The document in the target language. Without `source`, one language is detected in all of its text."""
-        options: TranslateOptions = {} if glossary is None else {"glossary": glossary}
+        options = TranslateOptions(glossary=glossary)
         request = SegmentRequest([read.document.segments], target, source, options)
         deadline = time.monotonic() + self.config.document_timeout
         (found,) = await translate_segments(self.translation, request, deadline)

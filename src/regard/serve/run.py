@@ -30,11 +30,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from regard.errors import InputError, RegardError
-from regard.search.ctranslate2_model import usable_cores
 from regard.serve.pool import use_single_arena
 from regard.serve.settings import ServeConfig
 from regard.serve.state.server_state import state_folder
 from regard.serve.state.store import Store
+from regard.workers import usable_cores
 
 SETTINGS = "REGARD_SERVE_SETTINGS"  # environment variable with the settings for worker processes
 GRACE_SECONDS = 5  # for accepted requests after a signal, beyond the timeout of a request

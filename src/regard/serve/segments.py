@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from regard.bundle.directions import Direction
+from regard.bundle.bundled_models import Direction
+from regard.errors import InputError
 from regard.formats.document import ATOM, Document, PlacedSegment, Segment
 from regard.formats.translate_document import write_translated
+from regard.serve.errors import ServeError
 from regard.serve.translation_service import (
     TranslationRequest,
     TranslationService,
@@ -117,18 +119,25 @@ async def translate_segments(
     ]
 
 
+def checked_options(**given: Any) -> TranslateOptions:
+    """Options of a request. Raises a `ServeError` with status 400 where one is out of its bounds."""
+    try:
+        return TranslateOptions(**given)
+    except InputError as problem:
+        raise ServeError(400, str(problem)) from None
+
+
 def group_options(service: TranslationService, request: SegmentRequest, source: str, wrapped: bool) -> TranslateOptions:
     """The options for segments of one language and layout. The beam is the model's own, or as wide as the number of
     candidates; a chain of two models gives one candidate."""
-    options: TranslateOptions = {**request.options} if request.options else {}
-    if wrapped and options.get("split", "sentences") == "sentences":
-        options["split"] = "wrapped"
-    wanted = options.pop("nbest", 1)
+    options = request.options or TranslateOptions()
+    if wrapped and options.split == "sentences":
+        options = replace(options, split="wrapped")
     model = service.pool.by_direction.get(Direction(source, request.target))
-    if model is not None and wanted > 1:
-        options["nbest"] = wanted
-        options["beam"] = max(wanted, service.pool.models[model].bundle.decode.beam)
-    return options
+    if model is None:
+        return replace(options, nbest=1)
+    beam = max(options.nbest, service.pool.models[model].bundle.decode.beam)
+    return replace(options, beam=beam) if options.nbest > 1 else options
 
 
 def input_languages(service: TranslationService, request: SegmentRequest) -> list[str]:

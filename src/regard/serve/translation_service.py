@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import anyio.to_thread
 
-from regard.bundle.directions import Choice, NoDirectionError, choose
+from regard.bundle.bundled_models import Choice, NoDirectionError, choose
 from regard.errors import InputError
 from regard.serve import monitoring
 from regard.serve.errors import ServeError, UnsupportedPairError, deadline_exceeded
 from regard.serve.pool import ModelPool
 from regard.serve.settings import ServeConfig
-from regard.text.which_language import language_shares, which_language
+from regard.text.language_identification import identify_language, language_probabilities
 from regard.translation.chain import TextChain
 from regard.translation.job import Steps, TranslationJob, next_step
 from regard.translation.options import TranslateOptions
@@ -152,11 +152,11 @@ class TranslationService:
 
     def language_of(self, text: str) -> str:
         """The language of a text: one that the server can translate, or another where the text clearly is in it."""
-        return which_language([text], self.pool.languages).language
+        return identify_language([text], self.pool.languages).language
 
     def shares(self, text: str, found: str) -> dict[str, float]:
         """The probability of each language that the server can translate, and of the detected one, for a text."""
-        return language_shares(text, {*self.pool.languages, found})
+        return language_probabilities(text, {*self.pool.languages, found})
 
     async def _translate(
         self, models: tuple[str, ...], texts: list[str], request: TranslationRequest, deadline: float
@@ -192,5 +192,5 @@ class TranslationService:
 def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:
     """The jobs of one translator, or of several that translate one after another."""
     if len(translators) > 1:
-        return TextChain(translators).job(texts, **options).steps()
-    return translators[0].job(texts, **options).steps()
+        return TextChain(translators).job(texts, options).steps()
+    return translators[0].job(texts, options).steps()

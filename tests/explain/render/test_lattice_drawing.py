@@ -14,7 +14,7 @@ from regard.explain.render.lattice_dot import lattice_dot
 from regard.explain.render.lattice_drawing import lattice_drawing
 from regard.explain.render.lattice_text import lattice_text
 from regard.report.drawing import Label
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.translator import Translator
 
 SOURCE = "The dog sees the cat."

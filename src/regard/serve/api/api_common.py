@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, get_args
+from typing import Any
 
 from regard.serve.api.endpoint import Interface
 from regard.serve.errors import ServeError
-from regard.serve.http.fields import Field
+from regard.serve.http.fields import Field, option_field
 from regard.text.language import language_code
-from regard.translation.prepare import Split
 
 # Older codes, LibreTranslate's own, and a member of a macrolanguage.
 ALIASES = {"iw": "he", "in": "id", "ji": "yi", "nb": "no", "pb": "pt", "zt": "zh"}
@@ -55,20 +54,17 @@ TARGET = Field(
 )
 WHICH_MODEL = (MODEL, SOURCE, TARGET)
 
-# The options of `translate` that interfaces offer, by name.
+# The options of `translate` that requests may set, by name. A server keeps the beam narrow and the prefix short.
 OPTIONS: dict[str, Field] = {
-    field.name: field
-    for field in (
-        Field("beam", "integer", "hypotheses kept; none: the model's own", None, least=1, most=16, nullable=True),
-        Field("nbest", "integer", "candidates per translation, at most beam", 1, least=1, most=16),
-        Field("split", "choice", "what is translated at a time", "sentences", choices=get_args(Split)),
-        Field("protect", "flag", "whether numbers, addresses, placeholders and unknown names must survive", True),
-        Field("guard", "flag", "whether every sentence is judged, and doubtful ones are tried again", True),
-        Field("localize", "flag", "numbers, times and amounts in the form of the target language", False),
-        Field("glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000),
-        Field("prefix", "text", "how the translation begins", "", most=10_000),
-        Field(
-            "length_penalty", "number", "of the search; none: the model's own", None, least=0, most=5, nullable=True
-        ),
-    )
-}  # fmt: skip
+    "beam": option_field("beam", most=16),
+    "nbest": option_field("nbest", most=16),
+    "split": option_field("split"),
+    "protect": option_field("protect"),
+    "guard": option_field("guard"),
+    "localize": option_field("localize"),
+    "glossary": Field(
+        "glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000
+    ),
+    "prefix": option_field("prefix", most=10_000),
+    "length_penalty": option_field("length_penalty", most=5),
+}

@@ -15,7 +15,14 @@ from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.documents import SUFFIXES, attachment, plain_name, suffix_of, uploaded_format
 from regard.serve.errors import FieldError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
-from regard.serve.segments import MarkupText, PlainText, SegmentRequest, TranslatedSegments, translate_segments
+from regard.serve.segments import (
+    MarkupText,
+    PlainText,
+    SegmentRequest,
+    TranslatedSegments,
+    checked_options,
+    translate_segments,
+)
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import run_in_thread_if_long
 from regard.text.language import language_name
@@ -100,7 +107,8 @@ async def translate(call: Call) -> dict[str, Any]:
     html = (call["format"] or "text") == "html"
     characters = sum(map(len, texts))
     read = await run_in_thread_if_long(characters, read_texts, texts, html)
-    request = SegmentRequest([one.segments for one in read], target, source, {"nbest": call["alternatives"] + 1})
+    options = checked_options(nbest=call["alternatives"] + 1)
+    request = SegmentRequest([one.segments for one in read], target, source, options)
     found = await translate_segments(call.services.translation, request)
     answers = await run_in_thread_if_long(characters, written, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}

@@ -1,8 +1,8 @@
 """The endpoints that explain a translation: words, alternatives, attention, cut and edited heads, the lattice and more.
 
 Each is a few fields and a function of `explain_*.py`, which runs in the thread of explanations. Those modules import
-torch, so they are imported at their first use: a server that only translates does without it. docs/api.md describes
-what they answer. /api/lessons answers with the lessons that the page shows.
+torch, so they are imported at their first use: a server that only translates does without it. docs/http-api.md
+describes what they answer. /api/lessons answers with the lessons that the page shows.
 """
 
 from __future__ import annotations

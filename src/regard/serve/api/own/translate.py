@@ -36,9 +36,9 @@ TRANSLATE = (
 
 
 def options_of(call: Call) -> TranslateOptions:
-    options: Any = {name: call[name] for name in OFFERED}
     terms = call["glossary"]
-    return options | {"glossary": read_terms(terms) if terms.strip() else None}  # type: ignore[no-any-return]
+    given = {name: call[name] for name in OFFERED} | {"glossary": read_terms(terms) if terms.strip() else None}
+    return TranslateOptions(**given)
 
 
 def read_terms(lines: str) -> Glossary:
