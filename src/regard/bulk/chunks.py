@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.data.compressed import member
 from regard.data.text_files import decode_lines
-from regard.formats.streaming import StretchReader
+from regard.formats.streaming import ChunkReader
 from regard.formats.translate_document import translate_read
 from regard.translation.translation import Translation
 
@@ -159,7 +159,7 @@ class FileTask:
     name: str  # of the input, for errors
     options: Mapping[str, Any]  # of `Translator.translate`
     form: OutputForm = PLAIN
-    reader: StretchReader | None = None  # None: texts are lines
+    reader: ChunkReader | None = None  # None: texts are lines
     report: bool = False
     suffix: str = ""  # of the output; says how it is compressed
 
@@ -196,8 +196,8 @@ class ChunkTranslator:
         tag = self.task.options.get("tag")
         return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
 
-    def _stretch(self, reader: StretchReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
-        document, tally.kept = reader.read(chunk.data, chunk.first_line)
+    def _stretch(self, reader: ChunkReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
+        document, tally.kept = reader(chunk.data, chunk.first_line)
         split = self.task.options["split"]
 
         def translate(texts: Sequence[str], wrapped: bool) -> Sequence[Translation]:

@@ -44,7 +44,7 @@ from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.files import sync_folder
 from regard.formats.document import FormatOptions
-from regard.formats.streaming import STREAMED, stretch_reader
+from regard.formats.streaming import STREAMED, chunk_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class FileJob:
     def task(self, suffix: str) -> FileTask:
         options = FormatOptions(self.wrapped, self.columns)
         lines = partial(read_raw_lines, self.input)
-        reader = None if self.format == "lines" else stretch_reader(self.format, lines, options)
+        reader = None if self.format == "lines" else chunk_reader(self.format, lines, options)
         filled = {"split": "sentences", **self.options}
         return FileTask(str(self.input), filled, self.form, reader, self.report is not None, suffix)
 
@@ -168,7 +168,7 @@ class FileJob:
             return []
         if reader is None:
             return list(decode_lines(io.BytesIO(chunk.data), str(self.input)))
-        return [segment.text for segment in reader.read(chunk.data, chunk.first_line)[0].segments]
+        return [segment.text for segment in reader(chunk.data, chunk.first_line)[0].segments]
 
     def survey(self) -> int:
         """The number of lines or rows. What cannot be read is found here, before anything is translated."""
