@@ -88,6 +88,9 @@ MAX_SHOWN_REMARKS = 5  # remarks that are shown
 
 @dataclass
 class TranslationCounts:
+    """What is counted while a file is translated. Its size does not grow with the file; the counts of a file are those
+    of its chunks, joined in order."""
+
     texts: int = 0
     sentences: int = 0
     doubtful: int = 0  # sentences
@@ -98,12 +101,10 @@ class TranslationCounts:
     remarks: int = 0
     shown: list[str] = field(default_factory=list)  # the first remarks
     parsed: bool = False  # whether the rules could parse any text
-
-    def __post_init__(self) -> None:
-        self._last = ""  # the doubtful place that was named last
+    _last = ""  # the doubtful place that was named last; no field
 
     def add(self, place: str, translation: Translation, first_line: int | None = None) -> list[str]:
-        """Count a translation, and return the place of each of its sentences. With `first_line` the text is a stretch
+        """Count a translation, and return the place of each of its sentences. With `first_line` the text is a part
         of a file that begins in this line, and a sentence's place is its line."""
         found, at, line = [], 0, first_line or 0
         for sentence in translation.sentences:
@@ -129,7 +130,7 @@ class TranslationCounts:
         self.shown = [*self.shown, line][:MAX_SHOWN_REMARKS]
 
     def join(self, later: TranslationCounts) -> None:
-        """Take in the tally of what follows."""
+        """Add the counts of the chunk that follows."""
         for name in ("texts", "sentences", "doubtful", "places", "kept", "remarks"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.named = [*self.named, *later.named][:MAX_NAMED_PLACES]
@@ -143,10 +144,6 @@ class TranslationCounts:
         {'texts': 3, 'sentences': 4}
         """
         return {name: value for name, value in asdict(self).items() if value}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TranslationCounts:
-        return cls(**values)
 
 
 Progress = Callable[[int], None]  # called with the number of sentences that were finished

@@ -34,7 +34,8 @@ EXPORTS = {
 
 def export_model(model: Path, kind: str, out: Path | None = None, weights: str | None = None) -> list[str]:
     """Write a model as a new folder, by default the folder `kind` within the model's own. The lines say what was
-    written."""
+    written. Raises `InputError` for an unknown format or way to store weights, for a folder that is there already, and
+    for a model that the format cannot express."""
     if kind not in EXPORTS:
         raise InputError(f'unknown format "{kind}"; {nearest(kind, EXPORTS)}', parameter="as")
     form = EXPORTS[kind]
