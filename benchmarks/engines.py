@@ -38,11 +38,12 @@ from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import Weights
 from regard.export.table import export_model
 from regard.metrics.bleu import bleu
-from regard.search.ctranslate2_model import ConvertedModel, usable_cores
+from regard.search.ctranslate2_model import ConvertedModel
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.translation.translator import AS_LINES
 from regard.translator import Translator
+from regard.workers import thread_count
 
 TITLE = "## Engines"
 BATCH = 64
@@ -128,7 +129,7 @@ def directly(folder: Path, native: Translator, beam: int) -> Work:
     """As a program without regard's engine would do it."""
     tokenizer, model = (
         native.tokenizer,
-        ctranslate2.Translator(str(folder), inter_threads=usable_cores(), intra_threads=1),
+        ctranslate2.Translator(str(folder), inter_threads=thread_count(), intra_threads=1),
     )
     pieces, ids, alpha = tokenizer.source.pieces, tokenizer.target.ids, native.config.length_penalty
 
@@ -236,7 +237,7 @@ class Given:
 
 
 def measure(given: Given, say: Say) -> None:
-    threads = usable_cores()
+    threads = thread_count()
     torch.set_num_threads(threads)
     say(
         f"{find_bundle(given.model).name}; {platform.machine()}, {threads} threads; "

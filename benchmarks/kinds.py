@@ -26,9 +26,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.align import hmm
+from regard.align.lexicon import count_translations
 from regard.align.numbered import NumberedPairs, words_of
-from regard.align.wordbased import Bigrams, WordBased, WordBasedConfig, learn_lexicon
+from regard.course.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
+from regard.course.phrases.rerank import Proposals, learn_reranking
 from regard.course.rules.translate import translate_all
+from regard.course.word_based import Bigrams, WordBased, WordBasedConfig
 from regard.data.compressed import COMPRESSED
 from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
@@ -36,10 +39,8 @@ from regard.data.key_words import key_words
 from regard.data.sources import DATA_SETS
 from regard.data.text_files import read_lines
 from regard.metrics.bleu import Bleu
-from regard.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
-from regard.phrases.rerank import Proposals, learn_reranking
 from regard.report.table import Table
-from regard.text.language import not_in
+from regard.text.language_identification import foreign_language
 from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
@@ -87,7 +88,7 @@ def is_translated(pair: tuple[str, str]) -> bool:
     """Europarl has many speeches in the speaker's own language alone: no reference to measure by."""
     english, french = pair
     same = key_words(english) == key_words(french)
-    return not same and not_in(english, "en") is None and not_in(french, "fr") is None
+    return not same and foreign_language(english, "en") is None and foreign_language(french, "fr") is None
 
 
 class Said(NamedTuple):
@@ -141,7 +142,7 @@ def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBase
         made = PhraseBased.of_links(numbered, list(both.align_each(numbered, JOIN)), targets, config, say)
         made.save(untuned)
         clock.append(time.process_time())
-        lexicon = learn_lexicon(numbered, both.align_each(numbered, "intersection"), WordBasedConfig())
+        lexicon = count_translations(numbered, both.align_each(numbered, "intersection"), WordBasedConfig.options)
         language = Bigrams.count(words_of(target) for target in targets)
         WordBased(lexicon, language, made.writing, WordBasedConfig()).save(words)
         clock.append(time.process_time())

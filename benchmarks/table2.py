@@ -38,9 +38,9 @@ from table2_plan import BESIDE, plan_table, sizes_table
 from table2_setting import KINDS, Setting
 from table2_systems import MEMBERS, MODELS, SCORES, SYSTEMS, entrant_of, run_of
 
-from regard.compare.entrants import Entrant, NeuralSystem
-from regard.compare.learn import learn_lexicon_of
-from regard.compare.run import Comparison, check_recipes
+from regard.course.compare.entrants import Entrant, NeuralSystem
+from regard.course.compare.learn import learn_lexicon_of
+from regard.course.compare.run import Comparison, check_recipes
 from regard.data.compressed import COMPRESSED
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.epochs import encode_epoch
@@ -97,7 +97,7 @@ def prepare(setting: Setting, kind: str) -> None:
 
 
 def align(setting: Setting) -> None:
-    """The lexicon that replaces unknown words, where `regard.compare` looks for it."""
+    """The lexicon that replaces unknown words, where `regard.course.compare` looks for it."""
     run = run_of("deep-att", MEMBERS[0], setting)
     learn_lexicon_of(run.recipe.data, run.folder, setting.runs / "lexicon", LexiconConfig(pairs=ALIGNED))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
 from regard.text.layout import after_list_marks
-from regard.text.protect import protected_spans
+from regard.text.protected_spans import protected_spans
 
 SOME = st.lists(
     st.sampled_from(["Tom", "a", "1,250", "1 250", "98", "7", "10:30", "3rd", "21st", "1.5", "x2"]), max_size=9

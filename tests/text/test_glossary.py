@@ -90,7 +90,7 @@ def test_words_to_keep_stand_for_themselves_uninflected() -> None:
         "AcmeCloud Pro": ("AcmeCloud Pro",),
         "Foo": ("Foo",),
     }
-    both = Glossary.of({"foo": "toto", "cat": "chat"}).joined(keep)
+    both = Glossary.of({"foo": "toto", "cat": "chat"}).merged_with(keep)
     assert found(both, "foo cat") == {"foo": ("foo",), "cat": ("chat",)}
     assert len(both) == 3
 

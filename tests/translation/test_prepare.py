@@ -203,7 +203,7 @@ def test_time_is_linear_in_the_length_of_a_line(line: str) -> None:
 
 
 def test_a_term_that_is_translated_is_read_and_one_that_is_kept_has_a_slot() -> None:
-    terms = Glossary.of({"cat": "matou"}).joined(Glossary.keeping(["Acme"]))
+    terms = Glossary.of({"cat": "matou"}).merged_with(Glossary.keeping(["Acme"]))
     found = prepared("The cat of Acme has 3 cats.", TextOptions(glossary=terms), SLOTTED)
     assert found.read == f"The cat of {SLOTS[0]} has {SLOTS[1]} cats."
     assert [one.wanted[0] for one in found.held] == ["matou", "Acme", "3", "matous"]

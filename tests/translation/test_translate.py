@@ -20,7 +20,7 @@ from regard.budget import budgeted
 from regard.errors import BundleError, InputError, RegardError
 from regard.search.options import Mbr, Sampling
 from regard.search.sampling import expected_utilities
-from regard.text.learnt_vocabulary import LearntVocabulary
+from regard.text.learned_vocabulary import LearnedVocabulary
 from regard.text.tokenizer import Tokenizer
 from regard.translation.prepare import TextOptions
 from regard.translator import Translator
@@ -131,7 +131,7 @@ def test_a_tag_changes_what_the_model_reads(translator: Translator) -> None:
     plain = translator.tokenizer
     *pieces, last = plain.source.pieces
     merges = [(a, b) for a, b in plain.source.merges or [] if a + b != last]
-    source = LearntVocabulary(pieces, merges).with_tags(["<x>"])
+    source = LearnedVocabulary(pieces, merges).with_tags(["<x>"])
     tagged = Tokenizer(source, source, replace(plain.config, tags=("<x>",)))
     bundle = replace(translator.bundle, tokenizer=tagged)
     other = Translator(bundle, translator.config, max_length=12)

@@ -168,18 +168,19 @@ def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path |
 
 def codes_of(given: str | None, read: Callable[[], Iterable[Row]], sides: int) -> tuple[str | None, ...]:
     """The languages of the sides: as given, or as their first rows show; None where that is not clear."""
-    from regard.text.language import NAMES_OF, language_of
+    from regard.text.language import LANGUAGE_NAMES
+    from regard.text.language_identification import sample_language
 
     if given is None:
         rows = list(islice(read(), SAMPLED))
-        codes = tuple(language_of(row[side] for row in rows) for side in range(sides))
+        codes = tuple(sample_language(row[side] for row in rows) for side in range(sides))
         if None in codes:
             names = ("the language",) if sides == 1 else ("the source's language", "the target's language")
             unclear = " and ".join(name for name, code in zip(names, codes, strict=True) if code is None)
             warn(f"{unclear} is not clear and no language is checked; name it with --languages, such as en,fr")
         return codes
     named = tuple(code.strip() for code in given.split(","))
-    if len(named) != sides or not all(code in NAMES_OF for code in named):
+    if len(named) != sides or not all(code in LANGUAGE_NAMES for code in named):
         known = "one code, such as en" if sides == 1 else "two codes with a comma, such as en,fr"
         raise InputError(f'--languages must be {known}, but is "{given}"')
     return named

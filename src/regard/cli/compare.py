@@ -12,7 +12,7 @@ from regard.cli.recipe_flags import RecipeCommand, given
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.compare.entrants import Entrant
+    from regard.course.compare.entrants import Entrant
     from regard.metrics.bleu import Bleu
 
 OUT = Path("runs/compare")
@@ -24,7 +24,7 @@ class CompareCommand(RecipeCommand):
     """Its help lists the names that --models takes."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        from regard.compare.entrants import ADDITIONS, BASELINES
+        from regard.course.compare.entrants import ADDITIONS, BASELINES
         from regard.models.table import ARCHITECTURES
 
         super().format_options(ctx, formatter)
@@ -81,7 +81,7 @@ def compare(
     """
     words = given(context)
     recipe_file = words.recipe("compare")
-    from regard.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
+    from regard.course.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
     from regard.metrics.bleu import Bleu
     from regard.recipe.read import with_settings
 
@@ -104,7 +104,7 @@ def compare(
 
 def first_tables(recipe: Path | None, corpus: Path | None) -> dict[str, Any]:
     """Of a recipe, of the embedded corpus, or none: data are then named by flags."""
-    from regard.course.comparison import embedded_recipe
+    from regard.course.compare.plan import embedded_recipe
     from regard.recipe.read import read_tables
 
     if recipe is not None:
@@ -116,9 +116,9 @@ def run_and_report(entrants: list[Entrant], metric: Bleu, budget: str, out: Path
     """Train what is not trained yet, measure all, print the report and write it."""
     from rich.console import Console
 
-    from regard.compare.report import make_report
-    from regard.compare.run import Comparison, read_test
-    from regard.compare.show import comparison_output
+    from regard.course.compare.report import make_report
+    from regard.course.compare.run import Comparison, read_test
+    from regard.course.compare.show import comparison_output
     from regard.course.rules.translate import translate
     from regard.report.deliver import deliver, write
 

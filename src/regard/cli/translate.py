@@ -136,7 +136,7 @@ def glossary_of(glossary: Path | None, keep: Path | None) -> Glossary | None:
 
     terms = None if glossary is None else read_glossary(glossary)
     kept = None if keep is None else read_keep(keep)
-    both = kept if terms is None else terms.joined(kept)
+    both = kept if terms is None else terms.merged_with(kept)
     for line in both.warnings if both else ():
         warn(line)
     return both

@@ -12,7 +12,6 @@ breaks inside them and space around them.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import uuid
 from array import array
@@ -36,7 +35,7 @@ from regard.data.key_words import key_words
 from regard.data.line_language import SAMPLE, LineLanguage
 from regard.errors import InputError
 from regard.files import check_free
-from regard.workers import Report, WorkerPool
+from regard.workers import Report, WorkerPool, usable_cores
 
 CHUNK, CHUNK_CHARACTERS = 5_000, 4_000_000
 LEARN_FROM = 100_000  # pairs, spread evenly over the corpus, that the aligner learns from
@@ -108,10 +107,6 @@ def clean(
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return report
-
-
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def file_names(languages: Sequence[str | None]) -> list[str]:

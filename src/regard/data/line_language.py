@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.data.key_words import key_words
-from regard.text.language import not_in
+from regard.text.language_identification import foreign_language
 
 SAMPLE = 8_000  # lines that the identifier judges first
 FEWEST = 3  # accepted lines that a word must be in
@@ -33,7 +33,7 @@ class LineLanguage:
         """From some lines of each side."""
         counts = []
         for language, lines in zip(languages, sides, strict=True):
-            accepted = (line for line in lines[:SAMPLE] if not_in(line, language) is None)
+            accepted = (line for line in lines[:SAMPLE] if foreign_language(line, language) is None)
             counts.append(Counter(word for line in accepted for word in set(key_words(line))))
         words = []
         for here in counts:
@@ -52,4 +52,4 @@ class LineLanguage:
         known = self.words[side]
         if len(words) >= WORDS and sum(word in known for word in words) >= MOST * len(words):
             return False
-        return not_in(text, self.languages[side]) is not None
+        return foreign_language(text, self.languages[side]) is not None

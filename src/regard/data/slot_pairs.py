@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import regex
 
 from regard.data.filters import Numbered
-from regard.text.fidelity import NUMBERS
-from regard.text.protect import protected_spans
+from regard.text.protected_spans import protected_spans
 from regard.text.slots import SLOT, SLOTS
+from regard.text.span_matching import NUMBER_KINDS
 from regard.text.words import Span
 
 KEPT = 0.8  # chance that a span which could be replaced is
@@ -84,7 +84,7 @@ def _by_key(text: str) -> dict[str, list[Span]]:
             found.setdefault(word[0], []).append(word.span())
         if protected:
             own = text[start:end]
-            key = _NO_DIGITS.sub("", own) if protected.kind in NUMBERS else own
+            key = _NO_DIGITS.sub("", own) if protected.kind in NUMBER_KINDS else own
             found.setdefault(key, []).append((start, end))
         at = end
     return found

@@ -22,7 +22,7 @@ from regard.data.config import DataConfig
 from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
 from regard.data.filters import Numbered
 from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
-from regard.text.mend import FIRST_LETTER, in_small
+from regard.text.normalize_input import FIRST_LETTER, sentence_case
 from regard.text.slots import SLOT
 
 Pair = tuple[str, str]
@@ -52,7 +52,7 @@ def recased(src: str, tgt: str, rng: random.Random) -> Pair:
 
 def with_small_source(src: str, tgt: str, rng: random.Random) -> Pair:
     """In small letters throughout, or with the capital that a sentence begins with, as CAPITALS are read."""
-    return rng.choice((str.lower, in_small))(src), tgt
+    return rng.choice((str.lower, sentence_case))(src), tgt
 
 
 def with_title_source(src: str, tgt: str, rng: random.Random) -> Pair:

@@ -36,8 +36,8 @@ from regard.bundle.marian_tensors import layers_to_marian, rows_to_marian, width
 from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.learnt_vocabulary import LearntVocabulary
-from regard.text.marian_text import marian_files
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.marian_vocabulary import marian_files
 from regard.text.pieces import CUTS, ESCAPE, ONE, SPACE, ZERO
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
@@ -45,7 +45,7 @@ from regard.text.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from regard.version import __version__
 
 
-def fast_tokenizer(vocabulary: LearntVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
+def fast_tokenizer(vocabulary: LearnedVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
     """BPE, or whole words."""
     ids, merges = vocabulary.ids, vocabulary.merges
     model = models.WordLevel(ids, UNKNOWN) if merges is None else models.BPE(ids, merges, byte_fallback=True)
@@ -230,7 +230,7 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
     sides = [(tokenizer.source, folder)] + ([] if tokenizer.config.joint else [(tokenizer.target, folder / "target")])
     for vocabulary, place in sides:
         place.mkdir(exist_ok=True)
-        assert isinstance(vocabulary, LearntVocabulary)
+        assert isinstance(vocabulary, LearnedVocabulary)
         mark = tokenizer.mark if vocabulary is tokenizer.source else None
         fast_tokenizer(vocabulary, tokenizer.config.tags, mark).save(str(place / "tokenizer.json"))
         about = {

@@ -26,6 +26,7 @@ from regard.export.ctranslate2 import (
 from regard.files import user_cache
 from regard.search.engine import Ids
 from regard.text.vocabulary import SPECIALS
+from regard.workers import thread_count
 
 if TYPE_CHECKING:
     from ctranslate2 import Translator
@@ -81,7 +82,7 @@ def open_translator(folder: Path) -> Translator:
     """Workers of one thread: for models of usual size that is faster than fewer workers of several threads."""
     import ctranslate2
 
-    cores = usable_cores()
+    cores = thread_count()
     workers = min(cores, MOST_WORKERS)
     try:
         return ctranslate2.Translator(
@@ -89,14 +90,6 @@ def open_translator(folder: Path) -> Translator:
         )
     except (RuntimeError, ValueError) as problem:
         raise BundleError(f"{folder} cannot be used by CTranslate2: {one_line(problem)}; export it again") from None
-
-
-def usable_cores() -> int:
-    """As many as OMP_NUM_THREADS says, else as this process may use."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 EngineName = Literal["auto", "native", "ctranslate2"]

@@ -25,13 +25,13 @@ from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.bundled_models import Direction
 from regard.errors import InputError
-from regard.search.ctranslate2_model import usable_cores
 from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
 from regard.translator import Translator
+from regard.workers import thread_count
 
 # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -184,7 +184,7 @@ class ModelPool:
 
     def _load(self, model: ServedModel) -> LoadedWithQueue:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
-        threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
+        threads = min(thread_count(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
         release_memory()  # what converting the weights has taken
         batcher = Batcher(model.name, threads, self._config.waiting, observe)

@@ -26,7 +26,7 @@ from regard.models.table import ModelConfig, make_model
 from regard.recipe.recipe import Recipe
 from regard.recipe.reward import RewardConfig
 from regard.recipe.train import TrainConfig
-from regard.text.language import language_of
+from regard.text.language_identification import sample_language
 from regard.text.tokenizer import Tokenizer
 from regard.training.average import Average
 from regard.training.batch_loss import BatchLoss
@@ -146,7 +146,7 @@ def card_languages(dev: HeldOut | None, start: Mapping[str, Any] | None) -> list
     """ISO codes of source and target: what the held-out pairs are in, else those of the model that training starts
     from."""
     before = (start or {}).get("languages") or (None, None)
-    found = [language_of(side) for side in (dev.sources, dev.references)] if dev is not None else [None, None]
+    found = [sample_language(side) for side in (dev.sources, dev.references)] if dev is not None else [None, None]
     return [code or known for code, known in zip(found, before, strict=True)]
 
 

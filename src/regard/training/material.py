@@ -24,7 +24,7 @@ from regard.data.rows import RowBatches
 from regard.data.splits import Splits, TrainingCorpus
 from regard.recipe.train import TrainConfig
 from regard.text.known_words import KnownWords
-from regard.text.language import language_of
+from regard.text.language_identification import sample_language
 from regard.text.tokenizer import SAMPLE, TextConfig, Tokenizer
 from regard.training.checkpoint import Progress
 from regard.training.distributed import ALONE, World
@@ -117,7 +117,7 @@ def learn_known_words(
     data: DataConfig, splits: Splits, dev: HeldOut | None, pairs: int, known: KnownWords | None = None
 ) -> KnownWords:
     """From at most SAMPLE of the training pairs, or from the cache; those that are given are put there."""
-    language = (language_of(dev.sources) if dev else None) or "en"
+    language = (sample_language(dev.sources) if dev else None) or "en"
 
     def learn() -> KnownWords:
         return known or KnownWords.learn(islice(splits.training_pairs(), 0, None, -(-pairs // SAMPLE)), language)

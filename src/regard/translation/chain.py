@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, NoReturn, Unpack
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm
 from regard.text.language import language_name
-from regard.text.normalize import check_characters
+from regard.text.pieces import check_characters
 from regard.text.words import Span, WordLink
 from regard.translation.job import Steps
 from regard.translation.options import StreamTranslation, TranslateOptions, checked_texts, translate_method

@@ -39,7 +39,7 @@ from regard.search.options import (
 )
 from regard.search.prefix import PrefixReader
 from regard.search.required_terms import RequiredTerms
-from regard.text.language_tags import tag_language
+from regard.text.language import tag_language
 from regard.text.tokenizer import Tokenizer
 from regard.translation.pipeline import FillUnknown, Pipeline
 from regard.translation.prepare import Reader, TextOptions

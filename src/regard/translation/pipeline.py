@@ -27,7 +27,7 @@ from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchReques
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
-from regard.text.fidelity import invented_numbers
+from regard.text.numbers import invented_numbers
 from regard.text.slots import slots_in
 from regard.text.words import WordLink
 from regard.translation.confidence import LogProbSum, Observation

@@ -21,7 +21,7 @@ from regard.search.options import (
     checked_precision,
 )
 from regard.text.glossary import Glossary
-from regard.text.normalize import check_characters
+from regard.text.pieces import check_characters
 from regard.translation.job import JobPart, TranslationJob
 from regard.translation.options import (
     StreamTranslation,
