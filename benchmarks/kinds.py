@@ -41,7 +41,7 @@ from regard.data.text_files import read_lines
 from regard.metrics.bleu import Bleu
 from regard.report.table import Table
 from regard.text.language_identification import foreign_language
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]

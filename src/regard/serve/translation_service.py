@@ -199,7 +199,7 @@ async def off_the_loop(characters: int, work: Callable[[*Given], T], *given: *Gi
 def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:
     """The work of one translator, or of several one after another."""
     job: TranslationJob | ChainJob
-    job = TextChain(translators).job(texts, **options) if len(translators) > 1 else translators[0].job(texts, **options)
+    job = TextChain(translators).job(texts, options) if len(translators) > 1 else translators[0].job(texts, options)
     return job.steps()
 
 
