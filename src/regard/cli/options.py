@@ -34,6 +34,11 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
     return read
 
 
+def bounded(flag: str, kind: type, help: str, least: float | None = None, most: float | None = None) -> Any:
+    """The option of a flag that takes one number within bounds."""
+    return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
+
+
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 

@@ -98,7 +98,7 @@ def translate(
 def glossary_of(glossary: Path | None, keep: Path | None) -> Glossary | None:
     if glossary is None and keep is None:
         return None
-    from regard.data.term_files import read_glossary, read_keep
+    from regard.data.text_files import read_glossary, read_keep
 
     terms = None if glossary is None else read_glossary(glossary)
     kept = None if keep is None else read_keep(keep)
