@@ -22,14 +22,9 @@ from regard.explain.front import explain
 from regard.explain.gradients import gradient_times_input
 from regard.explain.interventions import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
-<<<<<<< HEAD
 from regard.training.job import fingerprint
-from regard.translation.prepare import Reader, TextOptions
-=======
-from regard.training.start import fingerprint
 from regard.translation.options import TranslateOptions
 from regard.translation.prepare import Reader
->>>>>>> main
 from regard.translation.units import UnitMaker
 from regard.translator import Translator
 from support import LINES, Call
