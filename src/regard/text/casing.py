@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import regex
 
-from regard.text.abbreviations import usage
+from regard.text.full_stops import full_stop_rules
 from regard.text.words import Span, word_set
 
 # Letters and digits with inner apostrophes and &, and hyphens before a capital (Jean-Luc, but Tokyo-based is two); a
@@ -68,7 +68,7 @@ def lowercase_initial(text: str, language: str | None) -> str:
     word = first[0].lower()
     if language == "en":
         stem = word.partition("'")[0].partition("’")[0]
-        lowercase = stem not in _ENGLISH_CAPITALIZED and word not in usage("en").months
+        lowercase = stem not in _ENGLISH_CAPITALIZED and word not in full_stop_rules("en").months
     else:
         lowercase = language in ("fr", "es") or (language == "de" and word in _GERMAN_LOWERCASE)
     return text[0].lower() + text[1:] if lowercase else text
