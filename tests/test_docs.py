@@ -132,6 +132,14 @@ def test_paths_and_links_of_the_documents_exist() -> None:
     assert not wrong, f"{len(wrong)} paths or links do not exist:\n" + "\n".join(wrong)
 
 
+def test_pages_named_in_the_source_exist() -> None:
+    folders = [PACKAGE, *(ROOT / name for name in ("tests", "benchmarks", "tools", "recipes"))]
+    files = [path for folder in folders for suffix in (".py", ".toml", ".json") for path in folder.rglob(f"*{suffix}")]
+    named = {(path, page) for path in files for page in re.findall(r"docs/[\w/-]+\.md", path.read_text("utf-8"))}
+    wrong = sorted(f"{path.relative_to(ROOT)}: {page}" for path, page in named if not (ROOT / page).exists())
+    assert not wrong, "these pages do not exist:\n" + "\n".join(wrong)
+
+
 def test_a_missing_path_and_a_missing_anchor_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# A b\n`text/gone.py` `text/bpe.py` `and/or` [x](#a-b) [y](#c) [z](gone.md)\n", encoding="utf-8")
