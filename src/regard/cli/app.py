@@ -107,7 +107,7 @@ for members in GROUPS.values():
 
 def version(value: bool) -> None:
     if value:
-        from regard import __version__
+        from regard.version import __version__
 
         typer.echo(f"regard {__version__}")
         raise typer.Exit

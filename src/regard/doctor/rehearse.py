@@ -24,12 +24,12 @@ import torch
 from rich.console import Console
 
 from regard.batch import Batch
-from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
 from regard.doctor.punctual import Punctual
 from regard.recipe.recipe import Recipe
+from regard.search.engine import token_batches
 from regard.training.clock import Time, timed
 from regard.training.cost import peak_bytes
 from regard.training.dry_run import try_largest_batch, unchanged
@@ -197,7 +197,7 @@ def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeC
     longest, tokens = job.material.max_length, job.config.batch_tokens
     sources = bundle.tokenizer.encode_source(pairs.sources)
     lengths = [len(ids) for ids in sources]
-    groups = list(budgeted(lengths, tokens))
+    groups = list(token_batches(lengths, tokens))
     targets = sum(map(len, bundle.tokenizer.encode_target(pairs.references)))
     ratio = (targets + len(lengths)) / (sum(lengths) + len(lengths))
     punctual = replace(bundle, model=Punctual(bundle.model, ratio))
