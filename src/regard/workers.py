@@ -70,9 +70,16 @@ def _end_of(code: int) -> str:
 
 
 def _serve(connection: Connection) -> None:
-    """The other process: receive work, send back what it returns or raises."""
+    """The other process: receive work, send back what it returns or raises. It ends by SIGTERM when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches it too; the parent reports it
-    end_with_parent()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def end_with_parent() -> None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         work, given = connection.recv()
         _send_result(connection, work, *given)
@@ -89,18 +96,6 @@ def _send_result(connection: Connection, work: Callable[..., object], *given: ob
         connection.send(answer)
     except (TypeError, AttributeError, PicklingError):  # something that cannot be sent
         connection.send(("failed", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
-
-
-def end_with_parent() -> None:
-    """Send this process SIGTERM when its parent ends, however it ends."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 # ── several processes ────────────────────────────────────────────────────────────────────────────────────────────────

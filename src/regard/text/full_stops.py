@@ -1,18 +1,18 @@
 """Whether a full stop ends a sentence, by the words around it: abbreviations, initials, ordinals and sentence starters.
 
-The words of each language are in `full_stops.json`. They stand without their last full stop, and an abbreviation of
+The words of each language are in `word_lists.json`. They stand without their last full stop, and an abbreviation of
 several words without its spaces: "z.B" is found in "z. B." and in "z.B.". Case matters: "Fr." is a title, "fr." is not.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import regex
+
+from regard.text.words import word_lists
 
 LOOK_BACK = 32  # characters before a full stop that are read: the longest abbreviation and the word before it
 NO_WORDS = frozenset[str]()
@@ -48,10 +48,10 @@ def full_stop_rules(language: str) -> FullStopRules:
     >>> "Mr" in full_stop_rules("en-GB").never, full_stop_rules("xx") == full_stop_rules("any")
     (True, True)
     """
-    tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-    own = tables.get(language.replace("_", "-").partition("-")[0].lower(), tables["any"])
-    own["lettered"] = own.get("lettered", []) + tables["any"]["lettered"]
-    return FullStopRules(**{kind: frozenset(" ".join(lines).split()) for kind, lines in own.items()})
+    lists = word_lists("full_stops")
+    own = lists.get(language.replace("_", "-").partition("-")[0].lower(), lists["any"])
+    lettered = frozenset([*own.get("lettered", ()), *lists["any"]["lettered"]])
+    return FullStopRules(**{kind: frozenset(words) for kind, words in own.items()} | {"lettered": lettered})
 
 
 class Following(NamedTuple):

@@ -2,22 +2,20 @@
 
 1,250 · 1 250 · 1.250 · 1250 are one number, 3.14 and 3,14 another, whatever the locale. "1,250" alone can be either
 1250 or 1.25: a number has one or two values, and two numbers agree where they share one. Number words are known in
-English, French, German and Spanish (`numbers.json`): "two" may become 2, "twenty-one" 21, "half past three" 30, and in
-the afternoon 3 may become 15.
+English, French, German and Spanish: "two" may become 2, "twenty-one" 21, "half past three" 30, and in the afternoon 3
+may become 15.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import regex
 
 from regard.text.span_patterns import CURRENCY, DIGITS, PERCENT, SPACE
-from regard.text.words import Span
+from regard.text.words import Span, word_lists
 
 _QUANTITY = regex.compile(
     rf"(?P<sign>(?<![\w)\]])[-−+])?(?P<before>{CURRENCY}{SPACE}?+[-−]?)?(?P<digits>{DIGITS})"
@@ -42,13 +40,12 @@ class NumberWords(NamedTuple):
 
 @cache
 def number_words(language: str) -> NumberWords:
-    """The words of `numbers.json`; none for other languages."""
-    tables = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8")).get(language, {})
-    from_zero, others, afternoon = (" ".join(tables.get(n, ())).split() for n in ("from_zero", "others", "afternoon"))
-    values = {word: [value] for value, word in enumerate(from_zero)}
-    for word, _, value in (entry.partition("=") for entry in others):
+    """The words of `word_lists.json`; none for other languages."""
+    lists = word_lists("numbers").get(language, {})
+    values = {word: [value] for value, word in enumerate(lists.get("from_zero", ()))}
+    for word, _, value in (entry.partition("=") for entry in lists.get("others", ())):
         values.setdefault(word, []).append(int(value))
-    return NumberWords(values, frozenset(afternoon))
+    return NumberWords(values, frozenset(lists.get("afternoon", ())))
 
 
 class Quantity(NamedTuple):

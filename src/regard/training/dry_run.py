@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import torch
 
-from regard.device import RandomState
+from regard.device import save_random_state
 from regard.training.batch_loss import BatchLoss
 from regard.training.cost import peak_bytes
 from regard.training.material import Material
@@ -44,11 +44,11 @@ def try_largest_batch(update: Update, material: Material, say: Callable[[str], N
 @contextmanager
 def unchanged(loss: BatchLoss) -> Iterator[None]:
     """Random state and progress, except the room in memory, are as before afterwards."""
-    random, before = RandomState.of(loss.device), dataclasses.replace(loss.progress)
+    restore_random, before = save_random_state(loss.device), dataclasses.replace(loss.progress)
     try:
         yield
     finally:
-        random.restore()
+        restore_random()
         for field in dataclasses.fields(before):
             if field.name != "room":
                 setattr(loss.progress, field.name, getattr(before, field.name))

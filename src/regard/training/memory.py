@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import Batch
-from regard.device import RandomState, is_out_of_memory
+from regard.device import is_out_of_memory, save_random_state
 from regard.errors import RunError
 from regard.training.checkpoint import Progress
 
@@ -36,7 +36,7 @@ def learn_within_memory(
     learn: Callable[[Batch], Tensor], batches: Sequence[Batch], zero_grad: Callable[[], None], progress: Progress
 ) -> Tensor:
     """The sum of `learn`, which adds to gradients, over all batches, split where memory requires it."""
-    random = RandomState.of(batches[0].src.device)
+    restore_random = save_random_state(batches[0].src.device)
     while True:
         failed, losses = None, []
         for part in [part for batch in batches for part in in_parts(batch, progress.room)]:
@@ -58,6 +58,6 @@ def learn_within_memory(
             )
         half = (len(failed) + 1) // 2
         progress.room = positions(failed.rows(slice(None, half)))
-        random.restore()  # as if the room had been known from the start
+        restore_random()  # as if the room had been known from the start
         if failed.src.is_cuda:
             torch.cuda.empty_cache()
