@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from regard.align.looseness import learn_association
-from regard.data import line_language
+from regard.data import clean_rules
 from regard.data.clean import LEARN_FROM
+from regard.data.clean_rules import SAMPLE, LineLanguage
 from regard.data.corpus import PairFiles, read_pairs
-from regard.data.key_words import key_words
-from regard.data.line_language import SAMPLE, LineLanguage
+from regard.data.overlap import key_words
 from regard.report.table import Table
 from regard.text.language_identification import foreign_language
 
@@ -62,11 +62,11 @@ def language_table(pairs: list[tuple[str, str]], languages: list[str], tested: i
             shown += 1
             return foreign_language(text, code)
 
-        line_language.not_in = counted
+        clean_rules.foreign_language = counted
         begun = time.process_time()
         quick = [learnt.is_wrong(side, line, key_words(line)) for line in lines]
         fast = time.process_time() - begun
-        line_language.not_in = foreign_language
+        clean_rules.foreign_language = foreign_language
         missed = sum(a and not b for a, b in zip(exact, quick, strict=True))
         times = [f"{1e6 * seconds / len(lines):.0f} µs" for seconds in (slow, fast)]
         rows.append(

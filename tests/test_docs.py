@@ -57,10 +57,12 @@ def test_examples_of_a_page(page: str) -> None:
 
 
 def known_commands() -> set[str]:
-    from regard.cli.app import app
+    from regard.cli.app import program
 
-    commands = {(command.name or command.callback.__name__) for command in app.registered_commands if command.callback}
-    return commands | {group.name for group in app.registered_groups if group.name}
+    commands = {
+        (command.name or command.callback.__name__) for command in program().registered_commands if command.callback
+    }
+    return commands | {group.name for group in program().registered_groups if group.name}
 
 
 def named_commands(page: Path) -> set[str]:

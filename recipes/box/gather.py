@@ -34,11 +34,10 @@ from regard.align.looseness import learn_association
 from regard.data.clean import clean
 from regard.data.clean_rules import CleanConfig, Row
 from regard.data.compressed import COMPRESSED
-from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
-from regard.data.held_out import HeldOutText
-from regard.data.key_words import key_words
+from regard.data.overlap import HeldOutText, key_words
 from regard.data.sources import DATA_SETS
+from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.report.table import Table

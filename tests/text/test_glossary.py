@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.term_files import read_glossary, read_keep
+from regard.data.text_files import read_glossary, read_keep
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm, located_terms
 from regard.text.words import split_words

@@ -181,7 +181,7 @@ def test_an_elision_stands_close(before: str, text: str) -> None:
 
 
 def test_what_cannot_be_filled_in(namer: Translator, translator: Translator) -> None:
-    with pytest.raises(InputError, match='by "guess"'):
+    with pytest.raises(InputError, match='unknown must be "keep", "copy" or "lexicon"'):
         namer.translate([NEW], unknown="guess")
     with pytest.raises(InputError, match="regard lexicon"):
         namer.translate([NEW], unknown="lexicon")

@@ -19,10 +19,10 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from regard.text.casing import lowercase_initial
-from regard.text.glossary import Glossary, TermMatch
+from regard.text.glossary import TermMatch
 from regard.text.known_words import KnownWords
 from regard.text.localize import localize
 from regard.text.normalize_input import (
@@ -37,8 +37,7 @@ from regard.text.normalize_input import (
 from regard.text.protected_spans import LabeledSpan, protected_spans, written_dates
 from regard.text.slots import SLOTS, SlotTexts
 from regard.text.words import Span
-
-Split = Literal["sentences", "wrapped", "lines"]
+from regard.translation.options import TranslateOptions
 
 TERM = "term"
 AROUND = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
@@ -50,18 +49,6 @@ STOP = re.compile(r"\s?[.!。！]$")  # what a model trained on sentences puts b
 # What is read as one space: further spaces, and a line break that is only wrapping, with the marks of a quotation.
 SPACES = re.compile(r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}")
 AND = re.compile(r"(?<=\s)&(?=\s)")  # a sign that a model of sentences has hardly seen
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """What happens to a text before and after the model."""
-
-    split: Split = "sentences"  # what is translated at a time; "wrapped": line breaks within a paragraph are spaces
-    protect: bool = True  # numbers, addresses, placeholders, names survive as they are
-    mend: bool = False  # capitals are read in small letters, slips as what was meant, a sentence without its emoji
-    localize: bool = False  # numbers, times and amounts in the target language's form
-    glossary: Glossary | None = None
-    guard: bool = True  # judge each sentence and try doubtful ones again
 
 
 @dataclass(frozen=True)
@@ -192,9 +179,9 @@ class PreparedSentence:
         return WrittenForm(sentence_case(said) if self.loud and is_all_caps(text[start:end]) else said, origins)
 
 
-def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSentence:
+def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> PreparedSentence:
     """
-    >>> found = prepared("Tom has 1,250 cats 🐈", TextOptions(mend=True), Reader("en", "fr", slots=2))
+    >>> found = prepared("Tom has 1,250 cats 🐈", TranslateOptions(mend=True), Reader("en", "fr", slots=2))
     >>> found.read.replace(SLOTS[0], "⟨1⟩"), found.restore(f"Tom a {SLOTS[0]} chats").text
     ('Tom has ⟨1⟩ cats', 'Tom a 1,250 chats 🐈')
     """
@@ -213,7 +200,7 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
         spelt = spelling_corrections(sentence, around, reader.known, reader.source or "en")
     read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None, spelt)
     rest = "".join(character for character in read if character not in SLOTS)
-    loud = options.mend and is_all_caps(rest)
+    loud = bool(options.mend) and is_all_caps(rest)
     small = loud or (options.mend and is_title_case(rest, reader.source, reader.known))
     read = sentence_case(read) if small else read
     if options.mend and reader.known and (small or not any(map(str.isupper, rest))):
@@ -226,7 +213,7 @@ def unread(sentence: str) -> PreparedSentence:
     return PreparedSentence(sentence, len(sentence), len(sentence), "", ())
 
 
-def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[ProtectedToken]:
+def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[ProtectedToken]:
     """Protected spans and terms, which go first, unless a term stands inside a longer protected span."""
     if not (options.protect or options.mend or options.glossary):
         return []
@@ -253,7 +240,7 @@ def _inside(term: TermMatch, span: LabeledSpan) -> bool:
     return longer and span.start <= term.start and term.end <= span.end
 
 
-def _wanted(sentence: str, span: LabeledSpan, options: TextOptions, reader: Reader) -> str:
+def _wanted(sentence: str, span: LabeledSpan, options: TranslateOptions, reader: Reader) -> str:
     text = sentence[span.start : span.end]
     if not options.localize or reader.source is None or reader.target is None:
         return text

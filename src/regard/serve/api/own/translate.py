@@ -11,7 +11,7 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
-from regard.serve.api.api_common import OWN, WHICH_MODEL
+from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import card_view
 from regard.serve.errors import FieldError, ServeError
@@ -26,37 +26,19 @@ from regard.version import __version__
 
 log = logging.getLogger("regard.serve")
 
-SPLITS = ("sentences", "wrapped", "lines")
-OPTIONS = (
-    Field("beam", "integer", "hypotheses kept; none: the model's own", None, least=1, most=16, nullable=True),
-    Field("nbest", "integer", "candidates per translation, at most beam", 1, least=1, most=16),
-    Field("split", "choice", "what is translated at a time", "sentences", choices=SPLITS),
-    Field("protect", "flag", "whether numbers, addresses, placeholders and unknown names must survive", True),
-    Field("guard", "flag", "whether every sentence is judged, and doubtful ones are tried again", True),
-    Field("localize", "flag", "numbers, times and amounts in the form of the target language", False),
-    Field("glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000),
-    Field("prefix", "text", "how the translation begins", "", most=10_000),
-)
+OFFERED = ("beam", "nbest", "split", "protect", "guard", "localize", "glossary", "prefix")
 TRANSLATE = (
     *WHICH_MODEL,
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
     Field("texts", "strings", "several texts", None, nullable=True),
-    *OPTIONS,
+    *(OPTIONS[name] for name in OFFERED),
 )
 
 
 def options_of(call: Call) -> TranslateOptions:
     terms = call["glossary"]
-    return {
-        "beam": call["beam"],
-        "nbest": call["nbest"],
-        "split": call["split"],
-        "protect": call["protect"],
-        "guard": call["guard"],
-        "localize": call["localize"],
-        "glossary": read_terms(terms) if terms.strip() else None,
-        "prefix": call["prefix"],
-    }
+    given = {name: call[name] for name in OFFERED} | {"glossary": read_terms(terms) if terms.strip() else None}
+    return TranslateOptions(**given)
 
 
 def read_terms(lines: str) -> Glossary:
@@ -131,10 +113,10 @@ async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
             yield event("sentence", {"index": number, **sentence_row(done.translation.sentences[number])})
         yield event("done", row(done))
     except ServeError as problem:
-        yield event("error", OWN.problem(problem))
+        yield event("error", OWN.error_body(problem))
     except Exception:
         log.exception("fault in a stream")
-        yield event("error", OWN.problem(ServeError(500, "a fault of the server")))
+        yield event("error", OWN.error_body(ServeError(500, "a fault of the server")))
     finally:
         work.cancel()
 
@@ -181,10 +163,10 @@ async def models(call: Call) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, open=True),
+    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, public=True),
     Endpoint("POST", "/api/translate", OWN, "Translate with all that is known of it", translate, TRANSLATE),
     Endpoint(
         "POST", "/api/translate/stream", OWN, "Translate a text; sentences come as they are done", stream, TRANSLATE,
-        answers=("text/event-stream",),
+        media_type="text/event-stream",
     ),
 )  # fmt: skip

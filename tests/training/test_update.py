@@ -19,9 +19,8 @@ from regard.training.checkpoint import load_checkpoint
 from regard.training.dry_run import try_largest_batch
 from regard.training.folder import RunFolder
 from regard.training.job import Job, prepare
-from regard.training.memory import in_parts, positions
 from regard.training.run import resume, train
-from regard.training.update import Update
+from regard.training.update import Update, positions, split_batch
 from support import TINY, Call, write_lines
 
 SPOKEN = "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"
@@ -61,7 +60,7 @@ def limit(job: Job, most: int, message: str = SPOKEN) -> list[int]:
 
 
 def gradients(update: Update, batches: list[Batch]) -> tuple[Tensor, list[Tensor]]:
-    loss = update.learn_from(batches, 0.01)
+    loss = update.accumulate_gradients(batches, 0.01)
     found = [p.grad.clone() for p in update.parameters if p.grad is not None]
     update.zero_grad()
     return loss, found
@@ -71,7 +70,7 @@ def gradients(update: Update, batches: list[Batch]) -> tuple[Tensor, list[Tensor
 def test_parts_have_the_gradient_of_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share_rows: str) -> None:
     job = job_in(tmp_path, share_rows=share_rows, batch_tokens=256)
     job.bundle.model.double()
-    update, batches = job.update, [next(job.material.batches).pad() for _ in range(2)]
+    update, batches = job.update, [next(job.data.batches).pad() for _ in range(2)]
     loss, wanted = gradients(update, batches)
     real, most, seen = update.run_pass, 2, []
 
@@ -97,7 +96,7 @@ def test_one_row_without_room_is_one_clear_line(tmp_path: Path) -> None:
     job = job_in(tmp_path)
     limit(job, 0)
     with pytest.raises(RunError, match=r"out of memory even with one row of \d+ and \d+ tokens; use a smaller model"):
-        try_largest_batch(job.update, job.material, print)
+        try_largest_batch(job.update, job.data, print)
 
 
 def test_another_error_is_not_taken_for_want_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,17 +104,17 @@ def test_another_error_is_not_taken_for_want_of_memory(tmp_path: Path, monkeypat
     update = job.update
     monkeypatch.setattr(update, "run_pass", lambda batch, scale: torch.zeros(2) @ torch.zeros(3))
     with pytest.raises(RuntimeError, match="inconsistent"):
-        update.learn_from([next(job.material.batches).pad()], 1.0)
+        update.accumulate_gradients([next(job.data.batches).pad()], 1.0)
 
 
 @pytest.mark.parametrize("message", [SPOKEN, ON_ARM])
 def test_the_trial_changes_nothing_but_what_is_known_of_memory(tmp_path: Path, message: str) -> None:
     job = job_in(tmp_path, dropout=0.1)
     tried = limit(job, 3, message)
-    batches = job.material.batches
+    batches = job.data.batches
     rng_state, before, said = torch.get_rng_state(), replace(job.progress), []
     place = batches.state()
-    try_largest_batch(job.update, job.material, said.append)
+    try_largest_batch(job.update, job.data, said.append)
     assert torch.equal(torch.get_rng_state(), rng_state)
     assert max(tried) > 3
     assert replace(job.progress, room=None) == before
@@ -126,7 +125,7 @@ def test_the_trial_changes_nothing_but_what_is_known_of_memory(tmp_path: Path, m
     largest = batches.largest().pad()
     sizes = [positions(next(batches).pad()) for _ in range(batches.per_epoch)]
     assert positions(largest) == max(sizes)
-    assert all(len(part) <= 3 for part in in_parts(largest, job.progress.room))
+    assert all(len(part) <= 3 for part in split_batch(largest, job.progress.room))
 
 
 def test_a_run_that_goes_on_splits_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +188,7 @@ def test_both_random_states_are_restored(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_a_retry_on_a_gpu_draws_the_same_dropout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = job_in(tmp_path, dropout=0.3, device="cuda", share_rows="off")
-    update, batches = job.update, [job.material.largest().to("cuda")]
+    update, batches = job.update, [job.data.largest().to("cuda")]
     job.bundle.model.train()
     real, restore_random = update.run_pass, save_random_state(job.bundle.model.device)
 

@@ -16,15 +16,15 @@ from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
 from regard.recipe.read import recipe_from_tables
 from regard.recipe.train import TrainConfig
-from regard.training.cost import Cost
-from regard.training.regularise import (
-    drop_words,
+from regard.training.cost import FlopCounter
+from regard.training.regularize import (
+    add_word_dropout,
     forward_passes,
     predictions,
     r_drop,
     r_drop_fused,
+    replace_with_predictions,
     symmetric_kl,
-    with_own_words,
     word_dropout,
 )
 
@@ -59,7 +59,7 @@ def test_r_drop_is_half_the_papers(alpha: float) -> None:
 
 
 def test_the_lean_r_drop_equals_the_equation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("regard.training.regularise.IN_CACHE", 4 * V)  # several pieces
+    monkeypatch.setattr("regard.training.regularize.IN_CACHE", 4 * V)  # several pieces
     logits, targets, mask = two_passes()
     found = []
     for loss in (r_drop, r_drop_fused):
@@ -96,10 +96,10 @@ def test_every_architecture_learns_from_all_of_it(architecture: str, batch: Batc
     """Noise in training, two passes in one batch, the decoder's own words; and none of it when translating."""
     model = small(architecture)
     plain = model.eval()(batch)
-    drop_words(model, 0.5)
+    add_word_dropout(model, 0.5)
     assert torch.equal(model(batch), plain)
     model.train()
-    mixed = with_own_words(batch, predictions(model, batch), torch.ones(()))
+    mixed = replace_with_predictions(batch, predictions(model, batch), torch.ones(()))
     loss = r_drop_fused(model(mixed.twice()), batch.tgt_out, batch.tgt_mask, 0.1, 5.0)
     loss.backward()
     assert loss.isfinite()
@@ -109,7 +109,7 @@ def test_every_architecture_learns_from_all_of_it(architecture: str, batch: Batc
 def test_dropped_words_reach_the_model_as_zeros() -> None:
     model = small("transformer").train()
     seen: list[Tensor] = []
-    drop_words(model, 0.5)
+    add_word_dropout(model, 0.5)
     tables = [m for m in (model.source_embedding, model.target_embedding) if isinstance(m, nn.Embedding)]
     for table in tables:
         table.register_forward_hook(lambda _, __, vectors: seen.append(vectors))
@@ -122,16 +122,16 @@ def test_dropped_words_reach_the_model_as_zeros() -> None:
 def test_own_words_are_those_of_the_place_before() -> None:
     batch = flat_batch([[7], [8]], [[11, 12, 13], [14]]).pad()
     predicted = torch.tensor([[3, 4, EOS, 6], [7, PAD, 9, 9]])
-    always = with_own_words(batch, predicted, torch.ones(()))
+    always = replace_with_predictions(batch, predicted, torch.ones(()))
     assert always.tgt_in.tolist() == [[BOS, 3, 4, 13], [BOS, 7, PAD, PAD]]  # after 4 it would stop: 13 stays
     assert torch.equal(always.tgt_out, batch.tgt_out)
-    assert torch.equal(with_own_words(batch, predicted, torch.zeros(())).tgt_in, batch.tgt_in)
+    assert torch.equal(replace_with_predictions(batch, predicted, torch.zeros(())).tgt_in, batch.tgt_in)
 
 
 def test_sentences_that_share_a_row_do_not_read_each_others_words() -> None:
     batch = in_one_row([[7], [8]], [[11, 12], [14]], 8)
     predicted = torch.full_like(batch.tgt_in, 20)
-    own = with_own_words(batch, predicted, torch.ones(()))
+    own = replace_with_predictions(batch, predicted, torch.ones(()))
     assert own.tgt_in.tolist() == [[BOS, 20, 20, BOS, 20, PAD, PAD, PAD]]
 
 
@@ -165,9 +165,9 @@ def test_learning_is_counted_as_torch_counts_it(r_drop_weight: float, sampling_r
     batch = pairs.pad()
     with FlopCounterMode(display=False) as counter:
         if config.sampling_rate:
-            batch = with_own_words(batch, predictions(model, batch), torch.ones(()))
+            batch = replace_with_predictions(batch, predictions(model, batch), torch.ones(()))
         model(batch.twice() if config.r_drop else batch).sum().backward()
-    assert Cost(model, forward_passes(config)).of(pairs) == counter.get_total_flops()
+    assert FlopCounter(model, forward_passes(config)).of_batch(pairs) == counter.get_total_flops()
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 import torch
 from rich.console import Console
 
-import regard.training.precision as precision
+import regard.training.dry_run as precision
 from regard.training.checkpoint import load_checkpoint
-from regard.training.material import Material
 from regard.training.run import resume, train
+from regard.training.training_data import TrainingData
 from regard.training.update import Update
 from support import TINY, write_lines
 
@@ -37,13 +37,13 @@ def recipe_in(folder: Path, **keys: object):  # type: ignore[no-untyped-def]
 
 def speeds(monkeypatch: pytest.MonkeyPatch, wide: float, half: float) -> None:
     """Passes take as long as a clock of our own says."""
-    now, real = [0.0], Update.learn_from
+    now, real = [0.0], Update.accumulate_gradients
 
     def timed(self: Update, batches: list[object], scale: float) -> torch.Tensor:
         now[0] += half if self.loss.autocast._enabled else wide
         return real(self, batches, scale)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Update, "learn_from", timed)
+    monkeypatch.setattr(Update, "accumulate_gradients", timed)
     monkeypatch.setattr(precision.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(precision, "LEAST_STEPS", 1)
     monkeypatch.setattr(precision, "LEAST_FLOPS", 1)
@@ -76,10 +76,10 @@ def test_the_trial_leaves_no_trace_and_a_run_keeps_to_the_choice(
 
 
 def test_a_short_run_and_a_small_model_do_not_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(update: Update, material: Material) -> bool:
+    def never(update: Update, data: TrainingData) -> bool:
         raise AssertionError
 
-    monkeypatch.setattr(precision, "faster_in_half", never)
+    monkeypatch.setattr(precision, "bfloat16_is_faster", never)
     recipe = recipe_in(tmp_path, steps=2)
     for number, (steps, flops) in enumerate([(1, 1e10), (100, 1)]):
         monkeypatch.setattr(precision, "LEAST_STEPS", steps)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regard.batch import EOS, pad_sources
-from regard.doctor.punctual import Punctual
+from regard.doctor.rehearse import FixedLengthModel
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.search.search import beam_search, greedy
@@ -24,15 +24,15 @@ def model() -> Transformer:
 def test_translations_have_the_length_that_is_due(model: Transformer) -> None:
     src, mask = pad_sources(SOURCES)
     for found in (
-        greedy(Punctual(model, 1.5), src, mask),
-        [h[0] for h in beam_search(Punctual(model, 1.5), src, mask)],
+        greedy(FixedLengthModel(model, 1.5), src, mask),
+        [h[0] for h in beam_search(FixedLengthModel(model, 1.5), src, mask)],
     ):
         assert [len(hypothesis.ids) + 1 for hypothesis in found] == [12, 6, 3]  # EOS counted
 
 
 def test_steps_are_the_models_own_but_for_the_end(model: Transformer) -> None:
     src, mask = pad_sources(SOURCES)
-    punctual = Punctual(model, 1.0)
+    punctual = FixedLengthModel(model, 1.0)
     ours, theirs = punctual.start(punctual.encode(src, mask)), model.start(model.encode(src, mask))
     token = torch.tensor([4, 5, 6])
     first, plain = punctual.step(token, ours), model.step(token, theirs)

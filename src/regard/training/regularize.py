@@ -123,7 +123,7 @@ def word_dropout(vectors: Tensor, p: float) -> Tensor:
     return vectors * (kept / (1 - p))[..., None].to(vectors.dtype)
 
 
-def drop_words(model: Model, p: float) -> None:
+def add_word_dropout(model: Model, p: float) -> None:
     """Add word dropout to the two embeddings that every architecture has, whatever their class; active in training."""
 
     def dropped(table: nn.Module, _: Any, vectors: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ def drop_words(model: Model, p: float) -> None:
 # ── scheduled sampling ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def with_own_words(batch: Batch, predicted: Tensor, probability: Tensor) -> Batch:
+def replace_with_predictions(batch: Batch, predicted: Tensor, probability: Tensor) -> Batch:
     """The batch with target inputs replaced, with this probability, by `predicted` (B, T), a first pass's `tgt_out`.
 
     The word read at t + 1 is the one predicted at t. In shared rows, BOS is where a sentence starts.

@@ -21,8 +21,8 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import load_checkpoint
 from regard.training.evaluate import HeldOut, token_loss
+from regard.training.job import adapt_model, fingerprint
 from regard.training.run import resume, train
-from regard.training.start import adapt_model, fingerprint
 from support import write_lines
 
 PACE = {"steps": 4, "batch_tokens": 300, "warmup": 1, "learning_rate": 1e-3, "save_every": 2, "device": "cpu"}

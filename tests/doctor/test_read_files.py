@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.doctor.read_files import Chunk
-from regard.doctor.sample import BLOCK, Sample
+from regard.doctor.read_files import BLOCK, Chunk, Sample
 
 
 def stream(pairs: int, most: int) -> Sample:
@@ -23,7 +22,7 @@ def test_size_and_spread(pairs: int) -> None:
     sample = stream(pairs, 5_000)
     assert sample.seen == pairs
     assert min(pairs, 2_500) <= len(sample) <= 5_000
-    assert sample.whole == (pairs <= 5_000)
+    assert (len(sample) == sample.seen) == (pairs <= 5_000)
     assert sample.blocks[-1].numbers[-1] > 0.9 * pairs
     at = len(sample) - 1
     assert sample.pairs()[at][0] == sample.place(0, at).text

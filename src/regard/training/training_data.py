@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-from regard.batch import Batch, FlatBatch
+from regard.batch import Batch
 from regard.bundle.numpy_weights import pieces_to_card
 from regard.data.batching import Batches, Encoded
-from regard.data.cache import cache_folder, learnt_before, words_known_before
+from regard.data.cache import cache_folder, cached_known_words, cached_tokenizer
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus
-from regard.data.epochs import EncodingAhead, encode_epoch
-from regard.data.mixture import Mixture
+from regard.data.epochs import BackgroundEncoder, encode_epoch
+from regard.data.order import Mixture
 from regard.data.rows import RowBatches
 from regard.data.splits import Splits, TrainingCorpus
 from regard.recipe.train import TrainConfig
@@ -27,14 +27,14 @@ from regard.text.known_words import KnownWords
 from regard.text.language_identification import sample_language
 from regard.text.tokenizer import SAMPLE, TextConfig, Tokenizer
 from regard.training.checkpoint import Progress
-from regard.training.distributed import ALONE, World
+from regard.training.distributed import SINGLE_PROCESS, ProcessGroup
 from regard.training.evaluate import HeldOut
-from regard.training.guided import Guide
-from regard.training.log import counting
+from regard.training.guided import AlignmentGuide, padded
+from regard.training.log import progress_bar
 
 
 @dataclass(frozen=True)
-class Material:
+class TrainingData:
     """The text of a run as training and evaluation need it."""
 
     batches: Batches | RowBatches
@@ -42,24 +42,21 @@ class Material:
     test: HeldOut | None
     max_length: int  # longer sentences are not trained on, and are translated in parts
     fingerprint: str  # of the training files
-    guide: Guide | None = None  # word alignments, if an attention head is trained on them
+    guide: AlignmentGuide | None = None  # word alignments, if an attention head is trained on them
     known_words: KnownWords | None = None  # of the sources, if they hold slots
     written: dict[str, str] | None = None  # the pieces of the targets by tag, for the card, if all corpora have tags
 
-    def pad(self, flat: FlatBatch) -> Batch:
-        """A batch in rows, with its word alignments if there are any."""
-        return flat.pad() if self.guide is None else self.guide.on(flat, flat.pad())
-
     def largest(self) -> Batch:
         """The batch of an epoch that takes the most memory."""
-        return self.pad(self.batches.largest())
+        return padded(self.batches.largest(), self.guide)
 
 
-def learn_text(data: DataConfig, text: TextConfig, splits: Splits, console: Console) -> Tokenizer:
+def learn_tokenizer(data: DataConfig, text: TextConfig, splits: Splits, console: Console) -> Tokenizer:
+    """The vocabulary of the training pairs, from the cache or learnt now."""
     count = 0
-    with counting(console, "reading pairs") as show:
+    with progress_bar(console, "reading pairs") as show:
 
-        def pairs() -> Iterable[tuple[str, str]]:
+        def pairs() -> Iterator[tuple[str, str]]:
             nonlocal count
             count = 0
             for count, pair in enumerate(splits.training_pairs(), start=1):
@@ -67,10 +64,7 @@ def learn_text(data: DataConfig, text: TextConfig, splits: Splits, console: Cons
                     show(count)
                 yield pair
 
-        def learn() -> Tokenizer:
-            return Tokenizer.train(lambda: iter(pairs()), text)
-
-        tokenizer = learnt_before(data, text, splits.fingerprint(), learn)
+        tokenizer = cached_tokenizer(data, text, splits.fingerprint(), lambda: Tokenizer.train(pairs, text))
     source = f"from {count:,} pairs" if count else "from the cache"
     kind = "joint" if text.joint else "separate"
     sizes = f"{tokenizer.target_size:,}" if text.joint else f"{tokenizer.source_size:,} + {tokenizer.target_size:,}"
@@ -78,27 +72,27 @@ def learn_text(data: DataConfig, text: TextConfig, splits: Splits, console: Cons
     return tokenizer
 
 
-def read_material(
+def read_training_data(
     data: DataConfig,
     config: TrainConfig,
     splits: Splits,
     tokenizer: Tokenizer,
     progress: Progress,
     console: Console,
-    world: World = ALONE,
-) -> Material:
+    group: ProcessGroup = SINGLE_PROCESS,
+) -> TrainingData:
     dev, test = (read_held_out(files, data.dev_tag) if files else None for files in (splits.dev, splits.test))
-    batches = make_batches(data, config, splits.train, tokenizer, progress, console, world)
+    batches = make_batches(data, config, splits.train, tokenizer, progress, console, group)
     guide = None
     if config.guided_weight:
         console.print("guide       aligning words of the training text", highlight=False)
         warn = partial(console.print, highlight=False, markup=False)
-        guide = Guide(batches.corpus, tokenizer, cache_folder(data), warn)
+        guide = AlignmentGuide(batches.corpus, tokenizer, cache_folder(data), warn)
     known = None
     if batches.corpus.has_target_ids(tokenizer.slot_ids):
-        known = world.broadcast(lambda: learn_known_words(data, splits, dev, batches.corpus.report.read))
+        known = group.broadcast(lambda: learn_known_words(data, splits, dev, batches.corpus.report.read))
     written = written_by_tag(batches.corpus, [corpus.tag for corpus in splits.train], tokenizer.target_size)
-    return Material(batches, dev, test, data.max_length, splits.fingerprint(), guide, known, written)
+    return TrainingData(batches, dev, test, data.max_length, splits.fingerprint(), guide, known, written)
 
 
 def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> dict[str, str] | None:
@@ -122,7 +116,7 @@ def learn_known_words(
     def learn() -> KnownWords:
         return known or KnownWords.learn(islice(splits.training_pairs(), 0, None, -(-pairs // SAMPLE)), language)
 
-    return words_known_before(data, splits.fingerprint(), language, learn)
+    return cached_known_words(data, splits.fingerprint(), language, learn)
 
 
 def make_batches(
@@ -132,21 +126,21 @@ def make_batches(
     tokenizer: Tokenizer,
     progress: Progress,
     console: Console,
-    world: World = ALONE,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Batches | RowBatches:
     """Batches from the position in `progress` on. With BPE-dropout or transforms every epoch is encoded anew; of
     weighted corpora every epoch is another mixture."""
     seed, weights = config.seed, [corpus.weight for corpus in train]
     anew = tokenizer.config.bpe_dropout > 0 or any(data.transforms)
-    in_background = EncodingAhead(train, tokenizer, data, seed)
+    in_background = BackgroundEncoder(train, tokenizer, data, seed)
 
     def encode(epoch: int | None) -> list[EncodedCorpus]:
         in_background.wait()
-        with counting(console, "encoding pairs") as show:
+        with progress_bar(console, "encoding pairs") as show:
             return encode_epoch(train, tokenizer, data, seed, epoch, show)
 
-    if world.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
-        world.broadcast(lambda: len(encode(progress.epoch if anew else None)))
+    if group.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
+        group.broadcast(lambda: len(encode(progress.epoch if anew else None)))
     fixed = None if anew else encode(None)
 
     def of_epoch(epoch: int) -> Encoded:
@@ -155,8 +149,8 @@ def make_batches(
 
     state = {"epoch": progress.epoch, "index": progress.index, "width": progress.width}
     kind = RowBatches if progress.shared_rows else Batches
-    batches = kind(of_epoch, config.batch_tokens, seed, world.rank, world.size, state)
-    if anew and world.rank == 0:
+    batches = kind(of_epoch, config.batch_tokens, seed, group.rank, group.size, state)
+    if anew and group.rank == 0:
         batches.begin_epoch = in_background.begin
     console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
     return batches
