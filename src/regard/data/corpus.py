@@ -51,7 +51,7 @@ class PairFiles:
         return list(zip(*sides, strict=True))
 
     def fingerprint(self) -> str:
-        """Of the contents, whatever the paths."""
+        """A hash of the contents, whatever the paths."""
         digest = hashlib.blake2b(digest_size=16)
         for path in (path for shard in self.shards() for path in shard):
             opened(path, raw=True).close()
@@ -64,7 +64,7 @@ class PairFiles:
 
 @cache
 def _digest(path: Path, size: int, changed: int) -> str:
-    """Of a file's contents; a process reads it again only if its size or modification time has changed."""
+    """The hash of a file's contents; a process reads it again only if its size or modification time has changed."""
     with opened(path, raw=True) as file:
         return hashlib.file_digest(file, hashlib.blake2b).hexdigest()  # type: ignore[arg-type]
 
