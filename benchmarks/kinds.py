@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.align import hmm
-from regard.align.lexicon import count_translations
+from regard.align.ibm import count_translations
 from regard.align.numbered import NumberedPairs, words_of
 from regard.course.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
-from regard.course.phrases.rerank import Proposals, learn_reranking
+from regard.course.phrases.tune import Proposals, learn_reranking
 from regard.course.rules.translate import translate_all
 from regard.course.word_based import Bigrams, WordBased, WordBasedConfig
 from regard.data.compressed import COMPRESSED

@@ -23,7 +23,7 @@ from table2_setting import KINDS, Setting
 
 from regard.course.compare.entrants import Entrant, NeuralSystem, TrainingRun
 from regard.course.compare.plan import SharedSettings, rewarded
-from regard.course.compare.published import PUBLISHED, PublishedSystem
+from regard.course.compare.report import PUBLISHED, PublishedSystem
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES, ModelConfig
 from regard.recipe.recipe import Recipe

@@ -9,8 +9,7 @@ import pytest
 
 from regard.align.attention import View
 from regard.course.grammar import Example
-from regard.course.labs.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
-from regard.course.labs.pronoun_polysemy import (
+from regard.course.lab import (
     attention_shares,
     has_word,
     head_attention,
@@ -19,6 +18,7 @@ from regard.course.labs.pronoun_polysemy import (
     run_lab,
     sentences_of,
 )
+from regard.course.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, heads_of
 from regard.explain.trace import trace_sentence

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.hmm import HmmConfig
-from regard.align.lexicon import NOTHING, count_translations
+from regard.align.ibm import NOTHING, count_translations
 from regard.course.word_based import Bigrams, WordBased, WordBasedConfig, Writing, search
 from regard.errors import InputError, RecipeError
 from regard.metrics.bleu import bleu

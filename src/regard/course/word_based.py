@@ -30,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 
 from regard.align import hmm
-from regard.align.lexicon import NOTHING, Lexicon, count_translations
+from regard.align.ibm import NOTHING, Lexicon, count_translations
 from regard.align.numbered import NumberedPairs, words_of
 from regard.config import build, key, require
 from regard.errors import InputError, RecipeError

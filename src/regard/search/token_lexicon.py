@@ -127,7 +127,7 @@ def learn_lexicon(
 ) -> TokenLexicon:
     """From lines of text, which are read twice and never held in memory. `progress` is called with what is done now."""
     from regard.align import hmm  # imported here: looking words up does not need them
-    from regard.align.lexicon import NOTHING, count_translations
+    from regard.align.ibm import NOTHING, count_translations
     from regard.align.numbered import NumberedPairs
 
     if iter(pairs) is pairs:

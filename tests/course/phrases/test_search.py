@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from regard.align.numbered import Sentences
 from regard.course.phrases.kneser_ney import learn_language
-from regard.course.phrases.nbest import candidate, n_best, paths
 from regard.course.phrases.search import (
     FEATURES,
     Futures,
@@ -18,7 +17,10 @@ from regard.course.phrases.search import (
     Options,
     SearchConfig,
     Weights,
+    candidate,
     future_scores,
+    n_best,
+    paths,
     search,
 )
 

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis.strategies import floats, lists
 
-from regard.course.phrases.tune import RankedCandidates, logistic_regression, mixed, pro, scored_candidates
+from regard.course.phrases.tune import (
+    Proposals,
+    RankedCandidates,
+    learn_reranking,
+    logistic_regression,
+    mixed,
+    pro,
+    scored_candidates,
+)
 
 
 def constructed(rng: np.random.Generator, sentences: int = 20) -> list[RankedCandidates]:
@@ -62,3 +70,12 @@ def test_sentences_are_scored_as_given() -> None:
     found = scored_candidates([[1.0], [2.0]], ["le chat noir dort", "un chien"], "le chat noir dort")
     assert found.bleu[0] == pytest.approx(100 * np.exp(1 - 5 / 4))  # one word more in the reference
     assert found.bleu[1] < found.bleu[0]
+
+
+def test_the_feature_that_knows_better_decides() -> None:
+    """The first feature prefers the wrong text, the second the right one; learnt weights turn the first around."""
+    references = [f"le chat numéro {n} dort dans la grande maison" for n in ("un", "deux", "trois", "quatre")]
+    dev = [Proposals(["rien de tout cela", right], [[2.0, -1.0], [1.0, 1.0]]) for right in references]
+    weights = learn_reranking(dev, references)
+    assert [one.best(weights) for one in dev] == references
+    assert weights[1] > 0 > weights[0]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 from dataclasses import asdict
 
-from regard.course.complexity.fit import Growth
 from regard.course.complexity.measure import ComplexityReport, LayerRow
-from regard.course.complexity.timing import Sweep
+from regard.course.complexity.timing import Growth, Sweep
 from regard.report.chart import Spot, plot, powers
 from regard.report.deliver import Output
 from regard.report.drawing import Drawing

@@ -21,8 +21,17 @@ from regard.align import hmm
 from regard.align.numbered import Link, NumberedPairs
 from regard.config import key, require
 from regard.course.phrases.kneser_ney import KneserNey, learn_language
-from regard.course.phrases.nbest import Derivation, n_best
-from regard.course.phrases.search import FEATURES, Option, Options, PartialTranslation, SearchConfig, Weights, search
+from regard.course.phrases.search import (
+    FEATURES,
+    Derivation,
+    Option,
+    Options,
+    PartialTranslation,
+    SearchConfig,
+    Weights,
+    n_best,
+    search,
+)
 from regard.course.phrases.store import load, save
 from regard.course.phrases.table import KEPT, SCORES, PhraseTable, build_table
 from regard.course.phrases.tune import RankedCandidates, mixed, pro, scored_candidates

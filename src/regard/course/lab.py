@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
-from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
+from regard.course.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, heads_of, random_heads
 from regard.explain.interventions import How
 from regard.explain.trace import Trace, trace_sentence
+from regard.report.deliver import Output
+from regard.report.table import Table
 from regard.search.forced_decoding import forced_log_probs
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words
@@ -253,3 +255,64 @@ def attention_shares(captured: Trace, sentence: LabSentence, head: Head) -> NDAr
     row = weights[sentence.asks if head.kind == "encoder" else sentence.asked]
     means, others, decides, itself = (list(dict.fromkeys(place)) for place in places)
     return np.array([row[means].sum(), row[others].mean(), row[decides].sum(), row[itself].sum()])
+
+
+# -------------------------------------------------------------------------------- text
+
+
+MOST_HEADS = 8  # listed
+
+
+def lab_output(lab: Lab) -> Output:
+    return Output(text=lambda: lab_text(lab), data=lab.as_dict)
+
+
+def lab_text(lab: Lab) -> str:
+    words = ("the antecedent", "the other noun") if lab.kind == "pronoun" else ("the deciding word", "another word")
+    worst = min(cut.outcome.pairs_right for cut in lab.random)
+    better = sum(cut.outcome.pairs_right > lab.by_effect.outcome.pairs_right for cut in lab.random)
+    effects = " · ".join(f"{head} {drop:+.2f}" for head, drop in list(lab.effects.items())[:MOST_HEADS])
+    lines = [
+        f"{lab.kind} lab: heads chosen on {lab.chosen_on} pairs of dev, measured on {lab.measured_on} others",
+        _cut_table(lab, words[0]).text(),
+        f"random draws: {worst:.1%} of pairs right at worst; {better} of {len(lab.random)} beat the costliest",
+        "log p elsewhere: nats per token of the rest of the reference, which shows whether a cut hurts that too",
+        "",
+        f"attention of the ambiguous word, by its weight on {words[0]} minus that on {words[1]}",
+        _attention_table(lab, *words).text(),
+        f"margin lost when one head is cut, on dev: {effects}",
+    ]
+    return "\n".join(lines)
+
+
+def _cut_table(lab: Lab, what: str) -> Table:
+    chosen = [("costliest", lab.by_effect), (f"most to {what}", lab.by_attention)]
+    chosen += [("most to the deciding word", lab.by_deciding)] if lab.kind == "pronoun" else []  # else the same word
+    rows = [("none", lab.plain)]
+    rows += [(f"{name}: {' '.join(map(str, one.heads))}", one.outcome) for name, one in chosen]
+    rows.append((f"random, mean of {len(lab.random)}", _mean(lab.random)))
+    if lab.apart():
+        rows.append((f"random, {len(lab.apart())} of them without a costliest head", _mean(lab.apart())))
+    header = ("heads cut", "pairs right", "sentences right", "P(right)", "log P(right)/P(wrong)", "log p elsewhere")
+    return Table(header, [[name, *_figures(outcome)] for name, outcome in rows])
+
+
+def _attention_table(lab: Lab, what: str, other: str) -> Table:
+    pronoun = lab.kind == "pronoun"
+    rows = []
+    for one in lab.attention[:MOST_HEADS]:
+        shares = (one.means, one.others, *([one.decides] if pronoun else []), one.itself)
+        rows.append([str(one.head), *(f"{share:.3f}" for share in shares), f"{lab.effects[one.head]:+.2f}"])
+    return Table(
+        ("head", what, other, *(["deciding word"] if pronoun else []), "itself", "margin lost by its cut"), rows
+    )
+
+
+def _figures(of: LabOutcome) -> list[str]:
+    shares = [f"{of.pairs_right:.1%}", f"{of.sentences_right:.1%}"]
+    return [*shares, f"{of.p_right:.3f}", f"{of.margin:+.2f}", f"{of.elsewhere:.3f}"]
+
+
+def _mean(cuts: tuple[HeadCut, ...]) -> LabOutcome:
+    rows = np.array([list(vars(cut.outcome).values()) for cut in cuts])
+    return LabOutcome(*(float(x) for x in rows.mean(axis=0)))
