@@ -61,6 +61,7 @@ class HeadAttention:
 
     @property
     def lean(self) -> float:
+        """Attention to what decides, minus attention to the rest."""
         return self.means - self.others
 
 
@@ -74,6 +75,8 @@ class HeadCut:
 
 @dataclass(frozen=True)
 class Lab:
+    """The figures of one lab."""
+
     kind: LabKind
     chosen_on: int  # pairs
     measured_on: int
@@ -166,6 +169,7 @@ def sentences_of(pairs: Sequence[LabPair]) -> list[LabSentence]:
 
 
 def outcome(bundle: Bundle, pairs: Sequence[LabPair]) -> LabOutcome:
+    """Translate and force both sentences of every pair, and measure how often the choice is right."""
     sentences = sentences_of(pairs)
     found = Translator(bundle).translate([one.source for one in sentences], beam=1, **AS_LINES)
     right = np.array([has_word(t.text, one.word, one.other) for t, one in zip(found, sentences, strict=True)])
@@ -209,6 +213,7 @@ class ForcedChoice(NamedTuple):
 
 
 def choice(tokenizer: Tokenizer, sentence: LabSentence) -> ForcedChoice:
+    """The forced targets of a sentence."""
     right, wrong = tokenizer.encode_target([sentence.before + sentence.right, sentence.before + sentence.wrong])
     return ForcedChoice(right, wrong, next(t for t, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b))
 
@@ -246,13 +251,13 @@ def head_attention(bundle: Bundle, pairs: Sequence[LabPair], heads: Sequence[Hea
 def attention_shares(captured: Trace, sentence: LabSentence, head: Head) -> NDArray[np.float64] | None:
     """(means, others, decides, itself) of one sentence through one head."""
     weights = captured.in_words(View(head.layer, head.head), head.kind).weights  # (queries, keys), both words
-    places = [sentence.means, sentence.others, sentence.decides, (sentence.asks,)]
+    places = [sentence.means, sentence.others, sentence.decides, (sentence.ambiguous,)]
     if head.kind == "decoder":  # its keys are French words, and only earlier ones
-        before = [tuple(j for i, j in sentence.links if i in place and j < sentence.asked) for place in places]
+        before = [tuple(j for i, j in sentence.links if i in place and j < sentence.resolved) for place in places]
         places = [*before[:3], ()]
         if not (before[0] and before[1]):
             return None
-    row = weights[sentence.asks if head.kind == "encoder" else sentence.asked]
+    row = weights[sentence.ambiguous if head.kind == "encoder" else sentence.resolved]
     means, others, decides, itself = (list(dict.fromkeys(place)) for place in places)
     return np.array([row[means].sum(), row[others].mean(), row[decides].sum(), row[itself].sum()])
 
@@ -264,6 +269,7 @@ MOST_HEADS = 8  # listed
 
 
 def lab_output(lab: Lab) -> Output:
+    """The lab in every format that `regard explain lab` writes."""
     return Output(text=lambda: lab_text(lab), data=lab.as_dict)
 
 

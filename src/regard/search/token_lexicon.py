@@ -159,9 +159,9 @@ def learn_lexicon(
     progress(f"aligning {len(corpus):,} pairs, source to target")
     forward = hmm.train_on(corpus)
     progress(f"aligning {len(corpus):,} pairs, target to source")
-    backward = hmm.train_on(corpus.turned())
+    backward = hmm.train_on(corpus.swapped())
     progress("linking")
-    links = hmm.BothWays(forward, backward).align_each(corpus, "intersection")
+    links = hmm.BidirectionalAligner(forward, backward).align_each(corpus, "intersection")
     counted = count_translations(corpus, links, config.entries)
     tokens = {number: token for token, number in numbers.items()}
     entries = {}

@@ -87,14 +87,14 @@ def test_an_ensemble_of_other_members_lies_elsewhere():
 def test_training_for_reward_goes_on_with_the_run_of_the_same_seed():
     tables = {**TABLES, "reward": {"samples": 4}}
     entrants = planned("gnmt,gnmt+rl,gnmt+rl+ensemble", 2, Budget("steps", 500), tables)
-    plain, rewarded = entrants[1], entrants[3]
-    assert (plain.name, plain.seed, rewarded.name, rewarded.seed) == ("gnmt", 2, "gnmt+rl", 2)
+    plain, reward_recipe = entrants[1], entrants[3]
+    assert (plain.name, plain.seed, reward_recipe.name, reward_recipe.seed) == ("gnmt", 2, "gnmt+rl", 2)
     assert plain.recipe.reward.objective == "likelihood"
-    assert (rewarded.recipe.reward.objective, rewarded.recipe.reward.samples) == ("self-critical", 4)
-    assert rewarded.recipe.train.start_from == str(plain.folder)
-    assert rewarded.recipe.train.steps == REWARD_SHARE * plain.recipe.train.steps
-    assert rewarded.recipe.train.learning_rate == REWARD_RATE * plain.recipe.train.learning_rate
-    assert (rewarded.recipe.model, rewarded.recipe.text) == (plain.recipe.model, plain.recipe.text)
+    assert (reward_recipe.recipe.reward.objective, reward_recipe.recipe.reward.samples) == ("self-critical", 4)
+    assert reward_recipe.recipe.train.start_from == str(plain.folder)
+    assert reward_recipe.recipe.train.steps == REWARD_SHARE * plain.recipe.train.steps
+    assert reward_recipe.recipe.train.learning_rate == REWARD_RATE * plain.recipe.train.learning_rate
+    assert (reward_recipe.recipe.model, reward_recipe.recipe.text) == (plain.recipe.model, plain.recipe.text)
     system = entrants[4].system
     assert isinstance(system, NeuralSystem)
     assert [(run.name, run.seed) for run in system.runs()] == [

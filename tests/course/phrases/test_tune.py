@@ -10,9 +10,9 @@ from hypothesis.strategies import floats, lists
 from regard.course.phrases.tune import (
     Proposals,
     RankedCandidates,
+    interpolated_weights,
     learn_reranking,
     logistic_regression,
-    mixed,
     pro,
     scored_candidates,
 )
@@ -44,10 +44,10 @@ def test_tuned_weights_choose_better_translations() -> None:
 def test_a_mix_never_turns_away_from_the_weights_before(before: list[float], learnt: list[float]) -> None:
     """What is learnt can be the opposite, and its scale does not count."""
     assume(min(sum(map(abs, before)), sum(map(abs, learnt))) > 0.01)
-    found = mixed(before, learnt)
+    found = interpolated_weights(before, learnt)
     assert sum(map(abs, found)) == pytest.approx(1)
     assert np.dot(found, before) > 0
-    assert found == pytest.approx(mixed(before, [1000 * weight for weight in learnt]))
+    assert found == pytest.approx(interpolated_weights(before, [1000 * weight for weight in learnt]))
 
 
 def test_alike_candidates_leave_the_weights_alone() -> None:

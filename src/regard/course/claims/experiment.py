@@ -60,6 +60,7 @@ class ClaimResult:
 
 
 def judge(passed: bool) -> str:
+    """The verdict."""
     return SHOWN if passed else NOT_SHOWN
 
 
@@ -81,6 +82,7 @@ class JsonCache:
         self.folder = folder
 
     def get(self, name: str, make: Callable[[], Any]) -> Any:
+        """The stored result, or that of `make`, which is then stored."""
         path = self.folder / f"{name}.json"
         if path.exists():
             return json.loads(path.read_text(encoding="utf-8"))
@@ -132,6 +134,7 @@ class ExperimentSetup:
         return list(self.splits["test"].examples[:: 8 if self.quick else 3])
 
     def corpus(self) -> Path:
+        """The folder of the corpus, written first if needed."""
         folder = self.out / "corpus"
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -145,6 +148,7 @@ class ExperimentSetup:
         return folder
 
     def recipe(self, spec: ModelSpec, seed: int) -> Recipe:
+        """The training recipe of a model."""
         corpus = self.corpus()
         presets = ARCHITECTURES[spec.architecture].presets
         model = replace(presets["tiny"], dropout=0.0)
@@ -230,6 +234,7 @@ class ExperimentSetup:
         return found
 
     def bleu(self, spec: ModelSpec, seed: int) -> float:
+        """BLEU of the greedy translations of the test."""
         return bleu(self.translations(spec, seed), [example.tgt for example in self.test()]).score
 
     def loss(self, spec: ModelSpec, seed: int) -> float:
@@ -240,6 +245,7 @@ class ExperimentSetup:
 
 
 def translations_of(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
+    """Translations of these lines as whole sentences."""
     translator = Translator(bundle, DecodeConfig(beam), LONGEST)
     return [one.text for one in translator.translate(sources, **AS_LINES)]
 

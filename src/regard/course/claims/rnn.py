@@ -73,7 +73,7 @@ def test_lengths(setup: ExperimentSetup) -> ClaimResult:
 
 
 def first_word_gradient(architecture: str, length: int, seed: int) -> float:
-    """In an untrained model: the share of the gradient of log p(first target word) that reaches the first of S source
+    """In an untrained model, the share of the gradient of log p(first target word) that reaches the first of S source
     words, divided by an equal share, 1 / S. The sentences are random tokens."""
     model = untrained_model(architecture, 500, seed).eval()
     rows = torch.randint(3, 500, (16, length)).tolist()
@@ -126,7 +126,7 @@ def gradient_norm(gain: float, length: int, seed: int) -> float:
 
 
 def lstm_gradient_norm(length: int, seed: int) -> float:
-    """The same along the cell c of an LSTM as our models begin it: forget biases of 1."""
+    """`gradient_norm` along the cell c of an LSTM with the initial weights of our models: forget biases of 1."""
     generator = torch.Generator().manual_seed(seed)
     size = 1 / math.sqrt(WIDTH)
     of_input, of_state = (_normal(generator, 4 * WIDTH, WIDTH) * size for _ in range(2))

@@ -58,12 +58,15 @@ ALL = tuple(Claim(name, EXPERIMENTS[name], **texts) for name, texts in read_data
 
 @dataclass(frozen=True)
 class TestedClaim:
+    """A claim with the result of its experiment."""
+
     claim: Claim
     result: ClaimResult
     seconds: float  # of the experiment; a model that an earlier claim trained is not counted again
 
 
 def choose(names: Sequence[str]) -> list[Claim]:
+    """The claims with these names, or all, in order; InputError for an unknown name."""
     known = {claim.name: claim for claim in ALL}
     for name in names:
         if name not in known:
@@ -72,6 +75,7 @@ def choose(names: Sequence[str]) -> list[Claim]:
 
 
 def run_claims(claims: Sequence[Claim], out: Path, quick: bool, tell: Callable[[str], None]) -> list[TestedClaim]:
+    """Run the experiments, or read their stored results from the folder `out`; `tell` is called with each step."""
     check_folder(out, quick)
     setup, done = ExperimentSetup(out, quick, tell), JsonCache(out / "claims")
     tested = []

@@ -25,7 +25,7 @@ BASELINES = {
     "phrases": "phrase-based: phrases from the aligner, a 5-gram model, weights tuned on the development data",
     "rules": "translation by rules; for a test that the rules can parse",
 }
-TOGETHER = "ensemble"
+ENSEMBLE = "ensemble"
 ADDITIONS = {  # in the order in which a name has them
     "rl": "further trained for reward, self-critical, from the run of the same seed; costs both",
     "lexicon": "a lexicon from the aligner is mixed into every step",
@@ -52,6 +52,8 @@ class TrainingRun:
 
 @dataclass(frozen=True)
 class NeuralSystem:
+    """One trained model, or an ensemble of several."""
+
     members: tuple[TrainingRun, ...]
     additions: tuple[str, ...] = ()  # of lexicon, rules and posunk
 
@@ -105,7 +107,7 @@ class EntrantName:
     """A parsed name."""
 
     text: str
-    architecture: str  # or one of BASELINES, or TOGETHER
+    architecture: str  # or one of BASELINES, or ENSEMBLE
     preset: str
     additions: tuple[str, ...]
 
@@ -126,7 +128,7 @@ def read_name(text: str) -> EntrantName:
     """
     head, *additions = text.split("+")
     architecture, _, preset = head.partition(":")
-    known = (*ARCHITECTURES, *BASELINES, TOGETHER)
+    known = (*ARCHITECTURES, *BASELINES, ENSEMBLE)
     if architecture not in known:
         raise InputError(f'unknown model "{architecture}"; {nearest(architecture, known)}', parameter="models")
     if architecture not in ARCHITECTURES and preset:
@@ -164,7 +166,7 @@ def check_names(names: Sequence[EntrantName], seeds: int, unit: str) -> None:
             raise InputError(f"{name.text} needs two seeds or more, but seeds is {seeds}", parameter="seeds")
         if "posunk" in name.additions and unit != "word":
             raise InputError(f"{name.text} needs words as tokens, but text.unit is {unit}; set it to word")
-        if name.text == TOGETHER and len(plain) < 2:
+        if name.text == ENSEMBLE and len(plain) < 2:
             found = f"only {plain[0]}" if plain else "none"
             raise InputError(
                 f"ensemble needs two plain neural models or more, but there is {found}; "

@@ -34,6 +34,8 @@ SAMPLES = 3
 
 @dataclass(frozen=True)
 class LengthBucket:
+    """BLEU of the sentences in one range of source lengths."""
+
     label: str
     lines: int
     bleu: float  # of all seeds' translations together
@@ -70,6 +72,8 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class ComparisonReport:
+    """The figures of a comparison, a row for each system."""
+
     rows: tuple[ModelRow, ...]
     signature: str
     test_lines: int
@@ -99,6 +103,7 @@ class _ScoredModel:
 def make_report(
     results: Sequence[EntrantResult], test: HeldOut, budget: str, metric: Bleu | None = None
 ) -> ComparisonReport:
+    """The report from the results of all entrants on one test."""
     metric = metric or Bleu()
     models: dict[str, _ScoredModel] = {}
     for result in results:
@@ -120,7 +125,7 @@ def make_report(
         test_lines=len(test.sources),
         long_lines=len(long),
         budget=budget,
-        apart=None if best == first else _apart(metric, (models[first], models[best]), test),
+        apart=None if best == first else _differences(metric, (models[first], models[best]), test),
     )
 
 
@@ -165,7 +170,7 @@ def _p_values(metric: Bleu, systems: Sequence[Stats]) -> list[float | None]:
     return [one.p_value for one in paired(metric, systems, "randomisation")]
 
 
-def _apart(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOut) -> Differences:
+def _differences(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOut) -> Differences:
     """The lines in which the first and the best model differ most, each represented by its median seed."""
     one, other = (model.runs[model.median] for model in models)
     counted = (models[0].stats[models[0].median], models[1].stats[models[1].median])
@@ -185,6 +190,8 @@ def _apart(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOu
 
 
 class PublishedSystem(NamedTuple):
+    """A row of the published table; None where it has no figure."""
+
     system: str
     here: str  # its name in a comparison
     en_de: float | None  # BLEU

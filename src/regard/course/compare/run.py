@@ -33,9 +33,9 @@ from regard.course.compare.learn import (
     WORDS,
     LearningCost,
     data_fingerprint,
-    learn_lexicon_of,
     learn_phrases,
     learn_run,
+    learn_token_lexicon,
     learn_words,
     recipe_file,
 )
@@ -73,6 +73,7 @@ class EntrantResult:
 
 
 def read_test(data: DataConfig) -> HeldOut:
+    """The test set of a recipe; InputError if it names none."""
     files = find_splits(data).test
     if files is None:
         raise InputError(
@@ -105,6 +106,7 @@ class Comparison:
             check_recipes(entrant)
 
     def run(self, entrants: Sequence[Entrant]) -> list[EntrantResult]:
+        """Train and translate with every entrant that has no stored result."""
         return [
             self._run_or_read(entrant, f"{number} of {len(entrants)}: {entrant}")
             for number, entrant in enumerate(entrants, start=1)
@@ -129,7 +131,7 @@ class Comparison:
             before = {name: stored.pop(name) for name in now}
             result = EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])})
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
-            raise RunError(f"{done} cannot be read ({problem}); remove it and give the same command again") from None
+            raise RunError(f"{done} cannot be read ({problem}); remove it and run the same command again") from None
         for name, fingerprint in now.items():
             if fingerprint not in (None, before[name]):
                 raise RunError(
@@ -172,7 +174,7 @@ class Comparison:
         cost = total_cost(list(costs.values()), sum(costs[m.folder].parameters or 0 for m in system.members))
         if "lexicon" in additions or "posunk" in additions:
             shared = entrant.folder.with_name("lexicon")
-            learning = learn_lexicon_of(entrant.recipe.data, runs[0].folder, shared)
+            learning = learn_token_lexicon(entrant.recipe.data, runs[0].folder, shared)
             translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
             cost = replace(cost, aligning=learning.seconds)
         translator.rule_system = self.rules
@@ -232,6 +234,7 @@ def check_recipes(entrant: Entrant) -> None:
 
 
 def store(entrant: Entrant, result: EntrantResult, texts: Mapping[str, str | None]) -> None:
+    """Write the result of an entrant, with its recipe, into its folder."""
     entrant.folder.mkdir(parents=True, exist_ok=True)
     recipe, text = entrant.recipe.to_toml(), json.dumps({**asdict(result), **texts}, ensure_ascii=False, indent=1)
     write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
@@ -251,6 +254,7 @@ def total_cost(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
 
 
 def parsed_share(translations: Sequence[str | None]) -> str:
+    """How many sentences the rules could parse, as text."""
     return f"read {sum(line is not None for line in translations):,} of {len(translations):,} sentences"
 
 

@@ -23,6 +23,7 @@ NONE = "–"
 
 
 def comparison_output(report: ComparisonReport) -> Output:
+    """The report in every format that `regard compare` writes."""
     return Output(
         text=lambda: render_text(report),
         data=report.to_dict,
@@ -35,6 +36,7 @@ def comparison_output(report: ComparisonReport) -> Output:
 
 
 def main_table(report: ComparisonReport) -> Table:
+    """A row for each system."""
     return Table(HEADER, [_cells(row) for row in report.rows])
 
 

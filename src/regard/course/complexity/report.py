@@ -41,6 +41,7 @@ The table says nothing of memory. Written out, the equation holds n² weights; a
 
 
 def complexity_output(report: ComplexityReport) -> Output:
+    """The report in every format that `regard complexity` writes."""
     return Output(
         text=lambda: as_text(report),
         data=lambda: asdict(report),
@@ -63,6 +64,7 @@ def tables(report: ComplexityReport) -> dict[str, Table]:
 
 
 def conditions(report: ComplexityReport) -> str:
+    """The machine and the settings, in one line."""
     threads = "" if report.device != "cpu" else f", {report.threads} thread{'s' if report.threads > 1 else ''}"
     place = f"{report.device}{threads}, torch {report.torch}, k = {report.kernel}, r = {report.window}"
     if report.quick:

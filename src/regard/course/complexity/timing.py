@@ -155,6 +155,7 @@ def count(function: Function, x: Tensor) -> tuple[int, int]:
 
 
 def seconds_per_call(function: Function, x: Tensor, calls: int = 1) -> float:
+    """The mean time of `calls` calls in a row."""
     single_thread = x.device.type == "cpu" and torch.get_num_threads() == 1
     fine = time.get_clock_info("thread_time").resolution <= 1e-6  # not on every system
     clock = time.thread_time if single_thread and fine else time.perf_counter

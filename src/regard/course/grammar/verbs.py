@@ -10,6 +10,8 @@ from regard.course.grammar.morphology import WORDS
 
 @dataclass(frozen=True)
 class Verb:
+    """A verb with its English forms, its French infinitive, and the kinds of its subjects and objects."""
+
     base: str
     particle: str  # "for" of "look for"; else empty
     third: str
@@ -28,6 +30,7 @@ class Verb:
 
 
 def parse(line: str) -> Verb:
+    """An entry of `words.toml`."""
     words, _, selection = line.partition(":")
     en, fr, *marks = words.split()
     subjects, _, objects = selection.partition(">")

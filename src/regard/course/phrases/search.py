@@ -35,6 +35,8 @@ Weights = tuple[float, ...]  # one for each of FEATURES
 
 @dataclass(frozen=True)
 class SearchConfig:
+    """Limits of the search."""
+
     distortion: int = key(6, "words that a jump may skip")
     stack: int = key(100, "hypotheses that are kept for each number of covered words")
     cells: int = key(200, "hypotheses that are made for each number of covered words")
@@ -80,6 +82,8 @@ class Arc(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class PartialTranslation:
+    """A hypothesis."""
+
     coverage: int  # bit i: source word i is translated
     end: int  # the source word after the last phrase
     state: int  # of the language model
@@ -247,6 +251,8 @@ TRIES = 5  # paths that are read for each translation that is wanted: several pa
 
 
 class Derivation(NamedTuple):
+    """A translation with its features."""
+
     words: tuple[str, ...]
     features: tuple[float, ...]  # in the order of FEATURES
     score: float
@@ -277,6 +283,7 @@ def _listed(chain: object) -> list[Arc]:
 
 
 def candidate(score: float, arcs: list[Arc]) -> Derivation:
+    """The translation that a path of arcs spells."""
     words = tuple(word for arc in arcs if arc.option for word in arc.option.text)
     chosen = [arc.option for arc in arcs if arc.option is not None]
     table = (sum(column) for column in zip(*(option.scores for option in chosen), strict=True))

@@ -46,6 +46,7 @@ class RankedCandidates:
 
 
 def scored_candidates(features: Sequence[Sequence[float]], texts: Sequence[str], reference: str) -> RankedCandidates:
+    """The candidates of a sentence with their smoothed sentence BLEU."""
     rows = SENTENCE_BLEU.stats(texts, [reference] * len(texts)).rows.astype(np.float64)
     rows[:, 1] += 1  # words of the reference
     return RankedCandidates(np.array(features, dtype=np.float64), SENTENCE_BLEU.scores(rows))
@@ -75,10 +76,10 @@ def pro(sentences: Sequence[RankedCandidates], weights: Sequence[float], seed: i
     return _scaled(learnt)
 
 
-def mixed(before: Sequence[float], learnt: Sequence[float]) -> tuple[float, ...]:
+def interpolated_weights(before: Sequence[float], learnt: Sequence[float]) -> tuple[float, ...]:
     """A part of the way from one direction to another.
 
-    >>> mixed([1.0, 0.0], [0.0, 4.0])
+    >>> interpolated_weights([1.0, 0.0], [0.0, 4.0])
     (0.75, 0.25)
     """
     return _scaled(SHARE * np.array(_scaled(learnt)) + (1 - SHARE) * np.array(_scaled(before)))

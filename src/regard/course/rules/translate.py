@@ -23,7 +23,7 @@ from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Pair, Tok, joined
 from regard.course.grammar.verbs import BE
 from regard.course.rules.clause_parser import ClauseParser, ParsedClause, Parses
-from regard.course.rules.english_words import ASKING, JOINTS, TIMES, WEATHER, Words
+from regard.course.rules.english_words import CONJUNCTIONS, QUESTION_WORDS, TIMES, WEATHER, Words
 from regard.text.words import split_words
 
 
@@ -107,10 +107,10 @@ class Parser(ClauseParser):
         for one, rest in self.clause(words):
             if not rest:
                 yield one.pair
-            elif rest[0] in JOINTS:
+            elif rest[0] in CONJUNCTIONS:
                 more = self._chain(rest[1:])
                 if more is not None:
-                    yield joined(one.pair, self.d.words(rest[0], JOINTS[rest[0]]), more)
+                    yield joined(one.pair, self.d.words(rest[0], CONJUNCTIONS[rest[0]]), more)
 
     def _there_is(self, words: Words) -> Iterator[Pair]:
         form = words[0].removesuffix("n't") if words else ""
@@ -120,7 +120,7 @@ class Parser(ClauseParser):
         finite = "avait" if form in ("was", "were") else "a"
         fr = ["il", "ne", "y", finite, "pas"] if negated else ["il", "y", finite]
         opening = Pair([Tok("there"), Tok(words[0])], [Tok(w) for w in fr])
-        for what, rest in self.core(words[1:], negated):
+        for what, rest in self.simple_phrase(words[1:], negated):
             for where, left in self.tails(rest, {}):
                 if where and not left:
                     yield joined(opening, Pair(what.en, what.fr), *where)
@@ -132,7 +132,7 @@ class Parser(ClauseParser):
             who = Phrase(asked.en, asked.fr, False, False)
             yield from (grammar.clause(self.d, who, p) for p, rest in self.predicate(who, words[1:]) if not rest)
             return
-        wh = self.d.words(words[0], ASKING[words[0]]) if words and words[0] in ASKING else None
+        wh = self.d.words(words[0], QUESTION_WORDS[words[0]]) if words and words[0] in QUESTION_WORDS else None
         after = words[1:] if wh else words
         gap = Phrase([], [], False, False) if words[:1] == ("what",) else None
         for subject, rest in self.subject(after[1:]):
@@ -169,4 +169,5 @@ def translate(line: str) -> str | None:
 
 
 def translate_all(lines: Iterable[str]) -> list[str | None]:
+    """A translation of each line, or None where the rules cannot parse it."""
     return [translate(line) for line in lines]
