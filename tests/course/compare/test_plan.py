@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from regard.course.compare.entrants import Entrant, NeuralSystem, PhraseBasedSystem, RuleBasedSystem, WordBasedSystem
+from regard.course.compare.entrants import Entrant, NeuralSystem
 from regard.course.compare.plan import (
     REWARD_RATE,
     REWARD_SHARE,
@@ -64,9 +64,7 @@ def test_every_kind_of_system():
         ("ensemble", None),
     ]
     systems = {(e.name, e.seed): e.system for e in entrants}
-    assert systems["ibm", None] == WordBasedSystem()
-    assert systems["phrases", None] == PhraseBasedSystem()
-    assert systems["rules", None] == RuleBasedSystem()
+    assert all(systems[name, None] is None for name in ("ibm", "phrases", "rules"))
     first, second = systems["rnn-attention", 1], systems["rnn-attention", 2]
     assert isinstance(first, NeuralSystem)
     assert isinstance(second, NeuralSystem)

@@ -5,8 +5,8 @@
     ensemble                  all plain neural models of the comparison, seed 1, as one ensemble
     ibm  phrases  rules       no neural network: no seed, and no operations are counted
 
-A name is parsed into one of four kinds of system. A neural one is an ensemble of one or more trained runs with
-additions for translation; its cost is that of all its runs. Recipes are made in `plan.py`, training is in `run.py`.
+A neural system is an ensemble of one or more trained runs with additions for translation; its cost is that of all its
+runs. Recipes are made in `plan.py`, training is in `run.py`.
 """
 
 from __future__ import annotations
@@ -64,28 +64,13 @@ class NeuralSystem:
 
 
 @dataclass(frozen=True)
-class WordBasedSystem:
-    """`ibm`"""
-
-
-@dataclass(frozen=True)
-class PhraseBasedSystem:
-    """`phrases`"""
-
-
-@dataclass(frozen=True)
-class RuleBasedSystem:
-    """`rules`"""
-
-
-@dataclass(frozen=True)
 class Entrant:
     """One translator of the comparison; a row of the report is all entrants with one name."""
 
     name: str
     seed: int | None  # None: one system for all seeds
     recipe: Recipe  # of its first member; a system without a network uses only the data
-    system: NeuralSystem | WordBasedSystem | PhraseBasedSystem | RuleBasedSystem
+    system: NeuralSystem | None  # None: the one of BASELINES that `name` names
     folder: Path
 
     def __str__(self) -> str:
@@ -93,13 +78,7 @@ class Entrant:
 
     @property
     def needs_rules(self) -> bool:
-        match self.system:
-            case RuleBasedSystem():
-                return True
-            case WordBasedSystem() | PhraseBasedSystem():
-                return False
-            case NeuralSystem(additions=additions):
-                return "rules" in additions
+        return self.name == "rules" or (self.system is not None and "rules" in self.system.additions)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
 from regard.errors import InputError, RegardError, RunError
 from regard.files import write_atomically
-from regard.recipe.recipe import Recipe
 from regard.search.token_lexicon import LexiconConfig, learn_lexicon
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import has_checkpoint, load_checkpoint
@@ -123,9 +122,9 @@ def _train(training: TrainingRun) -> LearningCost:
         if not has_checkpoint(folder):
             shutil.rmtree(folder, ignore_errors=True)  # it has no checkpoint, so nothing is lost
             write_atomically(recipe_file(folder), lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
-            in_new_process(_train_new, recipe, folder)
+            in_new_process(train, recipe, folder)
         elif not _is_done(training):
-            in_new_process(_resume, folder)
+            in_new_process(resume, folder)
     except RegardError as problem:
         raise RunError(f"training {training.name}, seed {training.seed}: {problem}") from None
     if not _is_done(training):
@@ -148,14 +147,6 @@ def _is_done(training: TrainingRun) -> bool:
     progress, config = load_checkpoint(training.folder).progress, training.recipe.train
     spent = progress.step >= config.steps or budget_spent(config, progress) is not None
     return spent and RunFolder(training.folder).last_step() == progress.step
-
-
-def _train_new(recipe: Recipe, folder: Path) -> None:
-    train(recipe, folder)
-
-
-def _resume(folder: Path) -> None:
-    resume(folder)
 
 
 def recipe_file(folder: Path) -> Path:

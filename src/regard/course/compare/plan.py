@@ -14,14 +14,12 @@ from typing import Any, Literal
 
 from regard.config import build
 from regard.course.compare.entrants import (
+    BASELINES,
     ENSEMBLE,
     Entrant,
     EntrantName,
     NeuralSystem,
-    PhraseBasedSystem,
-    RuleBasedSystem,
     TrainingRun,
-    WordBasedSystem,
     check_names,
     read_name,
 )
@@ -32,11 +30,6 @@ from regard.recipe.reward import RewardConfig
 from regard.recipe.train import TrainConfig
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
-WITHOUT_NETWORK: dict[str, WordBasedSystem | PhraseBasedSystem | RuleBasedSystem] = {
-    "ibm": WordBasedSystem(),
-    "phrases": PhraseBasedSystem(),
-    "rules": RuleBasedSystem(),
-}
 
 # Good rates for short runs (docs/log.md); a recipe's own train.learning_rate overrides them.
 LEARNING_RATES = {"convs2s": 1e-3, "bytenet": 1e-3}
@@ -126,9 +119,8 @@ def entrants_of(
         system = NeuralSystem(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
         return Entrant(name.text, seed, members[0].recipe, system, settings.runs / folder)
 
-    if name.text in WITHOUT_NETWORK:
-        system = WITHOUT_NETWORK[name.text]
-        return [Entrant(name.text, None, Recipe(data=shared.data), system, settings.runs / name.text)]
+    if name.text in BASELINES:
+        return [Entrant(name.text, None, Recipe(data=shared.data), None, settings.runs / name.text)]
     if name.text == ENSEMBLE:
         plain = [training_run(other, 1, settings) for other in names if other.is_neural and not other.additions]
         return [one(plain, None, "+".join(["ensemble.of", *(member.folder.name for member in plain)]))]

@@ -19,14 +19,7 @@ from pathlib import Path
 from rich.console import Console
 
 from regard.config import differences
-from regard.course.compare.entrants import (
-    Entrant,
-    NeuralSystem,
-    PhraseBasedSystem,
-    RuleBasedSystem,
-    TrainingRun,
-    WordBasedSystem,
-)
+from regard.course.compare.entrants import Entrant, NeuralSystem, TrainingRun
 from regard.course.compare.learn import (
     LEARNT,
     PHRASES,
@@ -145,25 +138,23 @@ class Comparison:
         return {"test text": test, "training data": data_fingerprint(entrant.recipe.data)}
 
     def _run(self, entrant: Entrant) -> EntrantResult:
-        match entrant.system:
-            case NeuralSystem() as system:
-                return self._run_neural(entrant, system)
-            case WordBasedSystem():
-                cost = learn_words(entrant.recipe.data, entrant.folder)
-                translator = WordBased.load(entrant.folder / WORDS)
-                began = time.monotonic()
-                return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
-            case PhraseBasedSystem():
-                cost = learn_phrases(entrant.recipe.data, entrant.folder)
-                phrases = PhraseBased.load(entrant.folder / PHRASES)
-                began = time.monotonic()
-                return EntrantResult(entrant.name, None, phrases.translate(self.test.sources), _since(began), cost)
-            case RuleBasedSystem():
-                began = time.monotonic()
-                found = [self.rules(line) for line in self.test.sources]
-                lines = [line or "" for line in found]
-                note = parsed_share(found) + ("; the others are empty lines" if None in found else "")
-                return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
+        if entrant.system is not None:
+            return self._run_neural(entrant, entrant.system)
+        if entrant.name == "rules":
+            began = time.monotonic()
+            found = [self.rules(line) for line in self.test.sources]
+            lines = [line or "" for line in found]
+            note = parsed_share(found) + ("; the others are empty lines" if None in found else "")
+            return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
+        translator: WordBased | PhraseBased
+        if entrant.name == "ibm":
+            cost = learn_words(entrant.recipe.data, entrant.folder)
+            translator = WordBased.load(entrant.folder / WORDS)
+        else:
+            cost = learn_phrases(entrant.recipe.data, entrant.folder)
+            translator = PhraseBased.load(entrant.folder / PHRASES)
+        began = time.monotonic()
+        return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
 
     def _run_neural(self, entrant: Entrant, system: NeuralSystem) -> EntrantResult:
         runs, additions = system.runs(), system.additions
@@ -218,7 +209,7 @@ class Comparison:
 
 def check_recipes(entrant: Entrant) -> None:
     """A folder that exists must have been made with the same recipe."""
-    runs = entrant.system.runs() if isinstance(entrant.system, NeuralSystem) else []
+    runs = entrant.system.runs() if entrant.system is not None else []
     for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
         stored = recipe_file(folder)
         if not (folder.exists() and stored.exists()):

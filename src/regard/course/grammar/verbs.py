@@ -59,7 +59,6 @@ TRANSITIVE, INTRANSITIVE, GIVING, MOTION, THINKING, _SINGLE = (
     for group in ("transitive", "intransitive", "giving", "motion", "thinking", "single")
 )
 BE = Verb("be", "", "is", "was", "being", "être", False, "", True, "person", "")
-HAVE = next(v for v in TRANSITIVE if v.base == "have")
 HAVE_AS_BE = replace(BE, fr="avoir")  # he is hungry, il a faim
 PUT, SIT, FIT, JUMP_OVER = _SINGLE
 BY_NAME: dict[str, Verb] = {v.name: v for v in (FIT, JUMP_OVER, *GIVING, *MOTION, *INTRANSITIVE, *TRANSITIVE)}
