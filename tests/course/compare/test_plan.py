@@ -13,10 +13,10 @@ from regard.course.compare.plan import (
     REWARD_SHARE,
     Budget,
     SharedSettings,
+    budget_text,
     embedded_recipe,
     parse_budget,
     plan,
-    spent,
 )
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES
@@ -181,6 +181,6 @@ def test_keys_that_no_model_would_heed():
 
 
 def test_what_was_spent_in_words():
-    assert spent(SharedSettings(TABLES, 1, None, RUNS)) == "10,000 steps"
-    assert spent(SharedSettings({"train": {"steps": 20}}, 1, None, RUNS)) == "20 steps"
-    assert spent(SharedSettings(TABLES, 1, Budget("flops", 1e15), RUNS)) == "1e+15 FLOPs"
+    assert budget_text(SharedSettings(TABLES, 1, None, RUNS)) == "10,000 steps"
+    assert budget_text(SharedSettings({"train": {"steps": 20}}, 1, None, RUNS)) == "20 steps"
+    assert budget_text(SharedSettings(TABLES, 1, Budget("flops", 1e15), RUNS)) == "1e+15 FLOPs"
