@@ -41,7 +41,7 @@ from regard.metrics.bleu import bleu
 from regard.search.ctranslate2_model import ConvertedModel
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 from regard.workers import thread_count
 

@@ -43,8 +43,8 @@ from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.translation.confidence import Observation, bins, calibration_error, fit_calibration
 from regard.translation.guard import judge
+from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
-from regard.translation.prepare import TextOptions
 from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 from regard.translator import Translator
@@ -89,7 +89,7 @@ class TracedRow:
     @classmethod
     def of(cls, translator: Translator) -> TracedRow:
         config = translator.config
-        text = TextOptions("lines", mend=config.mend)
+        text = TranslateOptions(split="lines", mend=config.mend)
         return cls(translator, translator.pipeline(SearchOptions(config.beam, config.length_penalty), text))
 
     @property

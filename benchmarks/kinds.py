@@ -33,15 +33,15 @@ from regard.course.phrases.tune import Proposals, learn_reranking
 from regard.course.rules.translate import translate_all
 from regard.course.word_based import Bigrams, WordBased, WordBasedConfig
 from regard.data.compressed import COMPRESSED
-from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
-from regard.data.key_words import key_words
+from regard.data.overlap import key_words
 from regard.data.sources import DATA_SETS
+from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.metrics.bleu import Bleu
 from regard.report.table import Table
-from regard.text.language import not_in
-from regard.translation.translator import AS_LINES
+from regard.text.language_identification import foreign_language
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]
@@ -81,14 +81,14 @@ def read_texts(data: Path, text: str, most: int) -> Texts:
     assert table is not None
     rows = [tsv_pair(line, f"line {n}") for n, line in enumerate(lines(data / "tatoeba-en-fr", "pairs.tsv"), start=1)]
     split = split_connected(rows, table.dev, table.test, table.seed)
-    return Texts(lambda: spread(split.train, most), split.dev, split.test)
+    return Texts(lambda: spread(split["train"], most), split["dev"], split["test"])
 
 
 def is_translated(pair: tuple[str, str]) -> bool:
     """Europarl has many speeches in the speaker's own language alone: no reference to measure by."""
     english, french = pair
     same = key_words(english) == key_words(french)
-    return not same and not_in(english, "en") is None and not_in(french, "fr") is None
+    return not same and foreign_language(english, "en") is None and foreign_language(french, "fr") is None
 
 
 class Said(NamedTuple):

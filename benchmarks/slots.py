@@ -18,7 +18,7 @@ from regard.batch import pad_sources
 from regard.budget import budgeted
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.data.slot_pairs import copies_of
+from regard.data.copies import copies_of
 from regard.data.text_files import read_lines
 from regard.device import pick_device
 from regard.metrics.bleu import bleu

@@ -51,7 +51,7 @@ from regard.metrics.significance import bootstrap
 from regard.search.options import BATCH_TOKENS
 from regard.search.token_lexicon import LexiconConfig
 from regard.training.evaluate import HeldOut
-from regard.training.material import learn_text
+from regard.training.training_data import learn_tokenizer
 
 PAIRS = ("en-fr", "en-de")
 ALIGNED = 50_000  # pairs that the lexicon of PosUnk is learnt from: two minutes of one core
@@ -90,7 +90,7 @@ def prepare(setting: Setting, kind: str) -> None:
     """The vocabulary and the encoded text in the cache, for all trainings with such tokens."""
     began, data, console = time.monotonic(), setting.data_config(kind), Console()
     splits = find_splits(data)
-    tokenizer = learn_text(data, setting.text_config(kind), splits, console)
+    tokenizer = learn_tokenizer(data, setting.text_config(kind), splits, console)
     (corpus,) = encode_epoch(splits.train, tokenizer, data, 1, None)
     about = {"seconds": round(time.monotonic() - began, 1), "pairs": len(corpus), "target_tokens": len(corpus.tgt)}
     keep(prepared(setting, kind), about)

@@ -28,7 +28,7 @@ from regard.models.base import Model
 from regard.models.table import ARCHITECTURES, ModelConfig
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
-from regard.training.cost import Cost
+from regard.training.cost import FlopCounter
 
 REWARD_SHARE = 0.1  # of the budget of GNMT + RL
 REWARD_BATCH = 2048  # tokens; each sentence has 15 samples beside its reference
@@ -222,7 +222,7 @@ def made(name: str) -> Model:
 def flops_per_token(name: str) -> float:
     """Operations of learning for a target token of a mean pair."""
     source, target = KINDS[MODELS[name].kind].lengths
-    return Cost(made(name)).of_learning(source, target) / target
+    return FlopCounter(made(name)).of_pair(source, target) / target
 
 
 def share_of(name: str) -> float:

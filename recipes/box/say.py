@@ -34,7 +34,7 @@ from regard.search.batch_rows import length_limit
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.search.search import search
-from regard.training.cost import Cost
+from regard.training.cost import FlopCounter
 
 CHUNK = {"cuda": 20_000, "cpu": 100}  # lines
 LONGEST = 120  # tokens of a source
@@ -81,7 +81,7 @@ class Sayer:
             bundle.model.eval()
         plain: Model = bundles[0].model if len(bundles) == 1 else Ensemble([bundle.model for bundle in bundles])
         self.model = for_search(plain) if recorded else plain
-        self.costs = [Cost(bundle.model) for bundle in bundles]
+        self.costs = [FlopCounter(bundle.model) for bundle in bundles]
 
     def say(self, lines: list[str], tag: str, beam: int, tally: Tally) -> list[tuple[str, str]]:
         """The lines that were translated well, as far as that can be seen, with their translations."""

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
 from regard.bundle import bundled_models
 from regard.bundle.bundled_models import Choice, choose, find_models, known_language
 from regard.errors import InputError
 from regard.text.language import language_name
-from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.options import checked_texts
 from regard.translation.translation import Translation
 from regard.translator import Translator, TranslatorChain
 
@@ -35,7 +35,7 @@ class LanguageChoice:
 
 
 def translate_by_language(
-    texts: str | Iterable[str], asked: LanguageChoice, device: str, engine: str, **options: Unpack[TranslateOptions]
+    texts: str | Iterable[str], asked: LanguageChoice, device: str, engine: str, **options: Any
 ) -> Translation | list[Translation]:
     """The translation of a string, or of several, in their order. A text that is in the target language already comes
     back as it is, with a warning."""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from regard.errors import InputError
 from regard.translation.chain import TextChain
-from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.options import checked_texts
 from regard.translation.translator import TextTranslator
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class FileTranslation:
         workers: int = 1,
         restart: bool = False,
         lines_done: Callable[[int, int], None] | None = None,
-        **options: Unpack[TranslateOptions],
+        **options: Any,
     ) -> TranslationCounts:
         """Translate a file into another, in chunks, whatever its size; options are those of `translate`.
 

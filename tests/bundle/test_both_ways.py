@@ -22,8 +22,9 @@ from regard.explain.front import explain
 from regard.explain.gradients import gradient_times_input
 from regard.explain.interventions import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
-from regard.training.start import fingerprint
-from regard.translation.prepare import Reader, TextOptions
+from regard.training.job import fingerprint
+from regard.translation.options import TranslateOptions
+from regard.translation.prepare import Reader
 from regard.translation.units import UnitMaker
 from regard.translator import Translator
 from support import LINES, Call
@@ -73,7 +74,7 @@ def test_every_part_of_a_long_line_has_the_tag_once(way_back: Bundle, pair: Path
     plain, marked = Bundle.load(pair / "en-fr").tokenizer, way_back.tokenizer
     tag = plain.tag_ids(TAG)
     lines = [LONG, FRENCH[4]]
-    options, reader = TextOptions("lines"), Reader("fr", "en")
+    options, reader = TranslateOptions(split="lines"), Reader("fr", "en")
     for longest in range(9, 26):
         ours = list(UnitMaker(marked.plain, marked.mark_ids, longest, options, reader).units(enumerate(lines)))
         assert ours == list(UnitMaker(plain, tag, longest, options, reader).units(enumerate(lines)))

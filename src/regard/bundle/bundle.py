@@ -43,8 +43,7 @@ from regard.bundle.folder import (
 from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 from regard.text.known_words import KnownWords
-from regard.text.language import language_code
-from regard.text.language_tags import tag_language
+from regard.text.language import language_code, tag_language
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

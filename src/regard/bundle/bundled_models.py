@@ -7,7 +7,7 @@ The environment variable REGARD_BOX may name a folder of further models, which g
 
 A bundled model whose name is two codes of languages, such as `de-en`, is the translator from the first to the second;
 where there is none, two of them may translate by way of a third language. Where the source is not named it is found in
-the text, among the languages that can be translated into the target (`text/which_language.py`).
+the text, among the languages that can be translated into the target (`text/identify_language.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.errors import BundleError, InputError
-from regard.text.language import language_code, language_name, plain_words
-from regard.text.which_language import which_language
+from regard.text.language import language_code, language_name
+from regard.text.language_identification import identify_language, language_words
 
 HOME = Path(__file__).parents[1] / "boxed"
 DEFAULT = "en-fr"
@@ -166,9 +166,9 @@ def choose(
     if not ways:
         raise NoDirectionError(f"there is no translator to {language_name(target)}; {_there(there)}")
     # Among all languages of the bundled models, so that none of them is taken for another.
-    found = which_language(texts, sorted({one.source for one in there} | {target}))
+    found = identify_language(texts, sorted({one.source for one in there} | {target}))
     if not found.sure:  # then it is one that can be translated; without words it does not matter which
-        found = which_language(texts, sorted(ways))._replace(sure=not any(map(plain_words, texts)))
+        found = identify_language(texts, sorted(ways))._replace(sure=not any(map(language_words, texts)))
     try:
         models = () if found.language == target else find_models(found.language, target, through, there)
     except NoDirectionError as problem:

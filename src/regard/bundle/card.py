@@ -92,7 +92,7 @@ class DecodeConfig:
     beam: int = key(4, "hypotheses kept per sentence; 1 is greedy search")
     length_penalty: float = key(0.6, "α of lp(Y) = ((5 + |Y|) / 6)^α; 0 ranks by plain probability")
     mend: bool = key(
-        False, "read rough text as it was meant: CAPITALS in small letters, no slips, smileys aside (text/mend.py)"
+        False, "normalize informal input: lower case for CAPITALS, misspellings, emoji aside (text/normalize_input.py)"
     )
 
     def __post_init__(self) -> None:

@@ -34,8 +34,8 @@ from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.language_tags import tag_language
-from regard.text.marian_text import read_marian_tokenizer
+from regard.text.language import tag_language
+from regard.text.marian_vocabulary import read_marian_tokenizer
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
 

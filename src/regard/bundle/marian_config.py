@@ -21,8 +21,7 @@ from regard.bundle.folder import one_line, read_json
 from regard.config import build
 from regard.errors import BundleError, InputError, RegardError
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.language import language_name
-from regard.text.language_tags import two_letters
+from regard.text.language import language_name, to_iso_639_1
 from regard.version import __version__
 
 CLASS = "MarianMTModel"
@@ -194,7 +193,7 @@ def find_languages(tokenizer: Mapping[str, Any], name: str) -> list[str | None]:
     pair = PAIR.search(name)
     called = pair.groups() if pair else ("", "")
     said = [text_of(tokenizer.get(side)) for side in ("source_lang", "target_lang")]
-    return [two_letters(one) or two_letters(other) for one, other in zip(said, called, strict=True)]
+    return [to_iso_639_1(one) or to_iso_639_1(other) for one, other in zip(said, called, strict=True)]
 
 
 def read_head(path: Path) -> Mapping[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Tokenize, number
-from regard.cli.recipe_flags import RecipeCommand, given
+from regard.cli.options import Tokenize, bounded
+from regard.cli.recipe_flags import RecipeCommand, recipe_arguments
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,15 +50,7 @@ def compare(
             "[default: rnn,rnn-attention,convs2s,transformer]",
         ),
     ] = None,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            "--seeds",
-            parser=number("--seeds", int, 1, 1000),
-            metavar="N",
-            help="Trainings of each model, with seeds 1 to N.",
-        ),
-    ] = 1,
+    seeds: Annotated[int, bounded("--seeds", int, "Trainings of each model, with seeds 1 to N.", 1, 1000)] = 1,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -79,8 +71,8 @@ def compare(
       regard compare --models rnn,transformer --preset tiny --budget "20 steps" --out runs/quick
       regard compare --models ibm,rules --out runs/baselines
     """
-    words = given(context)
-    recipe_file = words.recipe("compare")
+    arguments = recipe_arguments(context)
+    recipe_file = arguments.recipe("compare")
     from regard.course.compare.plan import DEFAULT_MODELS, SharedSettings, budget_text, parse_budget, plan
     from regard.metrics.bleu import Bleu
     from regard.recipe.read import with_settings
@@ -88,11 +80,11 @@ def compare(
     metric = Bleu(tokenize)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; give --out a folder")
-    own_data = recipe_file is not None or any(names_data(key) for key, _ in words.settings)
+    own_data = recipe_file is not None or any(names_data(key) for key, _ in arguments.settings)
     corpus = None if own_data else out / "corpus"
     names = [name.strip() for name in models.split(",") if name.strip()] if models else list(DEFAULT_MODELS)
     allowed = parse_budget(budget) if budget is not None else None
-    tables = with_settings(first_tables(recipe_file, corpus), words.settings)
+    tables = with_settings(first_tables(recipe_file, corpus), arguments.settings)
     settings = SharedSettings(tables, seeds, allowed, out / "runs")
     entrants = plan(settings, names)
     if corpus is not None and not corpus.exists():

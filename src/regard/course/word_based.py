@@ -35,7 +35,7 @@ from regard.align.numbered import NumberedPairs, words_of
 from regard.config import build, key, require
 from regard.errors import InputError, RecipeError
 from regard.files import write_atomically
-from regard.text.capitals import with_capital
+from regard.text.casing import capitalize_first
 from regard.text.words import word_spans
 
 DISCOUNT = 0.75
@@ -145,7 +145,7 @@ class Orthography:
             space = " " if text and word not in self.after and last not in self.before else ""
             text += space + self.spelling.get(word, word)
             last = word.casefold()
-        return with_capital(text) if capital else text
+        return capitalize_first(text) if capital else text
 
 
 # ------------------------------------------------------------------------------------------------ translator

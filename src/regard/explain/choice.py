@@ -19,7 +19,7 @@ import numpy as np
 from regard.errors import InputError
 from regard.explain.sentence_pair import SentencePair
 from regard.search.forced_decoding import forced_log_probs
-from regard.text.capitals import with_capital
+from regard.text.casing import capitalize_first
 from regard.text.words import word_spans
 
 MOST_WORDS = 10
@@ -55,7 +55,7 @@ def word_choice(pair: SentencePair, words: Sequence[str]) -> WordChoice:
     before = pair.answer[:start]
     capital = pair.answer[start:end][:1].isupper()
     tokenizer, model = pair.bundle.tokenizer, pair.bundle.model
-    forms = [with_capital(word) if capital else word for word in asked]
+    forms = [capitalize_first(word) if capital else word for word in asked]
     ids = tokenizer.encode_target([before + word for word in forms])
     rows = forced_log_probs(model, [pair.source_ids] * len(ids), ids)
     shared = _common([list(some) for some in ids])

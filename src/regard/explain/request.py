@@ -16,8 +16,9 @@ from regard.bundle.card import DecodeConfig
 from regard.errors import InputError
 from regard.search.options import SearchOptions
 from regard.text.slots import SlotTexts
+from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline, UnitResult
-from regard.translation.prepare import PreparedSentence, TextOptions
+from regard.translation.prepare import PreparedSentence
 from regard.translation.translator import TextTranslator
 from regard.translation.units import Unit
 
@@ -77,7 +78,7 @@ class Request:
     def pipeline(self) -> Pipeline:
         """What `translate` would use."""
         beam, penalty = self.search.beam, self.search.length_penalty
-        text = TextOptions(mend=self.search.mend, guard=self.guard)
+        text = TranslateOptions(mend=self.search.mend, guard=self.guard)
         return self.translator.pipeline(SearchOptions(beam, penalty, nbest=beam), text)
 
     @cached_property
@@ -168,7 +169,7 @@ def request(
 def units_of(model: TextTranslator, text: str) -> list[Unit]:
     """The sentences of a text, those that are too long in parts, as `translate` reads them; at least one."""
     model, text = model.for_text(text)
-    units = list(model.unit_maker(TextOptions(mend=model.config.mend)).units([(0, text)]))
+    units = list(model.unit_maker(TranslateOptions(mend=model.config.mend)).units([(0, text)]))
     if not units:
         raise InputError("there is nothing to explain: the text is empty; give one sentence")
     return units

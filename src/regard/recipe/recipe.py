@@ -18,8 +18,7 @@ from regard.data.config import DataConfig
 from regard.errors import RecipeError
 from regard.models.table import ModelConfig
 from regard.models.transformer_layers import TransformerConfig
-from regard.recipe.reward import RewardConfig
-from regard.recipe.train import TrainConfig
+from regard.recipe.train import RewardConfig, TrainConfig
 from regard.text.tokenizer import TextConfig
 
 SECTIONS: dict[str, type] = {

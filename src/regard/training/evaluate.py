@@ -14,7 +14,8 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll
-from regard.translation.translator import AS_LINES, TextTranslator
+from regard.translation.options import AS_LINES
+from regard.translation.translator import TextTranslator
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from regard.course.claims.experiment import (
 )
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 BEAM = 4

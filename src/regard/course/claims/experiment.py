@@ -42,7 +42,7 @@ from regard.text.tokenizer import TextConfig
 from regard.training.checkpoint import CURRENT, PREVIOUS
 from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 SHOWN, NOT_SHOWN = "shown", "not shown"

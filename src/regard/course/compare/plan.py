@@ -26,8 +26,7 @@ from regard.course.compare.entrants import (
 from regard.errors import InputError
 from regard.recipe.read import recipe_from_tables
 from regard.recipe.recipe import Recipe
-from regard.recipe.reward import RewardConfig
-from regard.recipe.train import TrainConfig
+from regard.recipe.train import RewardConfig, TrainConfig
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
 

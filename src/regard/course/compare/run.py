@@ -44,7 +44,8 @@ from regard.search.options import BATCH_TOKENS
 from regard.search.steering import RuleSystem
 from regard.search.token_lexicon import TokenLexicon
 from regard.training.evaluate import HeldOut
-from regard.translation.translator import AS_LINES, TextTranslator
+from regard.translation.options import AS_LINES
+from regard.translation.translator import TextTranslator
 
 DONE = "compared.json"
 STEER, RULES = 0.2, 0.5  # weights of "+lexicon" and "+rules" in every step
