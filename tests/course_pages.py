@@ -33,7 +33,7 @@ COURSE = ROOT / "docs" / "course"
 LESSONS = sorted(COURSE.glob("[0-9][0-9]-*.md"))
 BLOCK = re.compile(r"(?:^<!-- code: (?P<file>\S+) -->\n)?^```\w*\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-LEFT_OUT = "…"
+NOT_READ = "…"
 
 
 class Block(NamedTuple):
@@ -87,14 +87,14 @@ def difference(shown: str, printed: str) -> str | None:
         if at is None:
             return "\n".join(part)
         rest = rest[at + len(part) :]
-    open_end = shown.rstrip().splitlines()[-1:] == [LEFT_OUT]
+    open_end = shown.rstrip().splitlines()[-1:] == [NOT_READ]
     return None if open_end or not "".join(rest).strip() else "this is not shown: " + "\n".join(rest)
 
 
 def _parts(shown: str) -> list[list[str]]:
     parts: list[list[str]] = [[]]
     for line in shown.splitlines():
-        if line.strip() == LEFT_OUT:
+        if line.strip() == NOT_READ:
             parts.append([])
         else:
             parts[-1].append(line)

@@ -122,7 +122,7 @@ def test_names_of_heads() -> None:
 
 def test_importance_finds_the_head_that_matters_and_the_one_that_does_not() -> None:
     model = sharp()
-    loud, silent = Head("cross", 0, 1), Head("encoder", 0, 3)
+    all_caps, silent = Head("cross", 0, 1), Head("encoder", 0, 3)
     with torch.no_grad():
         model.decoder[0].cross.output.weight[:, 4:8] *= 40
         model.encoder[0].attention.output.weight[:, 12:16] = 0
@@ -137,7 +137,7 @@ def test_importance_finds_the_head_that_matters_and_the_one_that_does_not() -> N
     found = importance(model, pairs[:6], pairs[6:], count=1, draws=6)
     assert list(found.drops.values()) == sorted(found.drops.values(), reverse=True)
     assert found.drops[silent] == pytest.approx(0, abs=1e-6)
-    assert found.best == (loud,)
+    assert found.best == (all_caps,)
     assert found.beaten >= 5
     assert found == importance(model, pairs[:6], pairs[6:], count=1, draws=6)
 

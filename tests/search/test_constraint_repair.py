@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 from converted import engines, saved_transformer
 from regard.align.attention import RowMeaning
 from regard.bundle.numpy_weights import pieces_to_card
-from regard.search.constraint_repair import BrokenDraft, ConstraintRepair, KnownRules, breaks, keeps, rules_of
+from regard.search.constraint_repair import (
+    ConstraintRepair,
+    TranslatedRules,
+    ViolatingDraft,
+    count_violations,
+    satisfies,
+    translatable_rules,
+)
 from regard.search.constraints import All, Constraint, EachOnce, Never, NoRepeat
 from regard.search.ctranslate2_engine import CTranslate2Engine
 from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights, length_penalty
@@ -87,7 +94,7 @@ def test_a_model_that_never_saw_slots_says_them_all_the_same(
     assert maps is not None
     for request, some, weights, log_probs in zip(requests, found, maps, rows, strict=True):
         assert some
-        assert all(keeps(one.ids, request.constraint) for one in some)
+        assert all(satisfies(one.ids, request.constraint) for one in some)
         assert [one.score for one in some] == sorted((one.score for one in some), reverse=True)
         best = some[0]
         assert best.log_prob == pytest.approx(log_probs.sum(), abs=1e-3)
@@ -120,7 +127,7 @@ def test_a_beginning_may_have_pieces_that_are_not_written_after_the_tag(tmp_path
     requests = [SearchRequest(one, slots) for one in ids]
     for (best, *_), request in zip(ours.search(requests, BEAM), requests, strict=True):
         (log_probs,) = native.log_probs([request.ids], [best.ids])
-        assert keeps(best.ids, slots)
+        assert satisfies(best.ids, slots)
         assert best.log_prob == pytest.approx(log_probs[: len(best.log_probs)].sum(), abs=1e-3)
 
 
@@ -143,7 +150,7 @@ def test_where_a_translation_is_begun_again(both: tuple[CTranslate2Engine, Engin
         weights = np.zeros((len(ids) + 1, len(request.ids) + 1))
         weights[1, pieces.index(model.target[second])] = 0.9  # the second token attended to the second slot
         weights[0, pieces.index(model.target[second])] = 0.5
-        return ConstraintRepair(model, "predicting", 512).beginnings(BrokenDraft(request, ids, weights))
+        return ConstraintRepair(model, "predicting", 512).beginnings(ViolatingDraft(request, ids, weights))
 
     assert begun(le, dort, space, first) == [
         (le, space, second),
@@ -163,19 +170,19 @@ SLOT = EachOnce(frozenset({7}), frozenset({7, 8}))
 
 
 def test_rules_of_a_constraint() -> None:
-    def rules(constraint: Constraint | None) -> KnownRules | None:
-        return rules_of(SearchRequest((5, 6, 9, 5, 6), constraint))
+    def rules(constraint: Constraint | None) -> TranslatedRules | None:
+        return translatable_rules(SearchRequest((5, 6, 9, 5, 6), constraint))
 
-    assert rules(SLOT) == KnownRules(SLOT)
-    assert rules(All((SLOT, NoRepeat(3)))) == KnownRules(SLOT, 3)
-    assert rules(NoRepeat(2, times=2)) == KnownRules(None, 3)  # 5 6 is in the source twice, 5 6 9 once
+    assert rules(SLOT) == TranslatedRules(SLOT)
+    assert rules(All((SLOT, NoRepeat(3)))) == TranslatedRules(SLOT, 3)
+    assert rules(NoRepeat(2, times=2)) == TranslatedRules(None, 3)  # 5 6 is in the source twice, 5 6 9 once
     for other in (None, Terms.of([[(5,)]]), All((SLOT, Never(frozenset({(5,)}))))):
         assert rules(other) is None
-    assert rules_of(SearchRequest((5,) * 40, NoRepeat(2))) is None
+    assert translatable_rules(SearchRequest((5,) * 40, NoRepeat(2))) is None
 
 
 @given(st.lists(st.integers(5, 9), max_size=8))
 def test_breaks_counts_what_is_wrong(ids: list[int]) -> None:
     expected = max(0, ids.count(7) - 1) + ids.count(8) + (7 not in ids)
-    assert breaks(tuple(ids), SLOT) == expected
-    assert keeps(tuple(ids), SLOT) == (ids.count(7) == 1 and 8 not in ids)
+    assert count_violations(tuple(ids), SLOT) == expected
+    assert satisfies(tuple(ids), SLOT) == (ids.count(7) == 1 and 8 not in ids)

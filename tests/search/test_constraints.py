@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.errors import InputError
-from regard.search.constraints import EOS, All, Constraint, EachOnce, Never, NoRepeat, urgent
+from regard.search.constraints import EOS, All, Constraint, EachOnce, Never, NoRepeat, closing_tokens
 from regard.search.required_terms import Form, Terms, WordEdges
 
 TOKENS = st.integers(3, 5)
@@ -57,9 +57,9 @@ def test_what_is_needed_can_always_be_said(phrases: list, said: list[int], begin
         assert before - 1 <= terms.needs <= before + terms.margin
     for left in range(terms.needs, 0, -1):
         assert terms.needs == left
-        terms = terms.after(min(urgent(terms)))
+        terms = terms.after(min(closing_tokens(terms)))
     assert terms.needs == 0
-    assert urgent(terms) == {EOS}
+    assert closing_tokens(terms) == {EOS}
 
 
 def test_a_phrase_may_begin_again_in_its_middle() -> None:
@@ -134,7 +134,7 @@ def test_a_term_twice_is_stronger_than_no_repeat() -> None:
     assert once.forbidden() == {EOS, 8}
     assert once.wanted() == {4, 7}
     assert told(once, [4, 7]).forbidden() == {7, 8}
-    assert urgent(once) == {4}  # 7 would break the phrase off
+    assert closing_tokens(once) == {4}  # 7 would break the phrase off
 
 
 def test_no_phrase_asks_for_nothing_and_a_phrase_of_nothing_is_refused() -> None:

@@ -18,7 +18,7 @@ from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.numpy_weights import pieces_to_card
 from regard.explain.request import request
-from regard.search.constraint_repair import keeps, limit_of
+from regard.search.constraint_repair import max_target_length, satisfies
 from regard.search.constraints import EachOnce, NoRepeat
 from regard.search.ctranslate2_engine import CTranslate2Engine, supports
 from regard.search.engine import Engine, Hypothesis, Ids, SearchRequest
@@ -117,7 +117,7 @@ def test_a_translation_without_an_end_is_cut_off_at_its_own_limit(tokenizer: Tok
     asked = [SearchRequest((5, 6, 7)), SearchRequest((5,) * 12)]
     for options in (GREEDY, SearchOptions(3, 0.6)):
         for each, one, other in zip(asked, ours.search(asked, options), native.search(asked, options), strict=True):
-            assert len(one[0].ids) == len(other[0].ids) == limit_of(each.ids)
+            assert len(one[0].ids) == len(other[0].ids) == max_target_length(each.ids)
             assert len(one[0].log_probs) == len(one[0].ids)
     assert ours.search(asked, GREEDY)[0][0].ids == native.search(asked, GREEDY)[0][0].ids
 
@@ -166,7 +166,7 @@ def test_only_the_sentence_whose_constraint_is_not_kept_is_handed_over(
     assert recorder.asked == [asked[1]]
     assert found[0][0].ids == free[0][0].ids
     assert found[2][0].ids == free[2][0].ids
-    assert all(keeps(one.ids, asked[0].constraint) for one in found[0])
+    assert all(satisfies(one.ids, asked[0].constraint) for one in found[0])
 
 
 def test_what_it_does_not_know_is_handed_over(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from regard.search.options import SearchOptions
 from regard.translation.assemble import _best_choices, assembled
-from regard.translation.pipeline import SearchTaken, UnitResult
+from regard.translation.pipeline import SearchRun, UnitResult
 from regard.translation.placeholder_check import CheckedAnswer
 from regard.translation.prepare import PreparedSentence
 from regard.translation.translation import Candidate, ProtectedSpan
@@ -27,7 +27,7 @@ def result(text: str, *others: str) -> UnitResult:
     word = ((0, 1), (0, 1))
     lost = ProtectedSpan("x", "number", "x", (0, 1), None, "missing", "the search did not say it")
     kept = ProtectedSpan("x", "number", "x", (0, 1), (0, 1), "kept")
-    return UnitResult(candidates, CheckedAnswer(text, (word,), (kept, lost)), True, SearchTaken(SearchOptions(5, 0.6)))
+    return UnitResult(candidates, CheckedAnswer(text, (word,), (kept, lost)), True, SearchRun(SearchOptions(5, 0.6)))
 
 
 def test_spans_are_of_the_whole_text() -> None:

@@ -23,7 +23,7 @@ from regard.translation.confidence import (
     features,
     fit_calibration,
 )
-from regard.translation.guard import Judgement, better, judge, second_tries
+from regard.translation.guard import Judgement, is_better, judge, retry_options
 from regard.translation.repetition import loop
 from regard.translation.translation import Reason
 
@@ -213,22 +213,22 @@ def reasons(*named: str) -> tuple[Reason, ...]:
 
 
 def test_second_tries() -> None:
-    assert second_tries((), 5) == []
-    assert second_tries(reasons("language", "loop"), 5) == []
-    assert all("no_repeat" in change for change in second_tries(reasons("loop", "short"), 5))
-    (short,), (long,) = second_tries(reasons("short"), 5), second_tries(reasons("long"), 5)
+    assert retry_options((), 5) == []
+    assert retry_options(reasons("language", "loop"), 5) == []
+    assert all("no_repeat" in change for change in retry_options(reasons("loop", "short"), 5))
+    (short,), (long,) = retry_options(reasons("short"), 5), retry_options(reasons("long"), 5)
     assert short["length_penalty"] > long["length_penalty"]
     for name in ("loop", "short", "long", "uncovered", "copied", "improbable"):
-        for change in second_tries(reasons(name), 100):
+        for change in retry_options(reasons(name), 100):
             assert change.get("beam", 100) >= 100  # never narrower
 
 
 def test_the_result_with_fewer_reasons_is_taken_then_the_more_confident_one() -> None:
     doubtful, sure, surer = Judgement(0.9, reasons("loop")), Judgement(0.3, ()), Judgement(0.4, ())
-    assert better(doubtful, sure)
-    assert not better(sure, doubtful)
-    assert better(sure, surer)
-    assert not better(sure, sure)
+    assert is_better(doubtful, sure)
+    assert not is_better(sure, doubtful)
+    assert is_better(sure, surer)
+    assert not is_better(sure, sure)
 
 
 def test_a_foreign_name_does_not_make_a_foreign_sentence() -> None:

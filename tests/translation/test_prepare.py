@@ -32,7 +32,7 @@ def test_nothing_is_lost(line: str, reader: Reader, mend: bool, protect: bool) -
     if not found.read:
         assert found.restore("").text == line
         return
-    if not any(map(str.isspace, line)) and not any(one.omitted for one in found.held):
+    if not any(map(str.isspace, line)) and not any(one.omitted for one in found.protected_tokens):
         assert same(found.restore(found.read).text, line)
     assert len(found.origins) == len(found.read)
     for character, (start, end) in zip(found.read, found.origins, strict=True):
@@ -56,7 +56,7 @@ def test_a_slip_is_read_as_the_word_that_was_meant() -> None:
 def test_the_numbers_of_an_english_date_are_read_and_must_be_said() -> None:
     found = prepared("On May 1, 1998 I saw 3 cats.", MENDS, SLOTTED)
     assert found.read == f"On May 1, 1998 I saw {SLOTS[0]} cats."
-    assert [one.wanted for one in found.held] == [("1", "1er"), ("1998",), ("3",)]
+    assert [one.wanted for one in found.protected_tokens] == [("1", "1er"), ("1998",), ("3",)]
     assert SLOTS[0] in prepared("Le 3 mai 1998", MENDS, Reader("fr", "en", slots=9)).read
 
 
@@ -84,7 +84,7 @@ def test_with_slots_what_belongs_to_the_sentence_stays_in_it() -> None:
 def test_emoji_inside_are_not_read_by_a_model_without_slots() -> None:
     found = prepared("I love pizza 🍕 and my dog 😂!", MENDS, LITERAL)
     assert found.read == "I love pizza and my dog!"
-    assert [one.omitted for one in found.held] == [True, True]
+    assert [one.omitted for one in found.protected_tokens] == [True, True]
     assert found.origin((13, 16)) == (15, 18)
 
 
@@ -115,7 +115,7 @@ def test_further_spaces_and_signs_are_read_as_words() -> None:
 def test_marks_that_nobody_sees_are_not_read() -> None:
     found = prepared("The \u202ecat\u202c is \u200fon the\0 mat.", MENDS, SLOTTED)
     assert found.read.split() == ["The", "cat", "is", "on", "the", "mat."]
-    assert all(one.omitted for one in found.held)
+    assert all(one.omitted for one in found.protected_tokens)
 
 
 @pytest.mark.parametrize("text", ["12:30", "{name}: %s", "😀", "...", "https://a.example", "@a @b", "42 %", ""])
@@ -123,7 +123,7 @@ def test_what_has_no_words_is_not_read(text: str) -> None:
     for reader in (LITERAL, SLOTTED):
         found = prepared(text, MENDS, reader)
         assert (found.read, found.restore("").text) == ("", text)
-        assert all(one.outside for one in found.held)
+        assert all(one.outside for one in found.protected_tokens)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_wrapping_is_read_as_a_space() -> None:
 
 def test_a_given_translation_is_read_with_slots() -> None:
     found = prepared("Call 555-0199 at 3:45 pm!", MENDS, SLOTTED)
-    assert found.as_said("Appelle le 555-0199 à 3:45 pm !").text == f"Appelle le {SLOTS[0]} à {SLOTS[1]} !"
-    assert found.as_said("Appelle !").text == "Appelle !"
+    assert found.as_model_output("Appelle le 555-0199 à 3:45 pm !").text == f"Appelle le {SLOTS[0]} à {SLOTS[1]} !"
+    assert found.as_model_output("Appelle !").text == "Appelle !"
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -207,7 +207,7 @@ def test_a_term_that_is_translated_is_read_and_one_that_is_kept_has_a_slot() -> 
     terms = Glossary.of({"cat": "matou"}).merged_with(Glossary.keeping(["Acme"]))
     found = prepared("The cat of Acme has 3 cats.", TranslateOptions(glossary=terms), SLOTTED)
     assert found.read == f"The cat of {SLOTS[0]} has {SLOTS[1]} cats."
-    assert [one.wanted[0] for one in found.held] == ["matou", "Acme", "3", "matous"]
+    assert [one.wanted[0] for one in found.protected_tokens] == ["matou", "Acme", "3", "matous"]
 
 
 def test_german_nouns_are_no_title_case() -> None:
@@ -230,12 +230,15 @@ def test_an_unknown_name_has_a_slot_though_capitals_say_nothing(line: str, read:
     reader = Reader("en", "fr", slots=2, known=KnownWords(["he", "lives", "in", "a"]))
     found = prepared(line, TranslateOptions(mend=True), reader)
     assert found.read.replace(SLOTS[0], "⟨1⟩") == read
-    assert [one.wanted for one in found.held] == ([] if said is None else [(said,)])
+    assert [one.wanted for one in found.protected_tokens] == ([] if said is None else [(said,)])
 
 
 def test_names_in_capitals_have_no_more_slots_than_there_are() -> None:
     reader = Reader("en", "fr", slots=1, known=KnownWords(["in", "and"]))
     line = "IN HAMBURG AND BOLOGNA AND ZARAGOZA"
-    assert len(prepared(line, TranslateOptions(mend=True), reader).held) == 1
-    assert prepared(line, TranslateOptions(mend=True), Reader("en", "fr", known=reader.known)).held == ()
-    assert prepared(line, TranslateOptions(mend=True), Reader("de", "fr", slots=1, known=reader.known)).held == ()
+    assert len(prepared(line, TranslateOptions(mend=True), reader).protected_tokens) == 1
+    assert prepared(line, TranslateOptions(mend=True), Reader("en", "fr", known=reader.known)).protected_tokens == ()
+    assert (
+        prepared(line, TranslateOptions(mend=True), Reader("de", "fr", slots=1, known=reader.known)).protected_tokens
+        == ()
+    )

@@ -54,7 +54,7 @@ def test_more_spans_than_slots_are_shared_over_parts(tokenizer: Tokenizer) -> No
     assert len(found) > 1
     assert {unit.sentence for unit in found} == {0}
     assert all(0 < len(unit.prepared.inner) <= len(SLOTS) for unit in found)
-    assert sum(len(unit.prepared.held) for unit in found) == 40
+    assert sum(len(unit.prepared.protected_tokens) for unit in found) == 40
 
 
 def test_units_come_as_they_are_needed(tokenizer: Tokenizer) -> None:

@@ -89,7 +89,7 @@ class Request:
     def said(self, target: str | None = None, nbest: int = 0) -> Said:
         """The given target, else an entry of the n-best list, from 0."""
         if target is not None:
-            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_said(target).text])
+            (ids,) = self.bundle.tokenizer.encode_target([self.sentence.as_model_output(target).text])
             return Said(tuple(ids), target, "forced")
         most = min(self.search.beam, len(self.result.candidates))
         if not 0 <= nbest < most:

@@ -115,7 +115,7 @@ class SentencePair:
     def _target_places(self, spans: Sequence[Span]) -> list[Span | None]:
         sentence, answer = self.asked.sentence, self.answer
         if self.forced:
-            given = sentence.as_said(self.said.translation)
+            given = sentence.as_model_output(self.said.translation)
             if given.text != answer:  # the tokenizer does not give it back as it was
                 return [None] * len(spans)
             origins = given.origins

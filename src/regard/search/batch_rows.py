@@ -73,7 +73,7 @@ def kept(search: TensorSearch, sentences: Tensor) -> SharedSearchFields:
     }
 
 
-def together(mine: TensorSearch, theirs: TensorSearch) -> SharedSearchFields:
+def concatenated(mine: TensorSearch, theirs: TensorSearch) -> SharedSearchFields:
     """Of the sentences of both, the first one's first."""
     return {
         "step": torch.cat([mine.step, theirs.step]),
@@ -100,7 +100,7 @@ def concatenated_memos(mine: HasMemo, theirs: HasMemo) -> dict[str, Tensor]:
     return found
 
 
-RATIO, EXTRA = 2.0, 20  # tokens of a translation for each of its source, and beyond
+LENGTH_RATIO, EXTRA_LENGTH = 2.0, 20  # tokens of a translation for each of its source, and beyond
 NO_TOKEN = -1  # after the end of a prefix
 
 
@@ -129,10 +129,10 @@ def length_limit(request: SearchRequest, most: int | None = None, options: Searc
     if longest is not None:
         limit = longest + 1
     else:
-        limit = int(RATIO * (len(request.ids) + 1)) + EXTRA
+        limit = int(LENGTH_RATIO * (len(request.ids) + 1)) + EXTRA_LENGTH
         if request.constraint is not None:
             limit += request.constraint.needs + request.constraint.margin + 1
-        limit = max(limit, len(request.prefix) + EXTRA, least + EXTRA if least else 0)
+        limit = max(limit, len(request.prefix) + EXTRA_LENGTH, least + EXTRA_LENGTH if least else 0)
     return limit if most is None else min(limit, most - 1)
 
 
@@ -156,7 +156,7 @@ def joined_prefixes(mine: Tensor | None, theirs: Tensor | None, own: int, other:
     return both
 
 
-def due_tokens(prefix: Tensor, step: Tensor) -> Tensor:
+def prefix_tokens_at(prefix: Tensor, step: Tensor) -> Tensor:
     """What each sentence must say at its step (B,); NO_TOKEN after its prefix."""
     last = prefix.shape[1] - 1
     return prefix.gather(1, step.clamp(max=last)[:, None])[:, 0].masked_fill(step > last, NO_TOKEN)

@@ -26,7 +26,7 @@ from torch import Tensor
 from regard.batch import BOS, EOS
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Step
-from regard.search.batch_rows import NO_TOKEN, SearchItem, due_tokens, kept, padded_prefixes, together
+from regard.search.batch_rows import NO_TOKEN, SearchItem, concatenated, kept, padded_prefixes, prefix_tokens_at
 from regard.search.engine import Hypothesis, length_penalty
 from regard.search.history import Ends, History, hypotheses
 from regard.search.search_trace import TracedRow, TraceRecorder
@@ -106,7 +106,7 @@ def rank_by_length(total: Tensor, length: Tensor, row: Tensor, beams: RankedRows
     return total / beams.penalty(length)[:, None]
 
 
-def penalty_table(alpha: float, steps: int, device: torch.device) -> Tensor:
+def length_penalty_table(alpha: float, steps: int, device: torch.device) -> Tensor:
     """lp of each length from 0 to `steps`.
 
     >>> penalty_table(1.0, 2, torch.device("cpu")).mul(6).tolist()
@@ -116,7 +116,7 @@ def penalty_table(alpha: float, steps: int, device: torch.device) -> Tensor:
     return torch.tensor(penalties, dtype=torch.float64, device=device)
 
 
-def reach_now(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
+def reachable_now(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
     """A live hypothesis counts as much as if it were complete."""
     return total / beams.penalty(length)
 
@@ -129,7 +129,7 @@ class Strategy:
     adjust: tuple[Adjust, ...] = ()
     pick: Pick = pick_best
     rank: Rank = rank_by_length
-    reach: Reach = reach_now
+    reach: Reach = reachable_now
     remember: Remember | None = None
     spread: int = 1  # times as many continuations of a row are considered
     trace: bool = False  # whether steps must bring attention
@@ -174,7 +174,7 @@ class Beams:
             ends=Ends(torch.full_like(total, -math.inf), none, none, none.float(), torch.zeros_like(none[:, 0]).bool()),
             done=torch.zeros(size, dtype=torch.bool, device=device),
             nbest=nbest,
-            penalties=penalty_table(strategy.alpha, max(limits, default=0) + 1, device),
+            penalties=length_penalty_table(strategy.alpha, max(limits, default=0) + 1, device),
             memo={} if strategy.remember is None else strategy.remember(items, width, device),
         )
 
@@ -195,7 +195,7 @@ class Beams:
             score = self.strategy.rank(found.total, length, found.row, self)
             order = found.row, found.token, found.log_prob, found.total, score
             self.watch.step(TracedRow(*order, real, kept, finished, ended & ~finished), ~self.done)
-        parent = self._go_on(found, going_on)
+        parent = self._extend_rows(found, going_on)
         self._stop(length, broken)
         if self.width == 1:
             return None
@@ -244,7 +244,7 @@ class Beams:
         self.ends = Ends(score, said, row, log_prob, ends.broken | (broken & ~self.done))
         return finished
 
-    def _go_on(self, found: Candidates, going_on: Tensor) -> Tensor:
+    def _extend_rows(self, found: Candidates, going_on: Tensor) -> Tensor:
         """The first b of those that go on are the new rows; returns the old row behind each, (B, b)."""
         if self.width == 1:
             parent, token, log_prob, total = found.row, found.token, found.log_prob, found.total
@@ -275,7 +275,7 @@ class Beams:
         else:
             enough = (worst > -math.inf) & (self.strategy.reach(best_live, length, self) <= worst)
             if self.strategy.rank is rank_by_length and self.strategy.pick is pick_best:
-                enough |= self._settled(best_live)
+                enough |= self._is_settled(best_live)
         at_limit, nothing_live = length >= self.limit, best_live == -math.inf
         self.step = torch.where(self.done, self.step, length)
         done = self.done | enough | broken | at_limit | nothing_live
@@ -283,7 +283,7 @@ class Beams:
             self.watch.end(done & ~self.done, nothing_live, at_limit)
         self.done = done
 
-    def _settled(self, best_live: Tensor) -> Tensor:
+    def _is_settled(self, best_live: Tensor) -> Tensor:
         """Where nothing can change the hypotheses that are wanted any more: the best live one, if all its further
         tokens were certain and it became as long as it may, would not rank above them. This saves steps, nothing
         else."""
@@ -297,7 +297,7 @@ class Beams:
 
     def join(self, other: Beams) -> Beams:
         total, penalties = torch.cat([self.total, other.total]), max(self.penalties, other.penalties, key=len)
-        return replace(self, **together(self, other), total=total, penalties=penalties)
+        return replace(self, **concatenated(self, other), total=total, penalties=penalties)
 
     def results(self) -> list[list[Hypothesis]]:
         """What was found for each sentence, best first; of one that has no finished hypothesis, its live rows."""
@@ -320,7 +320,7 @@ def forced(best: Best, step: Step, beams: Beams) -> Best:
     """The same where a sentence is beyond its prefix; before, the prefix's token alone, with the model's score."""
     if beams.prefix is None:
         return best
-    due = due_tokens(beams.prefix, beams.step).repeat_interleave(beams.width)  # (N,)
+    due = prefix_tokens_at(beams.prefix, beams.step).repeat_interleave(beams.width)  # (N,)
     own = step.log_probs.gather(1, due.clamp(min=0)[:, None])  # (N, 1)
     only = (due != NO_TOKEN)[:, None] & (torch.arange(best.token.shape[1], device=due.device) == 0)  # (N, k)
     rest = (due != NO_TOKEN)[:, None] & ~only

@@ -20,11 +20,11 @@ from regard.batch import BOS, EOS
 from regard.models.base import Step
 from regard.search.batch_rows import SearchItem, concatenated_memos
 from regard.search.beam import Strategy
-from regard.search.constraint_masks import Continuation, considered, permitted, shared_over_banks
+from regard.search.constraint_masks import Continuation, allocate_banks, candidate_tokens, permitted
 from regard.search.constraints import Constraint
 from regard.search.engine import Hypothesis, check_log_probs, length_penalty
 from regard.search.search_trace import Considered, Ending, Fate, SearchTrace
-from regard.search.strategy import reach_at_limit
+from regard.search.strategy import reachable_at_limit
 
 
 def constrained_width(beam: int, constraint: Constraint) -> int:
@@ -101,7 +101,7 @@ class ConstrainedBeam:
 
     def _choose(self, candidates: list[Continuation]) -> Sequence[int]:
         rules = [self.rules[row] if token == EOS else self.rules[row].after(token) for row, token, _ in candidates]
-        taken = shared_over_banks(candidates, [rule.met for rule in rules], self.width)
+        taken = allocate_banks(candidates, [rule.met for rule in rules], self.width)
         self.rules = [rules[i] for i in taken if candidates[i][1] != EOS]
         return taken
 
@@ -137,7 +137,7 @@ class ConstrainedBeam:
                     if rule.needs == least:
                         self.finish(ids, log_probs, self.score(total, length))
             return "length limit"
-        best_live = self.score(max(self.sums), self.limit if self.strategy.reach is reach_at_limit else length)
+        best_live = self.score(max(self.sums), self.limit if self.strategy.reach is reachable_at_limit else length)
         return "none better" if len(self.finished) >= self.keep and best_live <= self.finished[-1].score else None
 
 
@@ -227,7 +227,7 @@ class ConstrainedBeams:
         best = (totals[:, :, None] + log_probs.view(wide)).flatten(1).amax(1)
         check_log_probs([p for p, beam in zip(best.tolist(), self.beams, strict=True) if not beam.done])
         allowed = permitted(scores, constraints, rooms)
-        asked = considered(allowed, constraints)  # of each row
+        asked = candidate_tokens(allowed, constraints)  # of each row
         found = _best(totals, allowed.view(wide), 2 * width)
         for place, beam in enumerate(self.beams):
             if beam.done:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import EOS
-from regard.search.constraints import Constraint, urgent
+from regard.search.constraints import Constraint, closing_tokens
 
 BEST_OF_ROW = 3  # continuations of each row that are considered, whatever the other rows have
 Continuation = tuple[int, int, float]  # row, token, log-probability of the token
@@ -36,7 +36,7 @@ def permitted(log_probs: Tensor, constraints: Sequence[Constraint | None], rooms
             continue
         if room <= constraint.needs + constraint.margin and (constraint.needs or may_end[row]):
             hurried.append(row)
-            only += [(row, token) for token in urgent(constraint)]
+            only += [(row, token) for token in closing_tokens(constraint)]
         else:
             forbidden = constraint.forbidden()
             rows += [row] * len(forbidden)
@@ -54,7 +54,7 @@ def permitted(log_probs: Tensor, constraints: Sequence[Constraint | None], rooms
     return masked
 
 
-def considered(log_probs: Tensor, constraints: Sequence[Constraint | None]) -> list[list[tuple[int, float]]]:
+def candidate_tokens(log_probs: Tensor, constraints: Sequence[Constraint | None]) -> list[list[tuple[int, float]]]:
     """For every row with a constraint its best tokens and the wanted ones (EOS where everything is said), with their
     log-probabilities; (N, V) as `permitted` gives them."""
     found: list[list[tuple[int, float]]] = [[] for _ in constraints]
@@ -71,7 +71,7 @@ def considered(log_probs: Tensor, constraints: Sequence[Constraint | None]) -> l
     return [[(t, value) for t, value in of_row if value > -math.inf] for of_row in found]
 
 
-def shared_over_banks(candidates: Sequence[Continuation], banks: Sequence[int], width: int) -> list[int]:
+def allocate_banks(candidates: Sequence[Continuation], banks: Sequence[int], width: int) -> list[int]:
     """Dynamic beam allocation (Post & Vilar 2018): which candidates are taken, as indices in their order.
 
     Candidates (best first) that have said equally much of what must be said are a bank. Banks take turns, the one that

@@ -35,20 +35,20 @@ PLACES = 6  # of a missing slot that are compared
 ROUNDS = 5
 SPACE_AND_SLOT = 2  # tokens
 LONGER_RUNS = 8  # lengths of runs of tokens that are tried until the source repeats none
-WIDEST = 5  # beams; a search that is to be wider goes on from several beginnings at a time
+MAX_REPAIR_BEAM = 5  # beams; a search that is to be wider goes on from several beginnings at a time
 NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
 SPACE = "▁"  # how a piece begins that stands after a space
 JOINING = "'’-([{«"  # ends of a piece after which no space is said
 
 
-class KnownRules(NamedTuple):
+class TranslatedRules(NamedTuple):
     """What of a constraint CTranslate2 can be told."""
 
     slots: EachOnce | None
     no_repeat: int = 0
 
 
-class BrokenDraft(NamedTuple):
+class ViolatingDraft(NamedTuple):
     """A translation that breaks its constraint, and what its tokens attended to."""
 
     request: SearchRequest
@@ -65,7 +65,7 @@ class RepairedHypothesis(NamedTuple):
     attention: Weights
 
 
-def rules_of(request: SearchRequest) -> KnownRules | None:
+def translatable_rules(request: SearchRequest) -> TranslatedRules | None:
     """None where the constraint has parts that CTranslate2 cannot be told. It can be told only that no run comes twice:
     where the source itself repeats a run, longer ones are meant, which the source does not repeat."""
     constraint = request.constraint
@@ -74,7 +74,7 @@ def rules_of(request: SearchRequest) -> KnownRules | None:
     runs = [part for part in parts if isinstance(part, NoRepeat)]
     if len(slots) + len(runs) < len(parts) or len(slots) > 1 or len(runs) > 1:
         return None
-    known = KnownRules(slots[0] if slots else None)
+    known = TranslatedRules(slots[0] if slots else None)
     if not runs:
         return known
     lengths = range(runs[0].n, runs[0].n + LONGER_RUNS)
@@ -82,12 +82,12 @@ def rules_of(request: SearchRequest) -> KnownRules | None:
     return next((known._replace(no_repeat=n) for n in found), None)
 
 
-def limit_of(source: Ids) -> int:
+def max_target_length(source: Ids) -> int:
     """The most tokens of a translation, as the native engine has it."""
     return 2 * (len(source) + 1) + 20
 
 
-def breaks(ids: Ids, constraint: Constraint | None) -> int:
+def count_violations(ids: Ids, constraint: Constraint | None) -> int:
     """How often a translation says what it must not, and how much it does not say that it must.
 
     >>> breaks((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
@@ -95,11 +95,11 @@ def breaks(ids: Ids, constraint: Constraint | None) -> int:
     """
     if constraint is None:
         return 0
-    wrong, needs = broken_by(ids, constraint)
+    wrong, needs = violations_by_kind(ids, constraint)
     return wrong + needs
 
 
-def broken_by(ids: Ids, constraint: Constraint) -> tuple[int, int]:
+def violations_by_kind(ids: Ids, constraint: Constraint) -> tuple[int, int]:
     """How many tokens must not be said where they are, and how many must still be said."""
     wrong = 0
     for token in ids:
@@ -108,9 +108,9 @@ def broken_by(ids: Ids, constraint: Constraint) -> tuple[int, int]:
     return wrong, constraint.needs
 
 
-def keeps(ids: Ids, constraint: Constraint | None) -> bool:
+def satisfies(ids: Ids, constraint: Constraint | None) -> bool:
     """Whether a hypothesis says what it must, and nothing that it must not."""
-    return breaks(ids, constraint) == 0
+    return count_violations(ids, constraint) == 0
 
 
 def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:
@@ -124,18 +124,18 @@ class ConstraintRepair:
     row: RowMeaning  # what the rows of its attention mean
     batch_tokens: int  # source tokens of a batch, at most
 
-    def search(self, drafts: Sequence[BrokenDraft], options: SearchOptions) -> list[list[Hypothesis]]:
+    def search(self, drafts: Sequence[ViolatingDraft], options: SearchOptions) -> list[list[Hypothesis]]:
         """For each draft what keeps its constraint, best first; none where nothing was found."""
         found: dict[int, list[RepairedHypothesis]] = {}
         pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
-        begun, at_once = self._beginnings(pending), max(1, options.beam // WIDEST)
+        begun, at_once = self._beginnings(pending), max(1, options.beam // MAX_REPAIR_BEAM)
         for _ in range(ROUNDS):
             asked = {i: begun[i][:at_once] for i in pending}
             resumed = self._resumed(pending, asked, options) if pending else {}
-            nearer: dict[int, BrokenDraft] = {}
+            nearer: dict[int, ViolatingDraft] = {}
             for i, some in resumed.items():
                 request, begun[i] = drafts[i].request, begun[i][at_once:]
-                if kept := _best_of_each(one for one in some if keeps(one.ids, request.constraint)):
+                if kept := _best_of_each(one for one in some if satisfies(one.ids, request.constraint)):
                     found[i] = kept
                     del pending[i]
                 elif nearest := _nearest(some, pending[i]):
@@ -145,8 +145,8 @@ class ConstraintRepair:
             begun |= self._beginnings(nearer)
         return self._scored(drafts, found, options)
 
-    def _can(self, draft: BrokenDraft) -> bool:
-        rules = rules_of(draft.request)
+    def _can(self, draft: ViolatingDraft) -> bool:
+        rules = translatable_rules(draft.request)
         return rules is not None and (rules.slots is None or self._places(draft.request, rules.slots) is not None)
 
     def _places(self, request: SearchRequest, slots: EachOnce) -> dict[int, int] | None:
@@ -159,7 +159,7 @@ class ConstraintRepair:
 
     # ── beginnings ──
 
-    def _beginnings(self, drafts: Mapping[int, BrokenDraft]) -> dict[int, list[Ids]]:
+    def _beginnings(self, drafts: Mapping[int, ViolatingDraft]) -> dict[int, list[Ids]]:
         """How other translations could begin, for each draft the best first: without a wrong slot, and with a missing
         one where it is most probable."""
         found = {i: self.beginnings(draft) for i, draft in drafts.items()}
@@ -167,21 +167,21 @@ class ConstraintRepair:
         scores = self._log_probs([(drafts[i].request.ids, one) for i, one in several])
         ranked: dict[int, list[tuple[float, Ids]]] = defaultdict(list)
         for (i, one), log_probs in zip(several, scores, strict=True):
-            rules = rules_of(drafts[i].request)
+            rules = translatable_rules(drafts[i].request)
             ends_in_slot = rules is not None and rules.slots is not None and one[-1:] and one[-1] in rules.slots.left
             ranked[i].append((sum(log_probs[-1 - SPACE_AND_SLOT : -1]) if ends_in_slot else math.inf, one))
         return found | {i: [one for _, one in sorted(some, reverse=True)] for i, some in ranked.items()}
 
-    def beginnings(self, draft: BrokenDraft) -> list[Ids]:
+    def beginnings(self, draft: ViolatingDraft) -> list[Ids]:
         """Up to where a wrong slot is said, alone and with one that is missing instead; or where only some are missing,
         with one of them at the places that attended to it most. A draft that repeats runs of tokens is begun anew."""
         constraint = draft.request.constraint
-        rules = rules_of(draft.request)
+        rules = translatable_rules(draft.request)
         slots = rules.slots if rules is not None else None
         found = [] if slots is None else self._by_slots(draft, slots)
-        return [one for one in found if constraint and not broken_by(one, constraint)[0]] or [()]
+        return [one for one in found if constraint and not violations_by_kind(one, constraint)[0]] or [()]
 
-    def _by_slots(self, draft: BrokenDraft, all_slots: EachOnce) -> list[Ids]:
+    def _by_slots(self, draft: ViolatingDraft, all_slots: EachOnce) -> list[Ids]:
         slots, at = all_slots, 0
         for at, token in enumerate((*draft.ids, None)):  # noqa: B007
             if token is None or token in slots.forbidden():
@@ -204,7 +204,7 @@ class ConstraintRepair:
         """How many rows after the one that says a token it is known what the token attended to."""
         return int(self.row == "having-read")
 
-    def _order(self, draft: BrokenDraft, source: int) -> list[int]:
+    def _order(self, draft: ViolatingDraft, source: int) -> list[int]:
         """Where words begin, those first that attended most to a source token and to the one before it."""
         rows = draft.attention[self._shift : self._shift + len(draft.ids), max(0, source - 1) : source + 1].sum(axis=1)
         places = (self._word_start(draft.ids, int(place)) for place in np.argsort(-rows, kind="stable"))
@@ -215,7 +215,7 @@ class ConstraintRepair:
             place -= 1
         return place
 
-    def _with(self, draft: BrokenDraft, place: int, slot: int) -> Ids:
+    def _with(self, draft: ViolatingDraft, place: int, slot: int) -> Ids:
         """What is before a place, then the slot, after a space where it is read after one."""
         begun = self._without_space(draft.ids[:place])
         pieces = [self.model.source[i] for i in draft.request.ids]
@@ -230,14 +230,14 @@ class ConstraintRepair:
     # ── search ──
 
     def _resumed(
-        self, drafts: Mapping[int, BrokenDraft], asked: Mapping[int, Sequence[Ids]], options: SearchOptions
+        self, drafts: Mapping[int, ViolatingDraft], asked: Mapping[int, Sequence[Ids]], options: SearchOptions
     ) -> dict[int, list[RepairedHypothesis]]:
         """What was found from each beginning of each draft. Batches are of those with the same tokens left out, and all
         are begun before the first is waited for. All pieces may be said, whatever the tag: given a beginning with one
         that a tag's map does not have, CTranslate2 (4.8) returns another piece in its place."""
         alike: dict[tuple[frozenset[str], int], list[tuple[int, Ids]]] = defaultdict(list)
         for i, draft in drafts.items():
-            rules = rules_of(draft.request)
+            rules = translatable_rules(draft.request)
             assert rules is not None
             for begun in asked[i]:
                 never = self._never(rules.slots, begun)
@@ -247,7 +247,7 @@ class ConstraintRepair:
             for told, some in alike.items()
             for batch in token_batches([len(drafts[i].request.ids) for i, _ in some], self.batch_tokens)
         ]
-        width = min(options.beam, WIDEST)
+        width = min(options.beam, MAX_REPAIR_BEAM)
         pending: list[tuple[tuple[int, Ids], AsyncTranslationResult]] = []
         for (never, no_repeat), batch in batches:
             sources = [drafts[i].request.ids for i, _ in batch]
@@ -260,7 +260,7 @@ class ConstraintRepair:
                 no_repeat_ngram_size=no_repeat,
                 suppress_sequences=[[token] for token in sorted(never)],
                 max_input_length=0,
-                max_decoding_length=max(map(limit_of, sources)) + 1,
+                max_decoding_length=max(map(max_target_length, sources)) + 1,
                 return_end_token=True,
                 return_scores=True,
                 return_attention=True,
@@ -271,7 +271,7 @@ class ConstraintRepair:
         for (i, begun), promise in pending:
             result, source = promise.result(), drafts[i].request.ids
             for tokens, log_prob, rows in zip(result.hypotheses, result.scores, result.attention, strict=True):
-                if tokens[-1:] == [EOS] and len(tokens) <= limit_of(source) + 1:
+                if tokens[-1:] == [EOS] and len(tokens) <= max_target_length(source) + 1:
                     ids = self.model.target_ids(tokens[:-1])
                     found[i].append(RepairedHypothesis(begun, ids, log_prob, weights_of(rows, len(ids), len(source))))
         return found
@@ -284,7 +284,7 @@ class ConstraintRepair:
         return frozenset((PAD, BOS, *self.model.target_tokens(tuple(others))))
 
     def _scored(
-        self, drafts: Sequence[BrokenDraft], found: dict[int, list[RepairedHypothesis]], options: SearchOptions
+        self, drafts: Sequence[ViolatingDraft], found: dict[int, list[RepairedHypothesis]], options: SearchOptions
     ) -> list[list[Hypothesis]]:
         """With the model's own log-probabilities: of a beginning the search tells none, and what is left out shares its
         probability among the others."""
@@ -317,10 +317,10 @@ def _best_of_each(found: Iterator[RepairedHypothesis]) -> list[RepairedHypothesi
     return list({one.ids: one for one in best.values()}.values())
 
 
-def _nearest(found: Sequence[RepairedHypothesis], before: BrokenDraft) -> BrokenDraft | None:
+def _nearest(found: Sequence[RepairedHypothesis], before: ViolatingDraft) -> ViolatingDraft | None:
     """The one that breaks its constraint least, if that is less than before."""
     constraint = before.request.constraint
-    best = min(found, key=lambda one: (breaks(one.ids, constraint), -one.log_prob), default=None)
-    if best is None or breaks(best.ids, constraint) >= breaks(before.ids, constraint):
+    best = min(found, key=lambda one: (count_violations(one.ids, constraint), -one.log_prob), default=None)
+    if best is None or count_violations(best.ids, constraint) >= count_violations(before.ids, constraint):
         return None
     return before._replace(ids=best.ids, attention=best.attention)

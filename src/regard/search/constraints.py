@@ -57,7 +57,7 @@ class Constraint(Protocol):
         ...
 
 
-def urgent(constraint: Constraint) -> frozenset[int]:
+def closing_tokens(constraint: Constraint) -> frozenset[int]:
     """The only tokens left when there is no more room: those after which least is needed; EOS if nothing is."""
     if constraint.needs == 0:
         return ONLY_EOS

@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraint_repair import (
     NO_PENALTY,
-    BrokenDraft,
     ConstraintRepair,
-    keeps,
-    limit_of,
-    rules_of,
+    ViolatingDraft,
+    max_target_length,
+    satisfies,
+    translatable_rules,
     weights_of,
 )
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
@@ -51,16 +51,18 @@ from regard.search.options import BATCH_TOKENS, SearchOptions
 if TYPE_CHECKING:
     from ctranslate2 import AsyncTranslationResult, GenerationStepResult
 
-LARGEST_BATCH = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
+MAX_BATCH_TOKENS = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
 FULL_BATCH = 5
-WIDEST = 64  # beams
-NEVER_SAID = frozenset((PAD, BOS))
-FAR_LESS = 0.3  # of score; a resumed search rarely finds what is nearer to the best
-EXTRA = 1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
-NARROW = 2  # beams for which it does not: one in a hundred differs, of the same quality, and it takes 5% less time
+MAX_BEAM_CT2 = 64  # beams
+SUPPRESSED_TOKENS = frozenset((PAD, BOS))
+SCORE_MARGIN = 0.3  # of score; a resumed search rarely finds what is nearer to the best
+EXTRA_HYPOTHESES = (
+    1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
+)
+NARROW_BEAM = 2  # beams for which it does not: one in a hundred differs, of the same quality, and it takes 5% less time
 
 
-class Ended(NamedTuple):
+class RawHypothesis(NamedTuple):
     """One hypothesis as CTranslate2 gives it."""
 
     tokens: list[str]  # EOS last, unless it was cut off
@@ -69,7 +71,7 @@ class Ended(NamedTuple):
     log_probs: list[float]  # of each token, where greedy search was asked for them
 
 
-class StepLog:
+class TokenLogProbs:
     """The log-probabilities of the tokens of a batch. Greedy search calls it for each token, from a thread of its own:
     a second pass that scores what was said would take nearly as long as the search."""
 
@@ -104,13 +106,13 @@ class CTranslate2Engine:
         never: list[int] = []  # those that say what is never said, if they may
         for suppressed, some in ((False, own), (True, never)):
             for i, ended in self._searched(requests, some, options, suppressed):
-                if not suppressed and any(NEVER_SAID.intersection(one.tokens) for one in ended):
+                if not suppressed and any(SUPPRESSED_TOKENS.intersection(one.tokens) for one in ended):
                     never.append(i)
                     continue
                 ranked = self._ranked(requests[i], ended, options)
                 rule = requests[i].constraint
-                found[i] = [one for one in ranked if rule is None or keeps(one.ids, rule)][: options.nbest]
-                if not found[i] or found[i][0].score < ranked[0].score - FAR_LESS:
+                found[i] = [one for one in ranked if rule is None or satisfies(one.ids, rule)][: options.nbest]
+                if not found[i] or found[i][0].score < ranked[0].score - SCORE_MARGIN:
                     broken[i] = ranked[0]
                 elif progress is not None:
                     progress(1)
@@ -158,7 +160,7 @@ class CTranslate2Engine:
         results = self.model.translator.score_batch(
             [self.model.source_tokens(source) for source in sources],
             [self.model.target_tokens(target) for target in targets],
-            max_batch_size=min(self.batch_tokens, LARGEST_BATCH),
+            max_batch_size=min(self.batch_tokens, MAX_BATCH_TOKENS),
             batch_type="tokens",
             max_input_length=0,
         )
@@ -185,7 +187,7 @@ class CTranslate2Engine:
 
     def _fits(self, request: SearchRequest) -> bool:
         """A given prefix would not be counted in its scores."""
-        return not request.prefix and limit_of(request.ids) + 1 < self.model.made.positions
+        return not request.prefix and max_target_length(request.ids) + 1 < self.model.made.positions
 
     def _all_fit(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
         longest = max((len(ids) for ids in (*sources, *targets)), default=0)
@@ -193,18 +195,18 @@ class CTranslate2Engine:
 
     def _searched(
         self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions, suppressed: bool
-    ) -> Iterator[tuple[int, list[Ended]]]:
+    ) -> Iterator[tuple[int, list[RawHypothesis]]]:
         """What was found for some of the requests, in any order. All batches are begun before the first is waited for.
 
         One token more than the limit may be said, so that there is attention from the last token too. Suppressing
         tokens changes the probabilities of the others a little, so it is done only where it is needed.
         """
-        budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
+        budget = min(self.batch_tokens, MAX_BATCH_TOKENS) * FULL_BATCH // max(FULL_BATCH, options.beam)
         several, pending = options.beam > 1, []
-        wanted = options.beam + EXTRA if options.beam > NARROW else options.beam
+        wanted = options.beam + EXTRA_HYPOTHESES if options.beam > NARROW_BEAM else options.beam
         for batch in token_batches([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
-            steps, limited = StepLog(len(batch)), self.model.limited(sources)
+            steps, limited = TokenLogProbs(len(batch)), self.model.limited(sources)
             # Where tokens are ruled out, the others share their probability: such steps are not the model's own.
             told = options.token_log_probs and not (several or suppressed or limited or options.min_length)
             results = self.model.translator.translate_batch(
@@ -213,9 +215,9 @@ class CTranslate2Engine:
                 patience=wanted / options.beam,
                 num_hypotheses=wanted,
                 length_penalty=NO_PENALTY,
-                suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
+                suppress_sequences=[[token] for token in SUPPRESSED_TOKENS] if suppressed else None,
                 max_input_length=0,
-                max_decoding_length=max(map(limit_of, sources)) + 1,
+                max_decoding_length=max(map(max_target_length, sources)) + 1,
                 use_vmap=limited,
                 min_decoding_length=options.min_length,
                 return_end_token=True,
@@ -233,12 +235,14 @@ class CTranslate2Engine:
                     first = first_rows[number].result().attention[0][:1]
                     attention = [first + rows[1:] for rows in attention]
                 ended = zip(result.hypotheses, result.scores, attention, strict=True)
-                yield some[place], [Ended(*one, log_probs) for one in ended]
+                yield some[place], [RawHypothesis(*one, log_probs) for one in ended]
 
-    def _ranked(self, request: SearchRequest, found: Sequence[Ended], options: SearchOptions) -> list[Hypothesis]:
+    def _ranked(
+        self, request: SearchRequest, found: Sequence[RawHypothesis], options: SearchOptions
+    ) -> list[Hypothesis]:
         """Best first, whether they keep the constraint or not."""
         check_log_probs([found[0].log_prob])
-        limit = limit_of(request.ids)
+        limit = max_target_length(request.ids)
         within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
         if not within:
             return [self._cut_off(found[0], limit, request.ids, options)]
@@ -256,16 +260,16 @@ class CTranslate2Engine:
         """What was found by searching on from where these broke their constraints."""
         if not broken or not self._aligns or options.min_length:
             return {}
-        some = [i for i in broken if rules_of(requests[i]) is not None]
+        some = [i for i in broken if translatable_rules(requests[i]) is not None]
         maps = {i: broken[i].attention for i in some}
         lacking = [i for i in some if maps[i] is None]
         if lacking:
             made = self.attention([requests[i].ids for i in lacking], [broken[i].ids for i in lacking])
             maps |= dict(zip(lacking, made or (), strict=True))
         drafts = [
-            BrokenDraft(requests[i], broken[i].ids, weights) for i, weights in maps.items() if weights is not None
+            ViolatingDraft(requests[i], broken[i].ids, weights) for i, weights in maps.items() if weights is not None
         ]
-        found = ConstraintRepair(self.model, self.view.row, min(self.batch_tokens, LARGEST_BATCH)).search(
+        found = ConstraintRepair(self.model, self.view.row, min(self.batch_tokens, MAX_BATCH_TOKENS)).search(
             drafts, options
         )
         return {i: hypotheses for i, hypotheses in zip(maps, found, strict=True) if hypotheses}
@@ -281,7 +285,7 @@ class CTranslate2Engine:
         score = float(log_probs.sum()) / length_penalty(len(log_probs), options.length_penalty)
         return kept if score >= resumed[0].score else resumed
 
-    def _hypothesis(self, one: Ended, score: float, source: Ids) -> Hypothesis:
+    def _hypothesis(self, one: RawHypothesis, score: float, source: Ids) -> Hypothesis:
         ids = self.model.target_ids(one.tokens[:-1])
         attention = None if one.attention is None else weights_of(one.attention, len(ids), len(source))
         return Hypothesis(ids, tuple(one.log_probs), score, one.log_prob, attention)
@@ -290,7 +294,7 @@ class CTranslate2Engine:
         """With the model's own log-probabilities: a search that must leave out what it would say knows others."""
         return replace(one, log_probs=tuple(self.log_probs([source], [one.ids])[0].tolist()))
 
-    def _cut_off(self, one: Ended, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
+    def _cut_off(self, one: RawHypothesis, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
         """One that did not end: its first tokens, without EOS."""
         ids = self.model.target_ids([token for token in one.tokens[:limit] if token != EOS])
         log_probs = tuple(self.log_probs([source], [ids])[0].tolist())[: len(ids)]
@@ -310,4 +314,4 @@ def supports(options: SearchOptions) -> bool:
         attention=options.attention,
         token_log_probs=options.token_log_probs,
     )
-    return options == known and options.beam <= WIDEST
+    return options == known and options.beam <= MAX_BEAM_CT2

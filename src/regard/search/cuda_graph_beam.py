@@ -21,7 +21,7 @@ from regard.layers.has_triton import HAS_TRITON
 from regard.layers.top_tokens import top_tokens
 from regard.models.base import Model, Step
 from regard.models.recorded_layers import recorded
-from regard.search.beam import Beams, Strategy, penalty_table, pick_best, rank_by_length, reach_now
+from regard.search.beam import Beams, Strategy, length_penalty_table, pick_best, rank_by_length, reachable_now
 from regard.search.engine import Hypothesis
 from regard.search.greedy_kernel import advance_greedy
 from regard.search.history import History
@@ -100,7 +100,7 @@ def _with_room(history: History) -> History:
 
 def _plain(strategy: Strategy) -> bool:
     """Whether its functions are known to do nothing but operations on tensors."""
-    known = strategy.pick is pick_best and strategy.rank is rank_by_length and strategy.reach is reach_now
+    known = strategy.pick is pick_best and strategy.rank is rank_by_length and strategy.reach is reachable_now
     alone = strategy.remember is None and strategy.spread == 1 and not strategy.adjust
     return known and alone and not strategy.trace
 
@@ -108,7 +108,7 @@ def _plain(strategy: Strategy) -> bool:
 _recordings: WeakKeyDictionary[Model, dict[Hashable, CudaGraphBeams]] = WeakKeyDictionary()
 
 
-def as_recorded(search: Any, model: Model, step: Step) -> Any:
+def as_cuda_graph(search: Any, model: Model, step: Step) -> Any:
     """A recording of the same search, where there can be one: of a plain beam search with a recorded model."""
     if not isinstance(search, Beams) or not model.fixed_logits or search.prefix is not None or search.watch is not None:
         return search
@@ -129,7 +129,7 @@ def as_recorded(search: Any, model: Model, step: Step) -> Any:
         copies = {name: getattr(search, name).clone() for name in ("step", "limit", "token", "total", "done")}
         ends = type(search.ends)(*(part.clone() for part in search.ends.parts()))
         # for every length that its history has room for: others may join or come later that may become longer
-        penalties = penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
+        penalties = length_penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
         found = CudaGraphBeams(replace(search, history=room, ends=ends, penalties=penalties, **copies))
         found.record(step.logits)
         while len(known) >= KEPT:

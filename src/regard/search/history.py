@@ -78,7 +78,7 @@ def hypotheses(history: History, ends: Ends) -> list[list[Hypothesis]]:
     check_log_probs([float("nan")] if broken.any() else [])
     there = score > -np.inf  # (M, K)
     length = np.where(there, length, 0)
-    ids, log_probs = _followed_back((token, parent, log_prob), length, row)
+    ids, log_probs = _trace_back((token, parent, log_prob), length, row)
     steps = length + ~np.isnan(end)
     np.put_along_axis(log_probs, length[..., None], end[..., None], axis=2)
 
@@ -93,7 +93,7 @@ def hypotheses(history: History, ends: Ends) -> list[list[Hypothesis]]:
     ]
 
 
-def _followed_back(
+def _trace_back(
     histories: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]],
     length: NDArray[np.int64],
     row: NDArray[np.int64],

@@ -35,10 +35,10 @@ from regard.batch import BOS, EOS
 from regard.metrics.pairwise import pairwise_bleu, pairwise_chrf
 from regard.models.base import Step
 from regard.models.state import Belongs, joined
-from regard.search.batch_rows import NO_TOKEN, SearchItem, due_tokens, kept, padded_prefixes, together
+from regard.search.batch_rows import NO_TOKEN, SearchItem, concatenated, kept, padded_prefixes, prefix_tokens_at
 from regard.search.beam import Strategy
 from regard.search.constraint_masks import permitted
-from regard.search.constraints import Constraint, urgent
+from regard.search.constraints import Constraint, closing_tokens
 from regard.search.engine import Hypothesis
 from regard.search.history import Ends, History, hypotheses
 from regard.search.options import Sampling, Utility
@@ -140,7 +140,7 @@ class Samples:
         probs = sampling_probs(allowed, options.temperature, options.top_k, options.top_p, options.min_p)
         token = self.said(draw(probs, self.uniform[place, self.step].flatten()), log_probs)
         if self.prefix is not None:
-            due = due_tokens(self.prefix, self.step).repeat_interleave(self.width)
+            due = prefix_tokens_at(self.prefix, self.step).repeat_interleave(self.width)
             token = torch.where(due == NO_TOKEN, token, due)
         self._write(place, token, log_probs.gather(1, token[:, None])[:, 0])
 
@@ -173,7 +173,7 @@ class Samples:
 
     def join(self, other: Self) -> Self:
         uniform = joined(self.uniform, other.uniform, Belongs("sentence", 0, grows=1))
-        return replace(self, **together(self, other), uniform=uniform)
+        return replace(self, **concatenated(self, other), uniform=uniform)
 
     def results(self) -> list[list[Hypothesis]]:
         return hypotheses(self.history, self.ends)
@@ -235,7 +235,7 @@ class ConstrainedSamples(Samples):
                 tokens[i] = row.prefix[row.said]
             elif row.rule is not None and tokens[i] == EOS and row.rule.needs:
                 row.hurried = True
-                options = [(float(log_probs[i, t]), t) for t in urgent(row.rule)]
+                options = [(float(log_probs[i, t]), t) for t in closing_tokens(row.rule)]
                 best, instead = max(options, default=(-math.inf, EOS))
                 tokens[i] = instead if best > -math.inf else EOS
             row.said += 1

@@ -31,7 +31,7 @@ from regard.search.batch_rows import SearchItem, length_limit
 from regard.search.beam import Beams, Strategy
 from regard.search.constrained_beam import ConstrainedBeams, constrained_width
 from regard.search.constraints import Constraint
-from regard.search.cuda_graph_beam import as_recorded
+from regard.search.cuda_graph_beam import as_cuda_graph
 from regard.search.diverse import DiverseBeams
 from regard.search.engine import Hypothesis, Progress, SearchRequest
 from regard.search.options import BATCH_TOKENS, Sampling, SearchOptions
@@ -40,11 +40,11 @@ from regard.search.search_trace import SearchTrace, TraceRecorder
 from regard.search.strategy import strategy_of
 
 FULL_BATCH = 16  # rows of a sentence up to which a batch has all its tokens; wider searches get fewer sentences
-LOOK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it; at least
-LOOK_SHARE = 3  # and at least one part in so many of the longest source, since long sentences take long to end
-WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
+CHECK_EVERY = 4  # steps between two readings of what is done, on a GPU, where each reading waits for it; at least
+CHECK_SHARE = 3  # and at least one part in so many of the longest source, since long sentences take long to end
+MAX_WASTE = 0.25  # steps' worth of rows computed in vain that are as dear as moving the others together
 REFILL = {"cpu": 0.75, "cuda": 0.25}  # share of the places that are free when others enter (docs/engines.md)
-READ_AT_ONCE = 128  # sentences that are done are turned into hypotheses in portions
+COLLECT_SIZE = 128  # sentences that are done are turned into hypotheses in portions
 
 
 class SearchState(Protocol):
@@ -100,7 +100,7 @@ class ActiveBatch:
         return ActiveBatch(items, deadlines, self.state.join(other.state), self.search.join(other.search), self.most)
 
     def keep(self, places: Sequence[int]) -> ActiveBatch:
-        index = sent(torch.tensor(places, dtype=torch.long), self.search.done.device)
+        index = to_device(torch.tensor(places, dtype=torch.long), self.search.done.device)
         items, deadlines = [self.items[i] for i in places], [self.deadlines[i] for i in places]
         return ActiveBatch(items, deadlines, self.state.keep(index), self.search.keep(index), self.most)
 
@@ -120,28 +120,28 @@ class SearchLoop:
     def run(self, items: Sequence[SearchItem]) -> None:
         waiting = deque(sorted(items, key=lambda item: (-len(item.request.ids), item.place)))
         steps, waste, every = 0, 0.0, 1
-        active, finished = self._refilled(None, waiting, steps), Finished(self.report, self.model.device)
+        active, finished = self._refill(None, waiting, steps), FinishedItems(self.report, self.model.device)
         while active is not None:
             step = self.model.step(active.search.token, active.state)
-            active.search = as_recorded(active.search, self.model, step)
+            active.search = as_cuda_graph(active.search, self.model, step)
             rows = active.search.advance(step)
             active.state = step.state if rows is None else step.state.select(rows)
             del step  # it would hold the memory of a flight that is over
             steps += 1
             if self.model.device.type == "cuda":
-                every = max(LOOK_EVERY, len(active.items[0].request.ids) // LOOK_SHARE)  # longest first
+                every = max(CHECK_EVERY, len(active.items[0].request.ids) // CHECK_SHARE)  # longest first
             due = steps >= min(active.deadlines)
             if steps % every and not due:
                 continue
             finished.read_if_many()  # while the GPU is at the steps that were launched
             done = active.search.done.tolist()
             waste += every * sum(done) / len(done)
-            if due or waste >= WASTE or all(done):
-                active, waste = self._parted(active, done, finished), 0.0
-                active = self._refilled(active, waiting, steps)
+            if due or waste >= MAX_WASTE or all(done):
+                active, waste = self._remove_finished(active, done, finished), 0.0
+                active = self._refill(active, waiting, steps)
         finished.read()
 
-    def _refilled(self, active: ActiveBatch | None, waiting: deque[SearchItem], steps: int) -> ActiveBatch | None:
+    def _refill(self, active: ActiveBatch | None, waiting: deque[SearchItem], steps: int) -> ActiveBatch | None:
         """Waiting sentences enter where there are places. Those for which twice as many would be there in new memory,
         since all the longer ones are done, wait for the others to leave."""
         if not waiting:
@@ -159,28 +159,28 @@ class SearchLoop:
         if active is not None and free < max(1, REFILL.get(self.model.device.type, 0.25) * places):
             return active
         new = [waiting.popleft() for _ in range(min(free, len(waiting)))]
-        src, mask = (sent(one, self.model.device) for one in pad_sources([item.request.ids for item in new]))
+        src, mask = (to_device(one, self.model.device) for one in pad_sources([item.request.ids for item in new]))
         room = max(item.limit for item in new)
         state = self.model.start(self.model.encode(src, mask), self.trace, beams=self.beams, room=room)
         entering = ActiveBatch(new, [steps + item.limit for item in new], state, self.begin(new), most)
         return entering if active is None else active.join(entering)
 
-    def _parted(self, active: ActiveBatch, done: list[bool], finished: Finished) -> ActiveBatch | None:
+    def _remove_finished(self, active: ActiveBatch, done: list[bool], finished: FinishedItems) -> ActiveBatch | None:
         """Sentences that are done leave; None if nobody stays."""
         leaving = [place for place, is_done in enumerate(done) if is_done]
         staying = [place for place, is_done in enumerate(done) if not is_done]
-        search = active.search.keep(sent(torch.tensor(leaving, dtype=torch.long), active.search.done.device))
+        search = active.search.keep(to_device(torch.tensor(leaving, dtype=torch.long), active.search.done.device))
         finished.add([active.items[place] for place in leaving], search)
         return active.keep(staying) if staying else None
 
 
-def sent(tensor: Tensor, device: torch.device) -> Tensor:
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
     """A tensor of the host on the device, without waiting for what the device has to do before."""
     return tensor.to(device, non_blocking=True)
 
 
 @dataclass
-class Finished:
+class FinishedItems:
     """Sentences that are done, turned into hypotheses in portions: following them back costs as much for one as for
     many. On a GPU it is done in a stream of its own, while the next steps run."""
 
@@ -199,7 +199,7 @@ class Finished:
             self._stream.wait_stream(torch.cuda.current_stream(self.device))
 
     def read_if_many(self) -> None:
-        if len(self.items) >= READ_AT_ONCE:
+        if len(self.items) >= COLLECT_SIZE:
             self.read()
 
     def read(self) -> None:

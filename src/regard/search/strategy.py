@@ -38,7 +38,7 @@ def strategy_of(options: SearchOptions, heads: AlignmentHeads | None = None) -> 
         adjust.append(covered(heads))
         found = replace(found, rank=rank_by_coverage(options.coverage_penalty), remember=coverage_memo, trace=True)
     if options.exact:
-        found = replace(found, reach=reach_at_limit)
+        found = replace(found, reach=reachable_at_limit)
     if options.groups > 1:
         found = replace(found, pick=pick_diverse(options.groups, options.diversity), spread=options.groups)
     return replace(found, adjust=tuple(adjust))
@@ -132,7 +132,7 @@ def rank_by_coverage(beta: float) -> Rank:
 # ── exact stopping ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def reach_at_limit(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
+def reachable_at_limit(total: Tensor, length: Tensor, beams: RankedRows) -> Tensor:
     """The most that a live hypothesis can be ranked by, however it goes on: log P cannot grow, and is divided by no
     more than lp at the length limit; the coverage penalty is at most 0."""
     return total / beams.penalty(beams.limit)

@@ -20,7 +20,7 @@ from regard.search.constraints import EOS
 from regard.search.prefix import ForcedStart
 from regard.text.slots import fill
 from regard.text.words import word_spans
-from regard.translation.pipeline import Demand, Pipeline
+from regard.translation.pipeline import Pipeline, SearchDemand
 from regard.translation.units import Unit
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _probabilities(pipeline: Pipeline, model: Model, unit: Unit) -> NDArray[np.f
     from regard.search.forced_decoding import next_log_probs
 
     log_probs = next_log_probs(model, unit.ids, unit.start.ids)
-    constraint = pipeline.constraint(unit.ids, Demand(start=unit.start))
+    constraint = pipeline.constraint(unit.ids, SearchDemand(start=unit.start))
     for token in unit.start.ids if constraint else ():
         constraint = constraint.after(token) if constraint else None
     forbidden = [*range(EOS), *(constraint.forbidden() if constraint else ())]

@@ -7,9 +7,9 @@
     copied       the translation is the source, or in the source's language
     improbable   the model itself finds its translation, or the place where it ends, improbable
 
-A sentence with a reason is searched for again another way (`second_tries`), and the better result is taken (`better`).
-The guard sees no reference: it knows only the texts and what the search gave (`confidence.py`), so a fluent and
-probable error passes. `benchmarks/guard.py` measures what it finds and how often it is wrong.
+A sentence with a reason is searched again with other options (`retry_options`), and the better result is taken
+(`is_better`). There is no reference: only the texts and the output of the search are known (`confidence.py`), so a
+fluent and probable error passes. `benchmarks/guard.py` measures what it finds and how often it is wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from regard.translation.confidence import LogProbSum, Observation, coverage, fea
 from regard.translation.repetition import loop, words_of
 from regard.translation.translation import Reason
 
-NOTHING_SAID = 0.2  # the most confidence in a translation from another language, or in a copy
+MAX_CONFIDENCE_IF_UNTRANSLATED = 0.2  # the most confidence in a translation from another language, or in a copy
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
     found.append(_improbable(seen, confidence if calibration.fitted else None, limits))
     reasons = tuple(reason for reason in found if reason is not None)
     if any(reason.name in ("language", "copied") for reason in reasons):
-        confidence = min(confidence, NOTHING_SAID)
+        confidence = min(confidence, MAX_CONFIDENCE_IF_UNTRANSLATED)
     return Judgement(confidence, reasons)
 
 
@@ -164,13 +164,13 @@ class SearchChanges(TypedDict, total=False):
     no_repeat: int
 
 
-WIDER = 2  # times the beam
-WIDEST = 16
+BEAM_FACTOR = 2  # times the beam
+MAX_RETRY_BEAM = 16
 NO_REPEAT = 3  # tokens of an n-gram that may not come twice
 LONGER, SHORTER = 1.5, 0.0  # length penalties
 
 
-def second_tries(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
+def retry_options(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
     """Other searches worth trying for a doubtful sentence, at most two, the second if there is still a reason to doubt;
     none where no search can help.
 
@@ -180,7 +180,7 @@ def second_tries(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
     []
     """
     names = {reason.name for reason in reasons}
-    wide = max(beam, min(WIDER * beam, WIDEST))
+    wide = max(beam, min(BEAM_FACTOR * beam, MAX_RETRY_BEAM))
     if not names or "language" in names:
         return []
     if "loop" in names:
@@ -192,6 +192,6 @@ def second_tries(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
     return [{"beam": wide}]
 
 
-def better(first: Judgement, second: Judgement) -> bool:
+def is_better(first: Judgement, second: Judgement) -> bool:
     """Whether the second result is taken: it has fewer reasons, or as many and more confidence."""
     return (len(second.reasons), -second.confidence) < (len(first.reasons), -first.confidence)

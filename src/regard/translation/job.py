@@ -65,7 +65,7 @@ class TranslationJob:
     def add(self, units: Sequence[Unit], results: Sequence[UnitResult]) -> None:
         """What was found for units, in the order in which they were made."""
         for unit, result in zip(units, results, strict=True):
-            self._texts[unit.text].add((unit.without_reading(), result))
+            self._texts[unit.text].add((unit.without_source(), result))
 
     def finished_sentences(self, text: int) -> Sequence[SentenceTranslation]:
         """Of one text, those of which all units were added and that another one follows."""

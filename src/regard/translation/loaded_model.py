@@ -245,7 +245,7 @@ class LoadedModel:
         if not prefix.strip() or not unit.ids:
             return unit
         room = self.max_length - 1 if search.max_length is None else min(self.max_length - 1, search.max_length)
-        said = unit.prepared.as_said(in_one_line(prefix).lstrip()).text
+        said = unit.prepared.as_model_output(in_one_line(prefix).lstrip()).text
         return replace(unit, start=self.prefixes.start(said, room))
 
     def _fill_unknown(self, unknown: Unknown, tag: str | None, batch_tokens: int) -> FillUnknown | None:

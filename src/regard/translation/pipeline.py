@@ -31,7 +31,7 @@ from regard.text.numbers import invented_numbers
 from regard.text.slots import slots_in
 from regard.text.words import WordLink
 from regard.translation.confidence import LogProbSum, Observation
-from regard.translation.guard import Judgement, better, judge, second_tries
+from regard.translation.guard import Judgement, is_better, judge, retry_options
 from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import CheckedAnswer, checked, repaired
 from regard.translation.prepare import PreparedSentence
@@ -43,7 +43,7 @@ Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer atten
 FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
 
 
-class Demand(NamedTuple):
+class SearchDemand(NamedTuple):
     """What a search must say, each in one of several forms, what it must not say, and how it must begin."""
 
     phrases: tuple[tuple[str, ...], ...] = ()
@@ -51,17 +51,17 @@ class Demand(NamedTuple):
     start: ForcedStart = NO_START
 
 
-NO_DEMAND = Demand()
+NO_SEARCH_DEMAND = SearchDemand()
 
 
-class SearchTaken(NamedTuple):
+class SearchRun(NamedTuple):
     """How a unit was searched for."""
 
     options: SearchOptions
-    demand: Demand = NO_DEMAND
+    demand: SearchDemand = NO_SEARCH_DEMAND
 
 
-Key = tuple[Ids, Demand]  # what a search depends on
+Key = tuple[Ids, SearchDemand]  # what a search depends on
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,15 @@ class UnitDraft:
 
     unit: Unit
     hypotheses: Sequence[Hypothesis]  # none where nothing is read
-    survived: Sequence[CheckedAnswer]  # the text of each, restored and checked
+    checked_answers: Sequence[CheckedAnswer]  # the text of each, restored and checked
     seen: Seen | None  # of the first; None for a model without attention
-    search: SearchTaken
+    search: SearchRun
 
     @property
     def missing(self) -> int:
         """How much of what the model read and should have said is not there."""
-        fates = zip(self.unit.prepared.held, self.survived[0].protected, strict=True)
-        return sum(fate.status == "missing" and not held.omitted for held, fate in fates)
+        fates = zip(self.unit.prepared.protected_tokens, self.checked_answers[0].protected, strict=True)
+        return sum(fate.status == "missing" and not token.omitted for token, fate in fates)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class UnitResult:
     candidates: tuple[Candidate, ...]  # texts of the whole unit, restored; best first, no two equal
     outcome: CheckedAnswer
     aligned: bool  # whether the outcome's links are an alignment; without attention they are not
-    search: SearchTaken  # the last one, if there were several
+    search: SearchRun  # the last one, if there were several
     judgement: Judgement | None = None
 
 
@@ -113,7 +113,7 @@ class Pipeline:
         found = self._results(units, self.search, progress)
         if self.calibration is None or self.search.sampling is not None:
             return found
-        plans = [second_tries(one.judgement.reasons, self.search.beam) if one.judgement else [] for one in found]
+        plans = [retry_options(one.judgement.reasons, self.search.beam) if one.judgement else [] for one in found]
         for number in range(max(map(len, plans), default=0)):
             tries: dict[SearchOptions, list[int]] = defaultdict(list)  # which units are searched for again, and how
             for i, (one, plan) in enumerate(zip(found, plans, strict=True)):
@@ -123,7 +123,7 @@ class Pipeline:
                 again = self._results([units[i] for i in doubtful], options)
                 for i, other in zip(doubtful, again, strict=True):
                     first, second = found[i].judgement, other.judgement
-                    if first and second and better(first, second):
+                    if first and second and is_better(first, second):
                         found[i] = other
         return found
 
@@ -143,7 +143,7 @@ class Pipeline:
         self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
     ) -> list[UnitDraft]:
         """What lacks something is searched for once more."""
-        drafts = self._drafts(units, [Demand(start=unit.start) for unit in units], options, progress)
+        drafts = self._drafts(units, [SearchDemand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
         if not lacking:
             return drafts
@@ -156,7 +156,11 @@ class Pipeline:
     # ── search ──
 
     def _drafts(
-        self, units: Sequence[Unit], demands: Sequence[Demand], options: SearchOptions, progress: Progress | None = None
+        self,
+        units: Sequence[Unit],
+        demands: Sequence[SearchDemand],
+        options: SearchOptions,
+        progress: Progress | None = None,
     ) -> list[UnitDraft]:
         keys = [(unit.ids, demand) for unit, demand in zip(units, demands, strict=True)]
         times = Counter(keys)
@@ -167,7 +171,7 @@ class Pipeline:
         hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
         self._add_log_probs(hypotheses)
         attention = self._attention(hypotheses)
-        seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
+        seen: dict[tuple[str, SearchDemand], Seen] = {}  # of each text that was read
         drafts, every = [], [hypotheses.get(key, []) for key in keys]
         for unit, key, found, answers in zip(units, keys, every, self._answers(units, every), strict=True):
             weights, asked = attention.get(key), (unit.prepared.read, key[1])
@@ -175,7 +179,7 @@ class Pipeline:
                 seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
             links = seen[asked][1] if asked in seen else []
             texts = [checked(unit.prepared, text, () if i else links) for i, text in enumerate(answers or [""])]
-            drafts.append(UnitDraft(unit, found, texts, seen.get(asked), SearchTaken(options, key[1])))
+            drafts.append(UnitDraft(unit, found, texts, seen.get(asked), SearchRun(options, key[1])))
         return drafts
 
     def _search(
@@ -194,7 +198,7 @@ class Pipeline:
         return self.engine.search(requests, options, progress)
 
     def constraint(
-        self, ids: Ids, demand: Demand = NO_DEMAND, options: SearchOptions | None = None
+        self, ids: Ids, demand: SearchDemand = NO_SEARCH_DEMAND, options: SearchOptions | None = None
     ) -> Constraint | None:
         """Of the search for one unit: every slot of the source once, and what is demanded."""
         options = self.search if options is None else options
@@ -214,12 +218,14 @@ class Pipeline:
             parts.append(begins)
         return None if not parts else parts[0] if len(parts) == 1 else All(tuple(parts))
 
-    def _demand(self, draft: UnitDraft) -> Demand:
+    def _demand(self, draft: UnitDraft) -> SearchDemand:
         """Everything that is read as it is must be said, but not what stands for what is missing."""
-        first = draft.survived[0]
+        first = draft.checked_answers[0]
         phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not (one.slot or one.omitted))
         lost = [one.source for one in first.protected if one.status == "missing"]
-        return Demand(phrases, tuple(wrong_translations(lost, first.links, first.text)), draft.search.demand.start)
+        return SearchDemand(
+            phrases, tuple(wrong_translations(lost, first.links, first.text)), draft.search.demand.start
+        )
 
     # ── alignment ──
 
@@ -241,7 +247,7 @@ class Pipeline:
 
     def _add_log_probs(self, hypotheses: dict[Key, list[Hypothesis]]) -> None:
         """Of each token of the best hypotheses, where the search gave only their sum and the guard needs more."""
-        keys = [key for key, found in hypotheses.items() if found and self._unsure(found[0])]
+        keys = [key for key, found in hypotheses.items() if found and self._needs_log_probs(found[0])]
         if self.calibration is None or not keys:
             return
         rows = self.engine.log_probs([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
@@ -249,7 +255,7 @@ class Pipeline:
             best, *others = hypotheses[key]
             hypotheses[key] = [replace(best, log_probs=tuple(row.tolist())), *others]
 
-    def _unsure(self, best: Hypothesis) -> bool:
+    def _needs_log_probs(self, best: Hypothesis) -> bool:
         known = self._log_probs(best)
         return not known.sure if isinstance(known, LogProbSum) else not known
 
@@ -265,14 +271,14 @@ class Pipeline:
     def _answers(self, units: Sequence[Unit], found: Sequence[Sequence[Hypothesis]]) -> list[list[str]]:
         """The texts of each unit's hypotheses."""
         if self.fill_unknown is None:
-            return [self._said(unit, some) for unit, some in zip(units, found, strict=True)]
+            return [self._unit_answers(unit, some) for unit, some in zip(units, found, strict=True)]
         pairs = [(unit.prepared.read, h.ids) for unit, some in zip(units, found, strict=True) for h in some]
         texts = iter(self.fill_unknown([read for read, _ in pairs], [ids for _, ids in pairs]))
         return [[next(texts) for _ in some] for some in found]
 
-    def _said(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
+    def _unit_answers(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
         sentence = unit.prepared
-        answers = [_tidy(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
+        answers = [_clean_answer(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
         if not self.text.mend:
             return answers
         forced = len(self.prefixes.text(unit.start))
@@ -280,7 +286,7 @@ class Pipeline:
         return [new if len(new) >= forced else old for old, new in zip(answers, shorter, strict=True)]
 
     def _result(self, draft: UnitDraft) -> UnitResult:
-        texts = [repaired(one) for one in draft.survived]
+        texts = [repaired(one) for one in draft.checked_answers]
         candidates = tuple(
             Candidate(one.text, h.score, h.log_prob, h.ids) for one, h in zip(texts, draft.hypotheses, strict=False)
         )
@@ -315,9 +321,9 @@ def _check_room(needed: int, max_length: int | None) -> None:
         )
 
 
-def _tidy(answer: str, sentence: PreparedSentence) -> str:
+def _clean_answer(answer: str, sentence: PreparedSentence) -> str:
     """Without line breaks and without slots that the sentence does not have: a model may produce both."""
-    strange = set(slots_in(answer)) - {one.slot for one in sentence.held}
+    strange = set(slots_in(answer)) - {one.slot for one in sentence.protected_tokens}
     if not strange and "\n" not in answer and "\r" not in answer:
         return answer
     return answer.translate({ord("\r"): " ", ord("\n"): " "} | {ord(slot): "\ufffd" for slot in strange})

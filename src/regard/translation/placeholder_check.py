@@ -16,7 +16,7 @@ from regard.text.words import Span, WordLink, word_spans
 from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText
 from regard.translation.translation import ProtectedSpan
 
-NOT_SAID = "the search did not say it"
+NOT_PRODUCED = "the search did not say it"
 ENDING = ".,;:!?…。！？»\"')]}"
 
 
@@ -35,9 +35,11 @@ def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) 
     links = [link for link in links if link[1][1] <= len(answer)]  # an added full stop is gone
     moved = tuple((sentence.origin(source), restored.span(target)) for source, target in links)
     found = CheckedAnswer(restored.text, moved, ())
-    fates = [_fate(sentence, one, restored, answer) for one in sentence.held]
+    fates = [_fate(sentence, one, restored, answer) for one in sentence.protected_tokens]
     taken = [fate.target for fate in fates if fate is not None and fate.target is not None]
-    pending = [(i, one) for i, (one, fate) in enumerate(zip(sentence.held, fates, strict=True)) if fate is None]
+    pending = [
+        (i, one) for i, (one, fate) in enumerate(zip(sentence.protected_tokens, fates, strict=True)) if fate is None
+    ]
     for i, one in pending:
         target = _first_free(one, found.text, taken)
         fates[i] = _span(sentence, one, target, "kept" if target else "missing")
@@ -75,7 +77,7 @@ def _first_free(one: ProtectedToken, text: str, taken: Sequence[Span]) -> Span |
 
 
 def _span(sentence: PreparedSentence, one: ProtectedToken, target: Span | None, status: str) -> ProtectedSpan:
-    note = "" if target else NOT_SAID
+    note = "" if target else NOT_PRODUCED
     text = sentence.source[one.start : one.end]
     return ProtectedSpan(text, one.kind, one.wanted[0], (one.start, one.end), target, status, note)  # type: ignore[arg-type]
 

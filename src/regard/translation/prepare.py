@@ -40,10 +40,10 @@ from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 
 TERM = "term"
-AROUND = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
-OMITTED = AROUND | {"object"}  # what a model without slots does not read
+EDGE_KINDS = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
+OMITTED = EDGE_KINDS | {"object"}  # what a model without slots does not read
 SPELLED, LONGEST_SPELLED = {"url", "email", "path", "code"}, 12  # nor these, if they have more characters
-LEFT_OUT = AROUND | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
+NOT_READ = EDGE_KINDS | {"url", "email", "mention", "tag", "path"}  # and for a model that cannot carry them
 SENTENCE_END = ".!?…。！？"
 STOP = re.compile(r"\s?[.!。！]$")  # what a model trained on sentences puts behind everything
 # What is read as one space: further spaces, and a line break that is only wrapping, with the marks of a quotation.
@@ -102,25 +102,25 @@ class PreparedSentence:
     end: int
     read: str  # empty: nothing is read, and the sentence is its own translation
     origins: tuple[Span, ...]  # of each character of `read`, in `source`
-    held: tuple[ProtectedToken, ...] = ()
-    loud: bool = False  # in capitals; so is its translation
+    protected_tokens: tuple[ProtectedToken, ...] = ()
+    all_caps: bool = False  # in capitals; so is its translation
     item_in: str | None = None  # an item of a list that begins with a small letter; the language of its translation
 
     @property
     def inner(self) -> list[ProtectedToken]:
         """What the model reads, or what it reads a slot for."""
-        return [one for one in self.held if not one.outside]
+        return [one for one in self.protected_tokens if not one.outside]
 
     @property
     def bare(self) -> str:
         """The sentence without what must survive."""
-        edges = [0, *(edge for one in self.held for edge in (one.start, one.end)), len(self.source)]
+        edges = [0, *(edge for one in self.protected_tokens for edge in (one.start, one.end)), len(self.source)]
         return " ".join(self.source[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
 
     @property
     def slots(self) -> SlotTexts:
         """What the slots of `read` stand for."""
-        filled = [one for one in self.held if one.slot]
+        filled = [one for one in self.protected_tokens if one.slot]
         return SlotTexts(
             tuple(self.source[one.start : one.end] for one in filled), tuple(one.wanted[0] for one in filled)
         )
@@ -131,17 +131,17 @@ class PreparedSentence:
 
     def restore(self, answer: str) -> RestoredText:
         """The answer with slots filled, in capitals if the sentence is, and what was left out around it."""
-        held = {one.slot: one for one in self.held if one.slot}
-        if not self.loud and held.keys().isdisjoint(answer):  # nothing of it changes
+        by_slot = {one.slot: one for one in self.protected_tokens if one.slot}
+        if not self.all_caps and by_slot.keys().isdisjoint(answer):  # nothing of it changes
             text, last = self.source[: self.start] + answer + self.source[self.end :], self.start + len(answer)
             return RestoredText(text, range(self.start, last + 1), range(self.start + 1, last + 1))
         parts, starts, ends, at = [self.source[: self.start]], [], [], self.start
         for place, character in enumerate(answer):
-            one = held.get(character)
-            before, part, after = "", character.upper() if self.loud else character, ""
+            one = by_slot.get(character)
+            before, part, after = "", character.upper() if self.all_caps else character, ""
             if one is not None:
                 left = answer[place - 1] if place else ""
-                left = held[left].wanted[0][-1:] if left in held else left  # two slots side by side
+                left = by_slot[left].wanted[0][-1:] if left in by_slot else left  # two slots side by side
                 before, after = self._spaces(one, left, answer[place + 1 : place + 2])
                 part = one.wanted[0]
             parts.append(before + part + after)
@@ -165,18 +165,18 @@ class PreparedSentence:
             return answer
         return answer[: stop.start()] or answer
 
-    def as_said(self, text: str) -> WrittenForm:
+    def as_model_output(self, text: str) -> WrittenForm:
         """A given translation as the model would have said it: without what surrounds the sentence, in small letters if
         the sentence is read so, and with slots for what fills them, each once."""
         before, after = self.source[: self.start], self.source[self.end :]
         start = len(before) if text.startswith(before) else 0
         end = len(text) - len(after) if text.endswith(after) and len(text) - len(after) >= start else len(text)
         changes: list[TextEdit] = []
-        for one in self.held:
-            if one.slot and (place := _first_place(text, (start, end), one.wanted, changes)):
+        for one in self.protected_tokens:
+            if one.slot and (place := _first_occurrence(text, (start, end), one.wanted, changes)):
                 changes.append((*place, one.slot))
         said, origins = _changed(text, start, end, changes)
-        return WrittenForm(sentence_case(said) if self.loud and is_all_caps(text[start:end]) else said, origins)
+        return WrittenForm(sentence_case(said) if self.all_caps and is_all_caps(text[start:end]) else said, origins)
 
 
 def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> PreparedSentence:
@@ -190,8 +190,8 @@ def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> Prepar
     outside = [one._replace(outside=True) for one in spans if one.end <= start or one.start >= end]
     inner = [one for one in spans if one.start >= start and one.end <= end]
     if not _has_letters(sentence, start, end, inner):
-        held = tuple(one._replace(outside=True) for one in spans)
-        return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
+        protected_tokens = tuple(one._replace(outside=True) for one in spans)
+        return PreparedSentence(sentence, len(sentence), len(sentence), "", (), protected_tokens)
     terms = [one for one in inner if one.kind == TERM]
     inner = _with_slots(sentence, inner, reader) if options.protect else terms
     spelt: list[TextEdit] = []
@@ -200,12 +200,12 @@ def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> Prepar
         spelt = spelling_corrections(sentence, around, reader.known, reader.source or "en")
     read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None, spelt)
     rest = "".join(character for character in read if character not in SLOTS)
-    loud = bool(options.mend) and is_all_caps(rest)
-    small = loud or (options.mend and is_title_case(rest, reader.source, reader.known))
+    all_caps = bool(options.mend) and is_all_caps(rest)
+    small = all_caps or (options.mend and is_title_case(rest, reader.source, reader.known))
     read = sentence_case(read) if small else read
     if options.mend and reader.known and (small or not any(map(str.isupper, rest))):
         read = truecase(read, reader.known, reader.source or "en")
-    return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
+    return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), all_caps)
 
 
 def unread(sentence: str) -> PreparedSentence:
@@ -249,11 +249,11 @@ def _wanted(sentence: str, span: LabeledSpan, options: TranslateOptions, reader:
 
 def _edges(sentence: str, spans: Sequence[ProtectedToken], slots: bool) -> Span:
     """Start and end of what the model reads. With slots, only what is no part of the sentence is left out."""
-    kinds = AROUND if slots else LEFT_OUT
+    kinds = EDGE_KINDS if slots else NOT_READ
     start, end = _after_space(sentence, 0), _before_space(sentence, len(sentence))
     for span in spans:
         apart = sentence[span.end : span.end + 1].isspace() or span.end == len(sentence)
-        if span.start != start or span.kind not in kinds or not (apart or span.kind in AROUND):
+        if span.start != start or span.kind not in kinds or not (apart or span.kind in EDGE_KINDS):
             break
         start = _after_space(sentence, span.end)
     for span in reversed(spans):
@@ -261,7 +261,7 @@ def _edges(sentence: str, spans: Sequence[ProtectedToken], slots: bool) -> Span:
         if span.end != end or span.start < start:
             break
         after_end = left < span.start and sentence[left - 1 : left] in SENTENCE_END
-        if not (span.kind in AROUND or after_end or (left < span.start and span.kind in kinds)):
+        if not (span.kind in EDGE_KINDS or after_end or (left < span.start and span.kind in kinds)):
             break
         end = left
     return start, max(start, end)
@@ -292,29 +292,29 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     translated has none: the model knows its word, and a sentence comes out far better around it than around a slot.
     Nor have the numbers of a date with the name of a month, which has another order in another language."""
     if not reader.slots:
-        return [one._replace(omitted=_too_strange(one)) for one in spans]
+        return [one._replace(omitted=_is_unreadable(one)) for one in spans]
     slots = iter(SLOTS[: reader.slots])
     dates = written_dates(sentence, reader.source or "en")
-    held = []
+    protected_tokens = []
     for one in spans:
-        if _invisible(one):
-            held.append(one._replace(omitted=True))
+        if _is_invisible(one):
+            protected_tokens.append(one._replace(omitted=True))
         elif one.kind == "number" and any(start < one.start and one.end <= end for start, end in dates):
             first = one.wanted == ("1",) and reader.target == "fr"
-            held.append(one._replace(wanted=("1", "1er")) if first else one)
+            protected_tokens.append(one._replace(wanted=("1", "1er")) if first else one)
         elif one.kind != TERM or one.wanted == (sentence[one.start : one.end],):
-            held.append(one._replace(slot=next(slots, None)))
+            protected_tokens.append(one._replace(slot=next(slots, None)))
         else:
-            held.append(one)
-    return held
+            protected_tokens.append(one)
+    return protected_tokens
 
 
-def _invisible(one: ProtectedToken) -> bool:
+def _is_invisible(one: ProtectedToken) -> bool:
     """Whether it only directs how text is shown: marks of direction, soft hyphens, control characters."""
     return one.kind == "symbol" and all(unicodedata.category(c) in ("Cc", "Cf") for c in one.wanted[0])
 
 
-def _too_strange(one: ProtectedToken) -> bool:
+def _is_unreadable(one: ProtectedToken) -> bool:
     """Whether a model without slots is better off without it: it would spell a long address piece by piece."""
     return one.kind in OMITTED or (one.kind in SPELLED and one.end - one.start > LONGEST_SPELLED)
 
@@ -353,7 +353,7 @@ def _changed(sentence: str, start: int, end: int, changes: Sequence[TextEdit]) -
     return "".join(read), tuple(origins)
 
 
-def _first_place(text: str, within: Span, wanted: Sequence[str], taken: Sequence[TextEdit]) -> Span | None:
+def _first_occurrence(text: str, within: Span, wanted: Sequence[str], taken: Sequence[TextEdit]) -> Span | None:
     """Where one of the wanted texts stands first and nothing is taken."""
     for one in wanted:
         at = text.find(one, *within)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import regex
 
-LONGEST = 20_000  # characters that are looked at
+MAX_CHARS_CHECKED = 20_000  # characters that are looked at
 PHRASE = 8  # words of the longest phrase that is looked for
 WORD = regex.compile(r"[\p{L}\p{M}\p{N}]++(?:['’-][\p{L}\p{M}\p{N}]++)*+")
 STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{3,}")  # at least four times the same one to four letters
@@ -29,7 +29,7 @@ class Loop(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    found: list[str] = WORD.findall(text[:LONGEST].lower())
+    found: list[str] = WORD.findall(text[:MAX_CHARS_CHECKED].lower())
     return found
 
 
@@ -58,7 +58,7 @@ def stutter(text: str) -> Loop:
     >>> stutter("PDNOOOOOOONEA"), stutter("hello")
     (Loop(text='o', times=7), Loop(text='', times=1))
     """
-    found = [Loop(m[1], len(m[0]) // len(m[1])) for m in STUTTER.finditer(text[:LONGEST].lower())]
+    found = [Loop(m[1], len(m[0]) // len(m[1])) for m in STUTTER.finditer(text[:MAX_CHARS_CHECKED].lower())]
     return max(found, key=lambda loop: loop.times, default=Loop("", 1))
 
 

@@ -129,7 +129,7 @@ def forced_pair(maker: UnitMaker, source: str, target: str) -> ForcedPair:
         (unit,) = units
         sentence, at = unit.prepared, unit.span[0]
         inset = len(target) - len(target.lstrip())
-        answer = sentence.as_said(target.strip())
+        answer = sentence.as_model_output(target.strip())
         answer_origins = tuple((inset + start, inset + end) for start, end in answer.origins)
         origins = tuple((at + start, at + end) for start, end in sentence.origins)
         (target_ids,) = tokenizer.encode_target([answer.text])

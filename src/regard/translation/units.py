@@ -19,7 +19,7 @@ from regard.text.words import Span
 from regard.translation.options import TranslateOptions
 from regard.translation.prepare import PreparedSentence, Reader, prepared, unread
 
-LONGEST = 20_000  # characters of a sentence that is looked at as a whole
+MAX_SENTENCE_CHARS = 20_000  # characters of a sentence that is looked at as a whole
 ROOM = 2  # for EOS, and for a word-start mark that the beginning of a part may need
 
 
@@ -34,7 +34,7 @@ class Unit:
     ids: tuple[int, ...]  # with the tag's, without EOS; none where nothing is read
     start: ForcedStart = NO_START  # how its translation must begin
 
-    def without_reading(self) -> Unit:
+    def without_source(self) -> Unit:
         """What is needed to put a text together, without the places of characters."""
         return replace(self, ids=(), prepared=replace(self.prepared, origins=()))
 
@@ -83,9 +83,9 @@ class UnitMaker:
         return self.reader.source or "en"
 
     def _short_parts(self, text: str, span: Span) -> list[Span]:
-        if span[1] - span[0] <= LONGEST:
+        if span[1] - span[0] <= MAX_SENTENCE_CHARS:
             return [span]
-        return clause_spans(text, span, lambda part: len(part) <= LONGEST, self._language)
+        return clause_spans(text, span, lambda part: len(part) <= MAX_SENTENCE_CHARS, self._language)
 
     def _prepared(self, text: str, span: Span) -> PreparedSentence:
         sentence = text[slice(*span)]
@@ -111,11 +111,13 @@ class UnitMaker:
         return Unit(one.text, one.sentence, one.span, one.prepared, (*self.prefix, *ids) if one.prepared.read else ())
 
     def _text_fits(self, text: str) -> bool:
-        if len(text) > LONGEST:
+        if len(text) > MAX_SENTENCE_CHARS:
             return False
         one = prepared(text, self.options, self.reader)
         return self._fits(one, len(self.tokenizer.encode_source([one.read])[0]) + ROOM)
 
     def _fits(self, one: PreparedSentence, tokens: int) -> bool:
-        held = sum(not span.omitted for span in one.inner) if self.options.protect and self.reader.slots else 0
-        return tokens + len(self.prefix) < self.max_length and held <= max(1, self.reader.slots)
+        protected_tokens = (
+            sum(not span.omitted for span in one.inner) if self.options.protect and self.reader.slots else 0
+        )
+        return tokens + len(self.prefix) < self.max_length and slots <= max(1, self.reader.slots)
