@@ -10,8 +10,7 @@ from regard.cli.alternatives import check_alternatives
 from regard.cli.doubts import Doubts
 from regard.cli.languages import languages_of
 from regard.cli.lines import STDOUT, check_output
-from regard.cli.option_flags import takes_translate_options, translate_options
-from regard.cli.options import Device, Engine, Json
+from regard.cli.options import Device, Engine, Json, takes_translate_options, translate_options
 from regard.cli.process import warn
 from regard.cli.translate_bulk import RunFlags
 from regard.cli.translate_lines import check_attention
