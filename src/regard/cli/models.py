@@ -86,12 +86,12 @@ def info(
     named = named_model(model, model_flag)
     if all_models and named is not None:
         raise InputError(f"--all lists every bundled model, and {named} is one model; give one of them")
+    if all_models and not as_json:
+        typer.echo(bundled_table())
+        return
     folder = named or bundled_models.folder_of()
     if as_json:
         typer.echo(json.dumps(describe_box() if all_models else describe_json(folder), indent=2, ensure_ascii=False))
-        return
-    if all_models:
-        typer.echo(bundled_table())
         return
     for name, lines in describe_rows(folder).items():
         if name in PROSE:

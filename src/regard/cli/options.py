@@ -60,11 +60,13 @@ class FlagTable:
 
     def __call__(self, name: str, parser: Callable[[Any], Any] | None = None) -> Any:
         head, _, text = self.rows[name].partition("  ")
-        names = [word for word in head.split() if word.startswith("--")]
-        metavar, bounds, *_ = [*head.split()[len(names) :], "", ""]
+        words = head.split()
+        names = [word for word in words if word.startswith("--")]
+        metavar, bounds = ([*words[len(names) :], "", ""])[:2]
         if metavar in ("N", "X"):
-            least, most = (float(bound) if bound else None for bound in (bounds.split("..") if bounds else ("", "")))
-            parser = number(name, int if metavar == "N" else float, least, most)
+            least, _, most = bounds.partition("..")
+            limits = (float(limit) if limit else None for limit in (least, most))
+            parser = number(name, int if metavar == "N" else float, *limits)
         help = " ".join(text.split()).replace(" [default:", "  [default:")
         return typer.Option(*names, metavar=metavar or None, parser=parser, help=help)
 
