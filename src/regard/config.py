@@ -32,7 +32,7 @@ def key(
     return dataclasses.field(default=default, metadata=described)
 
 
-class Option(NamedTuple):
+class OptionSpec(NamedTuple):
     """What `key` declares of a field, for flags of a command and fields of a request."""
 
     name: str
@@ -46,14 +46,14 @@ class Option(NamedTuple):
 
 
 @cache
-def options_of(section: type) -> dict[str, Option]:
+def options_of(section: type) -> dict[str, OptionSpec]:
     """The fields of a dataclass that are declared with `key`, by name."""
     found = {}
     for name, f in ((f.name, f) for f in dataclasses.fields(section) if f.metadata):
         kind = eval(str(f.type), vars(sys.modules[section.__module__]))  # an annotation, which is a string
         kinds = [one for one in (get_args(kind) if get_origin(kind) in UNIONS else (kind,)) if one is not type(None)]
         choices = get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ()
-        found[name] = Option(name, str if choices else kinds[0], f.default, **f.metadata, choices=choices)
+        found[name] = OptionSpec(name, str if choices else kinds[0], f.default, **f.metadata, choices=choices)
     return found
 
 

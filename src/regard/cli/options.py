@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from regard.bundle import bundled_models
-from regard.config import Option, describe, options_of, parse
+from regard.config import OptionSpec, describe, options_of, parse
 from regard.errors import InputError
 from regard.search.options import Mbr, Sampling
 from regard.translation.options import TranslateOptions, translate_option
@@ -41,7 +41,9 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
 
 def bounded(flag: str, kind: type, help: str, least: float | None = None, most: float | None = None) -> Any:
     """The option of a flag that takes one number within bounds."""
-    return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
+    return typer.OptionSpec(
+        flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help
+    )
 
 
 class FlagTable:
@@ -68,7 +70,7 @@ class FlagTable:
             limits = (float(limit) if limit else None for limit in (least, most))
             parser = number(name, int if metavar == "N" else float, *limits)
         help = " ".join(text.split()).replace(" [default:", "  [default:")
-        return typer.Option(*names, metavar=metavar or None, parser=parser, help=help)
+        return typer.OptionSpec(*names, metavar=metavar or None, parser=parser, help=help)
 
 
 class NumberList(tuple[Any, ...]):
@@ -123,7 +125,7 @@ Model = Annotated[Path | None, SHARED("--model")]
 Target = Annotated[str | None, SHARED("--target")]
 Picture = Annotated[Path | None, SHARED("--out")]
 Numbers = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="A .json or .txt.  [default: the terminal]")
+    Path | None, typer.OptionSpec("--out", metavar="FILE", help="A .json or .txt.  [default: the terminal]")
 ]
 Font = Annotated[Path | None, SHARED("--font")]
 Device = Annotated[str, SHARED("--device")]
@@ -140,7 +142,7 @@ How = Annotated[Literal["zero", "uniform"] | None, SHARED("--how")]
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 
 
-def option_flag(option: Option, name: str = "", help: str = "{}") -> Any:
+def option_flag(option: OptionSpec, name: str = "", help: str = "{}") -> Any:
     """An option of `translate` as a `typer.Option`. Its help names the default: the parameter is None if not given."""
     word = "--" + (name or option.name).replace("_", "-")
     default = option.otherwise or (
@@ -148,17 +150,17 @@ def option_flag(option: Option, name: str = "", help: str = "{}") -> Any:
     )
     text = help.format(option.help) + (f"  [default: {default}]" if default else "")
     if option.kind is bool:
-        return typer.Option(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
+        return typer.OptionSpec(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
     if option.choices:
-        return typer.Option(word, help=text)
+        return typer.OptionSpec(word, help=text)
     parser = None if option.kind is str else number(word, option.kind, option.minimum, option.maximum)
-    return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
+    return typer.OptionSpec(word, parser=parser, metavar=METAVARS[option.kind], help=text)
 
 
 NO_FLAG = ("precision",)
 
 
-def parameter(option: Option, name: str = "", help: str = "{}") -> inspect.Parameter:
+def parameter(option: OptionSpec, name: str = "", help: str = "{}") -> inspect.Parameter:
     """An option as a parameter that typer reads; None where the flag is not given."""
     kind: Any = Literal[option.choices] if option.choices else option.kind
     annotation = Annotated[kind | None, option_flag(option, name, help)]

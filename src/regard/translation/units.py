@@ -117,7 +117,5 @@ class UnitMaker:
         return self._fits(one, len(self.tokenizer.encode_source([one.read])[0]) + ROOM)
 
     def _fits(self, one: PreparedSentence, tokens: int) -> bool:
-        protected_tokens = (
-            sum(not span.omitted for span in one.inner) if self.options.protect and self.reader.slots else 0
-        )
+        slots = sum(not span.omitted for span in one.inner) if self.options.protect and self.reader.slots else 0
         return tokens + len(self.prefix) < self.max_length and slots <= max(1, self.reader.slots)
