@@ -41,9 +41,7 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
 
 def bounded(flag: str, kind: type, help: str, least: float | None = None, most: float | None = None) -> Any:
     """The option of a flag that takes one number within bounds."""
-    return typer.OptionSpec(
-        flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help
-    )
+    return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
 
 
 class FlagTable:
@@ -70,7 +68,7 @@ class FlagTable:
             limits = (float(limit) if limit else None for limit in (least, most))
             parser = number(name, int if metavar == "N" else float, *limits)
         help = " ".join(text.split()).replace(" [default:", "  [default:")
-        return typer.OptionSpec(*names, metavar=metavar or None, parser=parser, help=help)
+        return typer.Option(*names, metavar=metavar or None, parser=parser, help=help)
 
 
 class NumberList(tuple[Any, ...]):
@@ -125,7 +123,7 @@ Model = Annotated[Path | None, SHARED("--model")]
 Target = Annotated[str | None, SHARED("--target")]
 Picture = Annotated[Path | None, SHARED("--out")]
 Numbers = Annotated[
-    Path | None, typer.OptionSpec("--out", metavar="FILE", help="A .json or .txt.  [default: the terminal]")
+    Path | None, typer.Option("--out", metavar="FILE", help="A .json or .txt.  [default: the terminal]")
 ]
 Font = Annotated[Path | None, SHARED("--font")]
 Device = Annotated[str, SHARED("--device")]
@@ -150,11 +148,11 @@ def option_flag(option: OptionSpec, name: str = "", help: str = "{}") -> Any:
     )
     text = help.format(option.help) + (f"  [default: {default}]" if default else "")
     if option.kind is bool:
-        return typer.OptionSpec(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
+        return typer.Option(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
     if option.choices:
-        return typer.OptionSpec(word, help=text)
+        return typer.Option(word, help=text)
     parser = None if option.kind is str else number(word, option.kind, option.minimum, option.maximum)
-    return typer.OptionSpec(word, parser=parser, metavar=METAVARS[option.kind], help=text)
+    return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
 
 
 NO_FLAG = ("precision",)

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
-from regard.config import Option, check_bounds, key, nearest, options_of
+from regard.config import OptionSpec, check_bounds, key, nearest, options_of
 from regard.errors import InputError
 from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings
 
@@ -110,7 +110,7 @@ def option_names(kind: type) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind))
 
 
-def translate_option(name: str) -> Option:
+def translate_option(name: str) -> OptionSpec:
     """What flags and fields are made of."""
     return options_of(TranslateOptions)[name]
 
