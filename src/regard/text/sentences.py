@@ -67,7 +67,7 @@ _NAMES_WITH_MARK = frozenset({"Yahoo", "Jeopardy"})
 def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) -> list[Span]:
     """The spans of the sentences, in order; what is outside of them is layout.
 
-    Each line is split by itself, and its end ends a sentence. `wrapped` is for text whose line breaks are only wrapping,
+    Each line is split by itself, and its end ends a sentence. `wrapped` is for text whose line breaks only wrap it,
     such as e-mails and manual pages: there a sentence continues over a line break, while blank lines, list marks and
     headings still separate.
 
