@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.data.compressed import member
 from regard.data.text_files import decode_lines
-from regard.formats.streaming import ChunkReader
-from regard.formats.translate_document import translate_read
+from regard.formats.translate_document import ChunkReader, translate_read
 from regard.translation.translation import Translation
 
 if TYPE_CHECKING:

@@ -44,7 +44,7 @@ from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.files import sync_folder
 from regard.formats.document import FormatOptions
-from regard.formats.streaming import STREAMED, chunk_reader
+from regard.formats.translate_document import STREAMED, chunk_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
