@@ -69,7 +69,7 @@ class PlacedSegment:
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
     unchanged: bool = False  # the segment as it was, so that its source can stay
-    doubtful: bool = False  # a sentence of it is, or something that must survive is missing
+    doubtful: bool = False  # a sentence of it is, or a protected span is missing
 
     @property
     def text(self) -> str:

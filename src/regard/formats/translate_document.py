@@ -77,6 +77,7 @@ def write_translated(document: Document, translations: Sequence[Translation]) ->
 
 
 def is_doubtful(translation: Translation) -> bool:
+    """Whether a sentence of the translation is doubtful, or something that was protected is missing from it."""
     lost = (span.status == "missing" for sentence in translation.sentences for span in sentence.protected)
     return bool(translation.doubtful) or any(lost)
 
