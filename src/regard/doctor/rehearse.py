@@ -183,7 +183,7 @@ def memory_growth(job: Job, seen: set[Shape]) -> int:
 
 
 def mean_flops(trial: Trial) -> float:
-    """Of an update, by the lengths of many pairs."""
+    """Mean operations of an update, by the lengths of many pairs."""
     batches, config = trial.job.data.batches, trial.job.config
     rows = np.random.default_rng(0).permutation(len(batches.corpus))[:PAIRS]
     lengths, counts = np.unique(np.stack(batches.corpus.lengths_of(rows)), axis=1, return_counts=True)
@@ -192,7 +192,7 @@ def mean_flops(trial: Trial) -> float:
 
 
 def time_test(job: Job, test: HeldOut) -> Time:
-    """As a run scores it: the best model is loaded, searches with its beam, and is saved."""
+    """The time to score the test set as a run does: the best model is loaded, searches with its beam, and is saved."""
     bundle, loading = timed(lambda: Bundle.load(job.folder.best, job.bundle.model.device))
     searching = time_search(job, bundle, test, job.decode)
     _, writing = timed(lambda: bundle.save(job.folder.best))
