@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.data.compressed import member
 from regard.data.text_files import decode_lines
-from regard.formats.streaming import ChunkReader
-from regard.formats.translate_document import translate_read
 from regard.translation.translation import Translation
 
 if TYPE_CHECKING:
+    from regard.formats.streaming import ChunkReader
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
 
@@ -194,6 +193,8 @@ class ChunkTranslator:
         return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
 
     def _stretch(self, reader: ChunkReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
+        from regard.formats.translate_document import translate_read  # here: a plain request has no document
+
         document, tally.kept = reader(chunk.data, chunk.first_line)
         split = self.task.options["split"]
 

@@ -32,13 +32,13 @@ from rich.console import Console
 from torch import Tensor
 
 from regard.batch import EOS, Batch
-from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
 from regard.models.base import Around, Memory, Model, State, Step
 from regard.models.state import BatchState, inner, per_sentence, repeated
 from regard.recipe.recipe import Recipe
+from regard.search.engine import token_batches
 from regard.training.cost import Time, peak_bytes, timed
 from regard.training.dry_run import preserve_state, try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
@@ -206,7 +206,7 @@ def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeC
     longest, tokens = job.data.max_length, job.config.batch_tokens
     sources = bundle.tokenizer.encode_source(pairs.sources)
     lengths = [len(ids) for ids in sources]
-    groups = list(budgeted(lengths, tokens))
+    groups = list(token_batches(lengths, tokens))
     targets = sum(map(len, bundle.tokenizer.encode_target(pairs.references)))
     ratio = (targets + len(lengths)) / (sum(lengths) + len(lengths))
     fixed_length = replace(bundle, model=FixedLengthModel(bundle.model, ratio))

@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
-from regard.device import RandomState, is_out_of_memory
+from regard.device import is_out_of_memory, save_random_state
 from regard.errors import RunError
 from regard.models.base import Model, RowModel
 from regard.recipe.train import RewardConfig, TrainConfig
@@ -203,7 +203,7 @@ def accumulate_within_memory(
     learn: Callable[[Batch], Tensor], batches: Sequence[Batch], zero_grad: Callable[[], None], progress: Progress
 ) -> Tensor:
     """The sum of `learn`, which adds to gradients, over all batches, split where memory requires it."""
-    random = RandomState.of(batches[0].src.device)
+    restore_random = save_random_state(batches[0].src.device)
     while True:
         failed, losses = None, []
         for part in [part for batch in batches for part in split_batch(batch, progress.room)]:
@@ -225,6 +225,6 @@ def accumulate_within_memory(
             )
         half = (len(failed) + 1) // 2
         progress.room = positions(failed.rows(slice(None, half)))
-        random.restore()  # as if the largest part had been known from the start
+        restore_random()  # as if the largest part had been known from the start
         if failed.src.is_cuda:
             torch.cuda.empty_cache()
