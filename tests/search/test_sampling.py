@@ -232,10 +232,10 @@ def test_a_word_of_no_probability_is_never_drawn(seed: int, u: float, temperatur
     [
         ({"count": 0}, "samples must be at least 1"),
         ({"temperature": 0.0}, "temperature must be above 0.*beam of 1"),
-        ({"top_k": 0}, "top_k must be at least 1"),
+        ({"top_k": 0}, "top_k must be a whole number of at least 1"),
         ({"top_p": 0.0}, "top_p must be above 0"),
-        ({"top_p": 1.5}, "at most 1, but is 1.5"),
-        ({"seed": -1}, "seed must be a whole number from 0 on"),
+        ({"top_p": 1.5}, "from 0 to 1, but is 1.5"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
     ],
 )
 def test_impossible_wishes_are_refused(options: dict[str, int], message: str) -> None:
