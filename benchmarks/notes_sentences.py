@@ -16,7 +16,7 @@ import argparse
 from typing import NamedTuple
 
 from regard.explain.cutting import Head, cut, cut_output, heads_of, mean_log_prob
-from regard.explain.front import Explanation
+from regard.explain.explanation import Explanation
 from regard.report.table import Table
 from regard.translator import Translator
 

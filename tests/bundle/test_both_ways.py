@@ -16,14 +16,12 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.checksums import CHECKSUMS
 from regard.bundle.folder import PARTS
-from regard.bundle.search_config import DecodeConfig
 from regard.decode.prepare import Reader, TextOptions
 from regard.decode.units import UnitMaker
 from regard.errors import InputError
-from regard.explain.evidence import blanked_log_probs, evidence, source_in_words, target_shares
-from regard.explain.front import explain
-from regard.explain.gradients import gradient_times_input
-from regard.explain.interventions import BLANKS, Blank
+from regard.explain.evidence import blanked_log_probs, evidence, gradient_times_input, source_in_words, target_shares
+from regard.explain.explanation import explain
+from regard.explain.sentence_pair import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
 from regard.training.start import fingerprint
 from regard.translator import Translator
@@ -156,7 +154,7 @@ def test_its_subwords_show_the_tag_only_when_asked(way_back: Bundle) -> None:
 
 
 def test_a_search_shows_what_a_forced_pass_shows(way_back: Bundle) -> None:
-    own = trace_sentence(way_back, FRENCH[2], search=DecodeConfig(3))
+    own = explain(way_back, FRENCH[2], beam=3).trace
     again = trace_sentence(way_back, FRENCH[2], own.target_ids)
     assert own.target == ENGLISH[2]
     for view, words in again.views().items():

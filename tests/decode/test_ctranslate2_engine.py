@@ -24,7 +24,7 @@ from regard.decode.engine import Engine, Ids, SearchRequest
 from regard.decode.hypothesis import Hypothesis
 from regard.decode.options import Sampling, SearchOptions
 from regard.decode.resumed_search import keeps, limit_of
-from regard.explain.request import request
+from regard.explain.sentence_pair import request
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import BYTES, SPECIALS
 from regard.translator import Translator

@@ -7,9 +7,10 @@ import pytest
 
 from regard.align.attention import View
 from regard.errors import InputError
-from regard.explain.arcs import arcs_of, find_word
+from regard.explain.explanation import explain
 from regard.explain.grid import trace_grid
-from regard.explain.trace import Trace, trace_sentence
+from regard.explain.heads import arcs_of, find_word
+from regard.explain.trace import Trace
 from regard.translator import Translator
 
 HEADS = [View(0, 0), View(0, 1)]
@@ -17,7 +18,7 @@ HEADS = [View(0, 0), View(0, 1)]
 
 @pytest.fixture(scope="module")
 def seen(translator: Translator) -> Trace:
-    return trace_sentence(translator.bundle, "The dog sees the cat.")
+    return explain(translator.bundle, "The dog sees the cat.").trace
 
 
 def test_a_row_and_a_column_of_each_head(seen: Trace) -> None:

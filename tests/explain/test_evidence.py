@@ -16,8 +16,15 @@ import variants
 from regard.batch import flat_batch
 from regard.decode.likelihood import forced_log_probs, token_log_probs
 from regard.errors import InputError
-from regard.explain.evidence import blanked_log_probs, evidence, ranks, read_as_mean, spearman
-from regard.explain.gradients import gradient_times_input, source_tables
+from regard.explain.evidence import (
+    blanked_embeddings,
+    blanked_log_probs,
+    evidence,
+    gradient_times_input,
+    ranks,
+    source_tables,
+    spearman,
+)
 from regard.explain.render.evidence_figure import evidence_output
 from regard.models.base import Model
 from regard.models.transformer_layers import TransformerConfig
@@ -85,7 +92,7 @@ def test_a_blanked_word_is_the_mean_of_all_embeddings() -> None:
 
 def test_hooks_go_even_when_something_breaks() -> None:
     model = fresh("transformer")
-    with pytest.raises(ZeroDivisionError), read_as_mean(model, torch.ones(1, 1, dtype=torch.bool)):
+    with pytest.raises(ZeroDivisionError), blanked_embeddings(model, torch.ones(1, 1, dtype=torch.bool)):
         raise ZeroDivisionError
     assert not source_tables(model)[0]._forward_hooks
 

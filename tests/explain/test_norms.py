@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from regard.explain.norms import brought, norm_links, weighted_by_norms
-from regard.explain.views import attention_links
+from regard.explain.views import attention_links, brought, norm_links, weighted_by_norms
 from regard.translator import Translator
 from support import LINES
 

@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 import regard
 from regard.bundle import box
 from regard.explain.cutting import heads_of
-from regard.explain.front import explain
+from regard.explain.explanation import explain
 from regard.serve import api_inside, api_tools
 from regard.serve.app import create_app
 from regard.serve.fields import REQUIRED
-from regard.serve.inside import Asked, RecentPairs
+from regard.serve.inside import ExplainQuery, RecentPairs
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
@@ -215,10 +215,10 @@ def test_neighbours_of_a_training_run(tmp_path: Path, place: str) -> None:
 
 def test_a_sentence_is_searched_for_once(model: Translator) -> None:
     recent = RecentPairs(most=1)
-    first = recent.pair(model, Asked(TEXT))
-    assert recent.pair(model, Asked(TEXT)) is first
-    recent.pair(model, Asked("The dog eats."))
-    assert recent.pair(model, Asked(TEXT)) is not first
+    first = recent.pair(model, ExplainQuery(TEXT))
+    assert recent.pair(model, ExplainQuery(TEXT)) is first
+    recent.pair(model, ExplainQuery("The dog eats."))
+    assert recent.pair(model, ExplainQuery(TEXT)) is not first
 
 
 def test_the_document_names_every_endpoint() -> None:

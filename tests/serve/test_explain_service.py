@@ -15,7 +15,7 @@ import torch
 
 from regard.explain.cutting import Head
 from regard.serve.explain_service import ExplainedModel, ExplainService, StoppedError, stop_when
-from regard.serve.inside import Asked, pair_of
+from regard.serve.inside import ExplainQuery, pair_of
 from regard.serve.inside_attention import cut_answer
 from regard.serve.pool import ModelPool
 from regard.serve.problems import ServeError
@@ -88,7 +88,7 @@ def test_a_stopped_cut_leaves_the_model_whole() -> None:
 
     def answer() -> dict[str, Any]:
         looks.clear()
-        return cut_answer(pair_of(translator, Asked("The cat is black.")), MODEL, [Head("cross", 0, 0)])
+        return cut_answer(pair_of(translator, ExplainQuery("The cat is black.")), MODEL, [Head("cross", 0, 0)])
 
     whole = answer()
     assert answer() == whole  # what is remembered from the first time is not computed again
@@ -114,7 +114,7 @@ def test_models_are_dropped_when_idle_with_what_was_remembered_of_them() -> None
         dropping.cancel()
 
     def remember(translator: Any) -> None:
-        explain.recent._pairs[id(translator), Asked("a")] = translator
+        explain.recent._pairs[id(translator), ExplainQuery("a")] = translator
         seen.append(weakref.ref(translator))
 
     asyncio.run(use_and_wait())

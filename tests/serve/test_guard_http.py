@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ExplainedSource
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -20,7 +20,7 @@ from regard.serve.notes import RequestNotes, log_request, notes_of
 from regard.serve.problems import ServeError
 
 
-async def count(request: Request) -> Response:
+async def count(request: ExplainedSource) -> Response:
     try:
         body = await request.body()
     except ServeError as problem:
@@ -29,7 +29,7 @@ async def count(request: Request) -> Response:
     return PlainTextResponse(str(len(body)))
 
 
-async def own_policy(request: Request) -> Response:
+async def own_policy(request: ExplainedSource) -> Response:
     return PlainTextResponse("x", headers={"content-security-policy": "default-src *", "cache-control": "max-age=9"})
 
 

@@ -18,7 +18,7 @@ from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Se
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.explain.front import Explanation
+    from regard.explain.explanation import Explanation
     from regard.report.deliver import Output
     from regard.translator import Translator
 

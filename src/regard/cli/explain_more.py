@@ -66,9 +66,8 @@ def lattice(
 
     check_out(out, (*PICTURES, ".dot"))
     from regard.explain import lattice as search
-    from regard.explain.render.lattice_dot import lattice_dot
     from regard.explain.render.lattice_drawing import lattice_drawing
-    from regard.explain.render.lattice_text import lattice_text
+    from regard.explain.render.text import lattice_dot, lattice_text
 
     translator = _one_model(model, device)
 
@@ -135,7 +134,7 @@ def step(
     check_out(out, NUMBERS)
     from regard.explain import step as steps
     from regard.explain.mechanisms import Query
-    from regard.explain.render.step_text import step_text
+    from regard.explain.render.text import step_text
 
     translator = _one_model(model, device)
     query = Query(kind, layer - 1, head - 1, position - 1)

@@ -26,7 +26,7 @@ def show_sentences(
 ) -> None:
     """Call `show` with the number of each sentence, from 0; `sentence` counts from 1. What cannot be shown of one of
     several sentences (it has no words, or not the word that is asked for) is said on standard error."""
-    from regard.explain.request import units_of
+    from regard.explain.sentence_pair import units_of
 
     count = units_of(translator, text)[-1].sentence + 1
     allowed = f"--sentence 1 to {count}"
@@ -53,7 +53,7 @@ def show_sentences(
 
 def check_single(translator: Translator, texts: Sequence[str]) -> None:
     """Several texts are shown together if each is one sentence."""
-    from regard.explain.request import units_of
+    from regard.explain.sentence_pair import units_of
 
     for text in texts:
         count = units_of(translator, text)[-1].sentence + 1

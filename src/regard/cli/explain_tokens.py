@@ -50,8 +50,7 @@ def tokens(
     from regard.report.deliver import check_out, deliver
 
     check_out(out, (".html", ".json", ".txt"))
-    from regard.explain.render.tokens_output import tokens_output
-    from regard.explain.tokens import LINES, check_text, tokens_learnt, tokens_of_vocabulary
+    from regard.explain.tokens import LINES, check_text, tokens_learnt, tokens_of_vocabulary, tokens_output
 
     if model is not None and (src is not None or merges is not None):
         raise InputError("--model has merges of its own; give --model, or --src and --merges")

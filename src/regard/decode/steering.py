@@ -28,7 +28,7 @@ from regard.batch import BOS, EOS, Batch
 from regard.decode.alignment_heads import AlignmentHeads
 from regard.decode.options import check_weight
 from regard.decode.token_lexicon import IdTable
-from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_row, per_sentence, repeated
 from regard.text.tokenizer import Tokenizer
 
@@ -69,7 +69,7 @@ class LexiconSteeredMemory(Memory):
     model: Memory
 
 
-class LexiconSteered(Around):
+class LexiconSteered(ModelWrapper):
     """A model mixed with a lexicon; `heads` says which of its attention heads give the alignment."""
 
     targets: Tensor  # (source vocabulary, K)
@@ -151,7 +151,7 @@ class RuleSteeredMemory(Memory):
     model: Memory
 
 
-class RuleSteered(Around):
+class RuleSteered(ModelWrapper):
     """A model mixed with the translation that `suggest` gives, where it gives one."""
 
     def __init__(self, model: Model, suggest: Suggest, weight: float) -> None:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import EOS
-from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_sentence, repeated
 
 
@@ -30,7 +30,7 @@ class PunctualMemory(Memory):
     model: Memory
 
 
-class Punctual(Around):
+class Punctual(ModelWrapper):
     def __init__(self, model: Model, ratio: float) -> None:
         super().__init__(model)
         self.ratio = ratio

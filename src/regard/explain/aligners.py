@@ -31,9 +31,8 @@ from regard.explain.alignment import (
     parse_links,
     precision_and_recall,
 )
-from regard.explain.norms import norm_links, projected_values
 from regard.explain.trace import Trace, trace_sentence
-from regard.explain.views import attention_links
+from regard.explain.views import attention_links, norm_links, projected_values
 from regard.models.table import make_model
 from regard.text.words import WordsOf
 

@@ -31,8 +31,8 @@ from regard.bundle.bundle import Bundle
 from regard.decode.likelihood import Ids, forced_log_probs
 from regard.decode.search import greedy
 from regard.errors import InputError
-from regard.explain.interventions import How
 from regard.explain.mechanisms import head_size
+from regard.explain.sentence_pair import How
 from regard.explain.trace import Kind
 from regard.layers.attention import MultiHeadAttention
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart

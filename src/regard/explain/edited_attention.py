@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from regard.batch import Batch
 from regard.errors import InputError
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
-from regard.models.base import Around, Memory, Model, State, Step
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_sentence
 
 Floats = NDArray[np.float64]
@@ -80,7 +80,7 @@ class EditedState(BatchState):
     values: tuple[Tensor | None, ...] = per_sentence()  # per layer (B, H, S, K); None for scores
 
 
-class EditedModel(Around):
+class EditedModel(ModelWrapper):
     """A model that attends as it is told, for one sentence."""
 
     def __init__(self, model: Model, edits: Edits) -> None:

@@ -145,6 +145,11 @@ def in_pieces(
     return target, columns, weights
 
 
+def head_name(view: View) -> str:
+    """The view without its row meaning: "layer 2 head 4"."""
+    return str(view).rsplit(" · ", 1)[0].replace(" · ", " ")
+
+
 def _caption(view: View, kind: Kind, trust: Trust | None, hidden: str) -> str:
     if kind == "cross":
         return f"{view} · {trust or NOT_EVALUATED} · {hidden}"

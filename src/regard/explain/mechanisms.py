@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from regard.batch import Batch
 from regard.errors import InputError
-from regard.explain.calls import recorded
+from regard.explain.hooks import recorded
 from regard.explain.terms import (
     Affine,
     Angles,

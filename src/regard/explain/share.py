@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.batch import BOS, pad_sources
-from regard.explain.evidence import read_as_mean
+from regard.explain.hooks import blanked_embeddings
 from regard.models.base import Model, State
 
 Ids = Sequence[int]
@@ -72,12 +72,12 @@ def _four(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], ta
     src, mask = (tensor.to(device) for tensor in pad_sources([source, source]))
     gone = torch.zeros_like(mask)
     gone[1, tags : len(source)] = True
-    with read_as_mean(model, gone):
+    with blanked_embeddings(model, gone):
         state = model.start(model.encode(src, mask), beams=2)
     chain: list[NDArray[np.float64]] = []  # (4,) for each token
     states: list[State] = []
     for place, (read, said) in enumerate(zip([BOS, *target], target, strict=False)):
-        with read_as_mean(model, unread & (place > 0), "target"):  # BOS stays
+        with blanked_embeddings(model, unread & (place > 0), "target"):  # BOS stays
             step = model.step(torch.full_like(rows, read), state)
         state = step.state
         states.append(state)

@@ -162,8 +162,8 @@ class Model(nn.Module, ABC):
         return sum(p.numel() for p in self.parameters())
 
 
-class Around(Model):
-    """A model around another one that changes what its steps give; what it does not define is the inner model's."""
+class ModelWrapper(Model):
+    """A model that wraps another one and changes its steps; whatever it does not define is that of the inner model."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()

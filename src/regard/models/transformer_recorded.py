@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.device import free_memory
-from regard.models.base import Around, Memory, State, Step
+from regard.models.base import Memory, ModelWrapper, State, Step
 from regard.models.recorded_arena import Arena, Shape, at_least
 from regard.models.recorded_encoder import RecordedEncoder
 from regard.models.transformer import Transformer
@@ -35,7 +35,7 @@ SHARE = 4  # one part in so many of the memory that is free is for one arena: ot
 KEPT = 2  # arenas that are kept for the next search
 
 
-class RecordedTransformer(Around):
+class RecordedTransformer(ModelWrapper):
     """Steps of states with `room` are replayed; all others are the model's own."""
 
     model: Transformer

@@ -14,11 +14,10 @@ import anyio.to_thread
 
 from regard.align.attention import RowMeaning
 from regard.explain.grid import KINDS
-from regard.explain.interventions import BLANKS, HOWS
-from regard.explain.sentence_pair import SentencePair
+from regard.explain.sentence_pair import BLANKS, HOWS, SentencePair
 from regard.serve.endpoint import Call, Endpoint
 from regard.serve.fields import Field
-from regard.serve.inside import MOST_HEADS, MOST_ROWS, Asked, Units, sentence_data, sentence_of
+from regard.serve.inside import MOST_HEADS, MOST_ROWS, ExplainQuery, Units, sentence_data, sentence_of
 from regard.serve.own import OWN, WHICH_MODEL
 from regard.serve.problems import FieldError, ServeError
 from regard.serve.service import TranslationRequest
@@ -64,8 +63,8 @@ async def model_of(call: Call) -> str:
     return models[0]
 
 
-def asked_of(call: Call) -> Asked:
-    return Asked(call["text"], call["translation"], call["sentence"], call["beam"], call["hypothesis"])
+def asked_of(call: Call) -> ExplainQuery:
+    return ExplainQuery(call["text"], call["translation"], call["sentence"], call["beam"], call["hypothesis"])
 
 
 def about_a_pair(answer: Callable[[Call, SentencePair, str], dict[str, Any]]) -> Callable[[Call], Any]:
@@ -142,7 +141,7 @@ def evidence(call: Call, pair: SentencePair, model: str) -> dict[str, Any]:
 
 async def alternatives(call: Call) -> Any:
     model, explain = await model_of(call), call.services.explain
-    asked = Asked(call["text"], sentence=call["sentence"])
+    asked = ExplainQuery(call["text"], sentence=call["sentence"])
 
     def work(translator: Translator) -> dict[str, Any]:
         from regard.serve.inside_words import alternatives_answer
@@ -156,7 +155,7 @@ async def alternatives(call: Call) -> Any:
 
 async def lattice(call: Call) -> Any:
     model = await model_of(call)
-    asked, limit = Asked(call["text"], None, call["sentence"], call["beam"]), call.services.config.explained
+    asked, limit = ExplainQuery(call["text"], None, call["sentence"], call["beam"]), call.services.config.explained
 
     def work(translator: Translator) -> dict[str, Any]:
         from regard.serve.inside_search import lattice_answer

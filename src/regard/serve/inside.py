@@ -1,8 +1,8 @@
 """What our own interface says of every sentence that it looks into: both sides in words, and the view of attention.
 
-The functions of `inside_*.py` make an answer of a translator and an `Asked`. They know nothing of HTTP, so that a page
-without a server can hold the same answers. Layers and heads count from 1 in them, as in every caption; whatever indexes
-a list of the answer counts from 0.
+The functions of `inside_*.py` make an answer of a translator and an `ExplainQuery`. They know nothing of HTTP, so that
+a page without a server can hold the same answers. Layers and heads count from 1 in them, as in every caption; whatever
+indexes a list of the answer counts from 0.
 """
 
 from __future__ import annotations
@@ -19,8 +19,14 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
 from regard.decode.alignment_heads import cross_layers
 from regard.explain.alignment import NOT_EVALUATED, Trust
-from regard.explain.request import Request, TooLongError, WhichSentenceError, request
-from regard.explain.sentence_pair import PlacedWord, SentencePair
+from regard.explain.sentence_pair import (
+    ExplainedSource,
+    PlacedWord,
+    SentenceIndexError,
+    SentencePair,
+    TooLongError,
+    explained_source,
+)
 from regard.report.json import rounded
 from regard.serve.problems import FieldError
 from regard.text.slots import fill
@@ -34,7 +40,7 @@ KEPT = 16  # sentences whose translation is remembered, because a page asks for 
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExplainQuery:
     """Which sentence: of `text`, with its own translation or the given one."""
 
     text: str
@@ -49,14 +55,14 @@ class RecentPairs:
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
-        self._pairs: OrderedDict[tuple[int, Asked], SentencePair] = OrderedDict()
+        self._pairs: OrderedDict[tuple[int, ExplainQuery], SentencePair] = OrderedDict()
 
     def forget(self, translator: Translator) -> None:
         """Let go of a model that is dropped."""
         for key in [key for key in self._pairs if key[0] == id(translator)]:
             del self._pairs[key]
 
-    def pair(self, translator: Translator, asked: Asked, limit: int = EXPLAINED) -> SentencePair:
+    def pair(self, translator: Translator, asked: ExplainQuery, limit: int = EXPLAINED) -> SentencePair:
         key = id(translator), asked  # the pair holds the translator, so the number stays its own
         if key not in self._pairs:
             self._pairs[key] = pair_of(translator, asked, limit)
@@ -66,7 +72,7 @@ class RecentPairs:
         return self._pairs[key]
 
 
-def pair_of(translator: Translator, asked: Asked, limit: int = EXPLAINED) -> SentencePair:
+def pair_of(translator: Translator, asked: ExplainQuery, limit: int = EXPLAINED) -> SentencePair:
     """Raise 413 where a side has more than `limit` tokens."""
     found = sentence_of(translator, asked, limit)
     if asked.translation is not None and (asked.beam is not None or asked.hypothesis):
@@ -77,21 +83,21 @@ def pair_of(translator: Translator, asked: Asked, limit: int = EXPLAINED) -> Sen
     if asked.hypothesis >= most:
         message = f"hypothesis must be from 0 to {most - 1}, the different translations found; use a wider beam"
         raise FieldError("hypothesis", message)
-    pair = SentencePair(found, found.said(asked.translation, asked.hypothesis), asked.translation is not None)
+    pair = SentencePair(found, found.target(asked.translation, asked.hypothesis))
     check_length(len(pair.target_ids), limit, "translation")
     return pair
 
 
 def sentence_of(
     translator: Translator,
-    asked: Asked,
+    asked: ExplainQuery,
     limit: int = EXPLAINED,
     length_penalty: float | None = None,
     guard: bool = True,
-) -> Request:
+) -> ExplainedSource:
     """The sentence alone; nothing is searched for."""
     try:
-        found = request(
+        found = explained_source(
             translator,
             asked.text,
             sentence=asked.sentence,
@@ -101,7 +107,7 @@ def sentence_of(
         )
     except TooLongError as problem:
         raise FieldError("text", str(problem), status=413) from None
-    except WhichSentenceError as problem:
+    except SentenceIndexError as problem:
         raise FieldError("sentence", str(problem)) from None
     check_length(len(found.unit.ids), limit, "text")
     return found
@@ -118,19 +124,18 @@ def check_length(tokens: int, limit: int, field: str) -> None:
 
 def pair_data(pair: SentencePair, model: str) -> dict[str, Any]:
     """The first entries of an answer about a sentence."""
-    asked = pair.asked
     return {
-        **sentence_data(asked, model),
-        "translation": pair.said.translation,
-        "how": pair.said.how,
-        "read": fill(asked.source, asked.slots.source),
-        "said": fill(pair.answer, asked.slots.target),
+        **sentence_data(pair.source, model),
+        "translation": pair.target.translation,
+        "how": pair.target.how,
+        "read": fill(pair.source.model_text, pair.source.slots.source),
+        "said": fill(pair.answer, pair.source.slots.target),
         "source_words": placed(pair.source_words),
         "target_words": placed(pair.target_words),
     }
 
 
-def sentence_data(asked: Request, model: str) -> dict[str, Any]:
+def sentence_data(asked: ExplainedSource, model: str) -> dict[str, Any]:
     unit = asked.unit
     place = {"index": unit.sentence, "count": asked.sentences, "span": list(unit.span), "text": asked.text}
     return {"model": model, "sentence": place}

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from regard.align.attention import RowMeaning, View
-from regard.explain.again import own_translation, token_log_probs_of, translated_again, word_diff
 from regard.explain.cutting import Head, cut
 from regard.explain.edited_attention import EditedModel, Floats, Place, checked_edits, cross_parts, weights_of_words
-from regard.explain.front import TITLES, Explanation
+from regard.explain.explanation import TITLES
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.grid import Grid, trace_grid
-from regard.explain.interventions import How
+from regard.explain.heads import entropy, sheet_of
 from regard.explain.mechanisms import Query
-from regard.explain.sentence_pair import PlacedWord, SentencePair
-from regard.explain.sheet import entropy, sheet_of
+from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, word_diff
+from regard.explain.sentence_pair import How, PlacedWord, SentencePair
 from regard.explain.step import as_dict, step_numbers
-from regard.explain.trace import Kind, Trace, trace_sentence
+from regard.explain.trace import Kind
 from regard.explain.views import stored_view
 from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import Model
@@ -31,15 +30,6 @@ from regard.text.words import subword_shares, word_spans
 
 MOST_CELLS = 1_500_000  # numbers of an answer
 DECIMALS = 4  # of an attention weight
-
-
-def trace_of(pair: SentencePair) -> Trace:
-    found = trace_sentence(pair.bundle, pair.asked.source, pair.target_ids, slots=pair.asked.slots)
-    return replace(found, how=pair.said.how)
-
-
-def explanation_of(pair: SentencePair) -> Explanation:
-    return Explanation(trace_of(pair), *stored_view(pair.bundle), pair.asked.text, pair.said.translation)
 
 
 # ── maps ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -54,7 +44,7 @@ def attention_answer(
     layer: int | None = None,
 ) -> dict[str, Any]:
     """Every head of every layer, or of one layer, counted from 1."""
-    found = explanation_of(pair)
+    found = explain_pair(pair)
     view, words = found.chosen(kind, row=row), units == "words"
     every: Sequence[Floats] = getattr(found.trace, kind)
     if not every:
@@ -131,9 +121,9 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 
 def cut_answer(pair: SentencePair, model: str, heads: Sequence[Head], how: How | None = None) -> dict[str, Any]:
     own = pair.bundle.model
-    before, old = token_log_probs_of(pair, own), own_translation(pair.asked)
+    before, old = pair_log_probs(pair, own), own_translation(pair.source)
     with cut(own, heads, how):
-        after, new = token_log_probs_of(pair, own), translated_again(pair.asked, own)
+        after, new = pair_log_probs(pair, own), rerun_translation(pair.source, own)
     return {
         **pair_data(pair, model),
         "heads": [[head.kind, head.layer + 1, head.head + 1] for head in heads],
@@ -232,8 +222,8 @@ def steer_answer(
     places = [(number, head) for number in layers for head in (chosen or range(parts[number].heads))]
     edits = checked_edits(own, _edits(pair, rows, places, units, meaning), len(pair.source_ids) + 1)
     edited: Model = EditedModel(own, edits)
-    before, old = token_log_probs_of(pair, own), own_translation(pair.asked)
-    after, new = token_log_probs_of(pair, edited), translated_again(pair.asked, edited)
+    before, old = pair_log_probs(pair, own), own_translation(pair.source)
+    after, new = pair_log_probs(pair, edited), rerun_translation(pair.source, edited)
     name = "all heads" if not heads else ", ".join(f"head {head}" for head in heads)
     where = "every layer" if layer is None else f"layer {layer}"
     count = "1 row" if len(rows) == 1 else f"{len(rows)} rows"
@@ -265,10 +255,10 @@ def _edits(
     """The rows as weights over source tokens, at decoder positions."""
     shift, tags = int(meaning == "having-read"), len(pair.bundle.tokenizer.mark_ids)
     words = units == "words"
-    spans = [(token.start, token.end) for token in pair.bundle.tokenizer.plain.source_tokens(pair.asked.source)]
-    shares = subword_shares(spans, word_spans(pair.asked.source)) if words else np.eye(len(spans))
+    spans = [(token.start, token.end) for token in pair.bundle.tokenizer.plain.source_tokens(pair.source.model_text)]
+    shares = subword_shares(spans, word_spans(pair.source.model_text)) if words else np.eye(len(spans))
     count = len(pair.target_words) if words else len(pair.target_pieces)
-    maps = trace_of(pair).cross
+    maps = explain_pair(pair).trace.cross
     found: dict[Place, Floats] = {}
     for row in rows:
         if row.position >= count:
@@ -288,7 +278,7 @@ def _edits(
 
 def step_answer(pair: SentencePair, model: str, query: Query, shown: int = 8) -> dict[str, Any]:
     """`query` counts from 0; of each vector the first `shown` numbers."""
-    maps: Sequence[Floats] = getattr(trace_of(pair), query.kind)
+    maps: Sequence[Floats] = getattr(explain_pair(pair).trace, query.kind)
     if not maps:
         raise FieldError("kind", f"this model has no {query.kind} attention")
     bounds = len(maps), *maps[min(query.layer, len(maps) - 1)].shape[:2]
@@ -298,7 +288,7 @@ def step_answer(pair: SentencePair, model: str, query: Query, shown: int = 8) ->
         if value >= count:
             most = count - 1 + first
             raise FieldError(name, f"{name} must be from {first} to {most} here, but is {value + first}")
-    found = step_numbers(pair.bundle, pair.asked.source, pair.target_ids, query, pair.asked.slots)
+    found = step_numbers(pair.bundle, pair.source.model_text, pair.target_ids, query, pair.source.slots)
     data = as_dict(found)
     pieces = [piece.text for piece in pair.target_pieces]
     labels = (

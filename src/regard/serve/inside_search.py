@@ -6,12 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from regard.explain.evidence import Evidence, evidence_of
-from regard.explain.interventions import Blank
 from regard.explain.lattice import as_dict, lattice_of
-from regard.explain.resume import resume
-from regard.explain.sentence_pair import SentencePair
+from regard.explain.rerun import resume_branch
+from regard.explain.sentence_pair import Blank, SentencePair
 from regard.report.json import rounded
-from regard.serve.inside import Asked, numbers, pair_data, sentence_data, sentence_of, view_data
+from regard.serve.inside import ExplainQuery, numbers, pair_data, sentence_data, sentence_of, view_data
 from regard.serve.problems import FieldError
 from regard.translator import Translator
 
@@ -24,7 +23,7 @@ CAPTION = {
 
 def lattice_answer(
     translator: Translator,
-    asked: Asked,
+    asked: ExplainQuery,
     model: str,
     limit: int,
     length_penalty: float | None = None,
@@ -37,7 +36,7 @@ def lattice_answer(
     resumed = None
     if node is not None:
         first = found.nbest[0].score if found.nbest else None
-        resumed = rounded(asdict(resume(one, found, node))) | {"first_score": numbers(first)}
+        resumed = rounded(asdict(resume_branch(one, found, node))) | {"first_score": numbers(first)}
     return {
         **sentence_data(one, model),
         **rounded(as_dict(found)),
@@ -49,7 +48,7 @@ def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradi
     if len(pair.source_words) * (len(pair.source_ids) + len(pair.target_ids)) > MOST_EVIDENCE:
         message = "the sentence is too long to blank its words one by one; at most about 80 words can be"
         raise FieldError("text", message, status=413)
-    found = evidence_of(pair.asked, pair.said, blank, gradients)
+    found = evidence_of(pair, blank, gradients)
     return {
         **pair_data(pair, model),
         "blank": blank,

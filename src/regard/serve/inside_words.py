@@ -9,14 +9,13 @@ import numpy as np
 
 from regard.batch import EOS
 from regard.bundle.card import read_card
-from regard.explain.choice import word_choice
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.lens import LensReading, lens
 from regard.explain.sentence_pair import SentencePair
 from regard.explain.share import Shares, shares_of
 from regard.explain.word_confidence import word_confidences
-from regard.explain.words import TranslatedWord, WordAlternative, word_by_word
+from regard.explain.words import TranslatedWord, WordAlternative, word_by_word, word_choice
 from regard.serve.inside import numbers, pair_data, view_data
 from regard.translator import Translator
 
@@ -39,7 +38,7 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
     calibration = read_card(bundle.card).word_calibration
     texts = [pair.answer[start:end] for start, end in pair.target_spans]
     confidences = None if calibration is None else word_confidences(texts, log_probs, calibration)
-    judged = None if pair.forced or pair.said.ids != _best(pair) else pair.asked.result.judgement
+    judged = None if pair.forced or pair.target.ids != _best(pair) else pair.source.result.judgement
     rows = []
     for number, (word, entry) in enumerate(zip(pair_data(pair, model)["target_words"], found.words, strict=True)):
         rows.append(
@@ -66,7 +65,7 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
 
 
 def _best(pair: SentencePair) -> tuple[int, ...]:
-    return pair.asked.result.candidates[0].ids
+    return pair.source.result.candidates[0].ids
 
 
 def _shares(pair: SentencePair) -> Shares | None:
@@ -158,7 +157,7 @@ def lens_answer(pair: SentencePair, model: str, count: int = 5) -> dict[str, Any
 
 
 def _reading_data(pair: SentencePair, one: LensReading) -> dict[str, Any]:
-    labels = pair.bundle.tokenizer.target.labels(one.tokens, pair.asked.slots.target)
+    labels = pair.bundle.tokenizer.target.labels(one.tokens, pair.source.slots.target)
     labels = [EOS_LABEL if token == EOS else label for token, label in zip(one.tokens, labels, strict=True)]
     best = zip(labels, one.probabilities, strict=True)
     return {

@@ -13,7 +13,7 @@ from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import ExperimentSetup, ModelSpec, translations_of
 from regard.course.grammar import Example
 from regard.decode.likelihood import token_log_probs
-from regard.explain.gradients import run_on_source_embeddings
+from regard.explain.hooks import run_on_source_embeddings
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 

@@ -26,7 +26,7 @@ from regard.decode.likelihood import forced_log_probs
 from regard.decode.translator import AS_LINES
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, heads_of, random_heads
-from regard.explain.interventions import How
+from regard.explain.sentence_pair import How
 from regard.explain.trace import Trace, trace_sentence
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words

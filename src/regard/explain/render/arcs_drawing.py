@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.align.attention import View
-from regard.explain.arcs import Arcs
+from regard.explain.grid import head_name
+from regard.explain.heads import Arcs
 from regard.report.colour import FAINT, apart
 from regard.report.drawing import SIZE, SMALL, Anchor, Box, Curve, Drawing, Item, Label, Point, framed, mirrored
 from regard.report.text import LINE, cut, printable, runs_left, width
@@ -130,7 +131,7 @@ def _legend(heads: tuple[View, ...], total: float) -> tuple[list[Item], Point]:
     items: list[Item] = []
     x, y, total = 0.0, 0.0, max(total, 300.0)
     for number, view in enumerate(heads):
-        name = str(view).rsplit(" · ", 1)[0].replace(" · ", " ")
+        name = head_name(view)
         wide = 14 + width(name) * SMALL + 12
         if x and x + wide > total:
             x, y = 0.0, y + LINE * SMALL + 2
