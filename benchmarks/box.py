@@ -1,7 +1,7 @@
-"""The translators in the box on every test set, beside other people's: figures of the cards and of docs/general.md.
+"""The bundled models on every test set, compared with other systems: scores of the cards and of docs/bundled-models.md.
 
 python benchmarks/box.py --tests DATA                   all directions of the box; fetches Tatoeba where it is not there
-python benchmarks/box.py --tests DATA --speed --write --docs docs/general.md      into the cards and the page
+python benchmarks/box.py --tests DATA --speed --write --docs docs/bundled-models.md      into the cards and the page
 python benchmarks/box.py --only notes "grammar test"    some of the test sets; these need no data
 python benchmarks/box.py --model RUN --all-directions --engine native --device cuda --tests DATA --limit 500
                                                         a run in training, in all directions by its tags <en> <fr> …

@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.text_files import read_lines
-from regard.decode.ctranslate2_engine import CTranslate2Engine
-from regard.decode.engine import Engine, Ids, Progress, SearchRequest, Weights
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.options import SearchOptions
 from regard.metrics.bleu import bleu
 from regard.report.table import Table
+from regard.search.ctranslate2_engine import CTranslate2Engine
+from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.options import SearchOptions
 from regard.translator import Translator
 
 

@@ -34,14 +34,14 @@ import torch
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import find_bundle
-from regard.decode.converted_model import ConvertedModel, usable_cores
-from regard.decode.engine import SearchRequest
-from regard.decode.options import SearchOptions
-from regard.decode.translator import AS_LINES
 from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import Weights
 from regard.export.table import export_model
 from regard.metrics.bleu import bleu
+from regard.search.ctranslate2_model import ConvertedModel, usable_cores
+from regard.search.engine import SearchRequest
+from regard.search.options import SearchOptions
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 TITLE = "## Engines"

@@ -36,12 +36,12 @@ from regard.budget import budgeted
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile
 from regard.data.text_files import read_lines
-from regard.decode.constraints import Constraint, EachOnce
-from regard.decode.options import SearchOptions
-from regard.decode.required_terms import RequiredTerms
-from regard.decode.search import requests_of, search
 from regard.errors import RegardError
 from regard.metrics.bleu import bleu
+from regard.search.constraints import Constraint, EachOnce
+from regard.search.options import SearchOptions
+from regard.search.required_terms import RequiredTerms
+from regard.search.search import requests_of, search
 from regard.text.fidelity import occurs
 from regard.text.glossary import Glossary, TermMatch, located_terms
 from regard.text.slots import SLOTS, fill

@@ -26,15 +26,14 @@ import torch
 
 from regard import Translator
 from regard.batch import EOS
-from regard.decode.engine import SearchRequest
-from regard.decode.goal import Goal
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.options import SearchOptions
-from regard.decode.search import Capacity, Plan, SearchLoop, search
 from regard.models.base import Model
 from regard.models.for_search import for_search
 from regard.models.transformer import PRESETS, Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.batch_rows import SearchItem
+from regard.search.engine import Hypothesis, SearchRequest
+from regard.search.options import SearchOptions
+from regard.search.search import Capacity, Plan, SearchLoop, search
 
 VOCABULARY, SOURCE, TARGET = 32_000, 30, 30
 
@@ -71,7 +70,7 @@ def ours(model: Transformer, beam: int, batch: int, batches: int) -> tuple[float
     requests = [SearchRequest(ids) for ids in random_sources(batch * batches, model.source_size)]
 
     def run(count: int) -> None:
-        goals = [Goal(i, request, TARGET) for i, request in enumerate(requests[:count])]
+        goals = [SearchItem(i, request, TARGET) for i, request in enumerate(requests[:count])]
         begin = plan.begin(False, model.device)
         capacity = Capacity(sentences=batch)
         SearchLoop(search_model, begin, beam, lambda _, some: found.extend(some), capacity).run(goals)
@@ -171,8 +170,8 @@ class TimedEngine:
 
 def real_text(args: argparse.Namespace) -> list[str]:
     """The model in the box, text to text, as `translate` does it by default."""
-    from regard.decode import pipeline
-    from regard.decode import translator as module
+    from regard.translation import pipeline
+    from regard.translation import translator as module
 
     with args.text.open(encoding="utf-8") as file:
         lines = [line.rstrip("\n") for line in islice(file, args.lines)]

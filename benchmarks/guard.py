@@ -35,18 +35,18 @@ from regard.bundle import box
 from regard.bundle.calibration import Calibration
 from regard.bundle.folder import find_bundle
 from regard.data.text_files import read_lines
-from regard.decode.confidence import Observation, bins, calibration_error, fit_calibration
-from regard.decode.engine import SearchRequest
-from regard.decode.guard import judge
-from regard.decode.options import SearchOptions
-from regard.decode.pipeline import Pipeline
-from regard.decode.prepare import TextOptions
-from regard.decode.units import Unit
-from regard.decode.word_links import word_links
 from regard.files import write_atomically
 from regard.metrics.chrf import Chrf
 from regard.report.chart import Spot, from_zero, plot
 from regard.report.svg import svg
+from regard.search.engine import SearchRequest
+from regard.search.options import SearchOptions
+from regard.translation.confidence import Observation, bins, calibration_error, fit_calibration
+from regard.translation.guard import judge
+from regard.translation.pipeline import Pipeline
+from regard.translation.prepare import TextOptions
+from regard.translation.units import Unit
+from regard.translation.word_links import word_links
 from regard.translator import Translator
 
 GOOD = 0.5  # chrF of a sentence from which on a warning about its translation is a false alarm
@@ -80,14 +80,14 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Watched:
+class TracedRow:
     """A translator as `translate` uses it, line by line, and what its guard sees. Nothing is tried a second time."""
 
     translator: Translator
     pipeline: Pipeline
 
     @classmethod
-    def of(cls, translator: Translator) -> Watched:
+    def of(cls, translator: Translator) -> TracedRow:
         config = translator.config
         text = TextOptions("lines", mend=config.mend)
         return cls(translator, translator.pipeline(SearchOptions(config.beam, config.length_penalty), text))
@@ -105,7 +105,7 @@ class Watched:
         several = [found.get(number, []) for number in range(len(sources))]
         return [some[0] if len(some) == 1 and some[0].ids else None for some in several]
 
-    def with_unwritten(self, sources: Sequence[str]) -> Watched:
+    def with_unwritten(self, sources: Sequence[str]) -> TracedRow:
         """With its `unwritten` measured: of each token how much more probable the search found it than the model."""
         units = [unit for unit in self.units(sources) if unit is not None]
         requests = [SearchRequest(unit.ids, self.pipeline.constraint(unit.ids)) for unit in units]
@@ -117,10 +117,10 @@ class Watched:
         gaps = [(one.log_prob - row.sum()) / len(row) for (_, one), row in zip(summed, rows, strict=True)]
         unwritten = max(0.0, round(float(np.median(gaps)), 4))
         calibration = dataclasses.replace(self.calibration, unwritten=unwritten)
-        return Watched(self.translator, dataclasses.replace(self.pipeline, calibration=calibration))
+        return TracedRow(self.translator, dataclasses.replace(self.pipeline, calibration=calibration))
 
 
-def translated(watched: Watched, sources: Sequence[str]) -> list[tuple[Answer, Observation] | None]:
+def translated(watched: TracedRow, sources: Sequence[str]) -> list[tuple[Answer, Observation] | None]:
     """None for a line that the model did not read, or that is too long for it."""
     units = watched.units(sources)
     read = [unit for unit in units if unit is not None]
@@ -132,7 +132,7 @@ def translated(watched: Watched, sources: Sequence[str]) -> list[tuple[Answer, O
     return [found.get(number) for number in range(len(sources))]
 
 
-def observe(watched: Watched, answers: Sequence[Answer]) -> list[Observation]:
+def observe(watched: TracedRow, answers: Sequence[Answer]) -> list[Observation]:
     """What a forced pass says of each answer."""
     translator, engine = watched.translator, watched.pipeline.engine
     bundle, view = translator.bundle, translator.alignment_view
@@ -153,7 +153,7 @@ def sample(file: Path, most: int) -> list[str]:
     return [lines[i * len(lines) // most] for i in range(most)] if most < len(lines) else lines
 
 
-def measured(watched: Watched, name: str, files: Sequence[Path], most: int, keep: Path | None) -> Measured:
+def measured(watched: TracedRow, name: str, files: Sequence[Path], most: int, keep: Path | None) -> Measured:
     kept = keep / f"{name}.pickle" if keep else None
     if kept is not None and kept.exists():
         found: Measured = pickle.loads(kept.read_bytes())
@@ -219,7 +219,7 @@ def show_alarms(name: str, observations: Sequence[Observation], calibration: Cal
     print(f"| {name} | {len(judged):,} | {share:.1%} | {why or '–'} |")
 
 
-def show_all_alarms(watched: Watched, tests: Sequence[Measured], calibration: Calibration) -> None:
+def show_all_alarms(watched: TracedRow, tests: Sequence[Measured], calibration: Calibration) -> None:
     print("\n| outputs | sentences | with a reason | reasons |\n|---|---|---|---|")
     for some in tests:
         good = [seen for seen, quality in zip(some.observations, some.quality, strict=True) if quality >= GOOD]
@@ -229,7 +229,7 @@ def show_all_alarms(watched: Watched, tests: Sequence[Measured], calibration: Ca
         show_alarms(name, observations, calibration)
 
 
-def spoilt(watched: Watched, some: Measured) -> dict[str, list[Observation]]:
+def spoilt(watched: TracedRow, some: Measured) -> dict[str, list[Observation]]:
     """Outputs spoilt on purpose, each scored by a forced pass."""
     rng = random.Random(1)
     chosen = [one for one in some.answers if len(one.source.split()) >= FEWEST_WORDS and len(one.text.split()) > 1]
@@ -292,7 +292,7 @@ def main() -> None:
     parser.add_argument("--no-alarms", action="store_true")
     given = parser.parse_args()
     folder = find_bundle(given.model or box.boxed())
-    watched = Watched.of(Translator.load(folder, "cpu", given.engine))
+    watched = TracedRow.of(Translator.load(folder, "cpu", given.engine))
     watched = watched.with_unwritten([line for _, s, _ in (*given.fit, *given.test) for line in sample(Path(s), FEW)])
     fitted_on, tests = (
         [measured(watched, name, [Path(s), Path(r)], given.most, given.keep) for name, s, r in sets]

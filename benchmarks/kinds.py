@@ -35,12 +35,12 @@ from regard.data.corpus import tsv_pair
 from regard.data.key_words import key_words
 from regard.data.sources import DATA_SETS
 from regard.data.text_files import read_lines
-from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import Bleu
 from regard.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
 from regard.phrases.rerank import Proposals, learn_reranking
 from regard.report.table import Table
 from regard.text.language import not_in
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]

@@ -171,10 +171,12 @@ def starting() -> Row:
 
 HEADER = """# Benchmarks
 
-Printed by `make bench`. Each ratio is the peer's time (or memory) over ours on the same work in the same run: above 1
-is better than the peer; in brackets the lowest and highest of the rounds. Scoring is done by each rival in a process of
-its own, on one core, from text files to the same answer (checked to 1e-9); importing is not counted, reading is. The
-hypotheses for corpus scores are the references with words left out, swapped and repeated.
+This page collects measured speeds and scores, each with the command that prints them. Scores of the bundled models are
+in [bundled-models.md](bundled-models.md#evaluation); every dated run, failures included, is in [log.md](log.md).
+
+The first table is printed by `make bench`. Each ratio is the peer's time (or memory) divided by regard's on the same
+work in the same run, so values above 1 favor regard; the range over the rounds is in parentheses. Scoring runs in one
+process per system on one core, from text files to equal scores (checked to 1e-9), without the time of imports.
 
 | what | peer | regard | peer | peer / regard |
 |---|---|---|---|---|

@@ -21,13 +21,13 @@ import torch
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.data.text_files import read_lines
-from regard.decode.engine import Ids, SearchRequest
-from regard.decode.options import SearchOptions
-from regard.decode.search import Capacity, search
 from regard.doctor.punctual import Punctual
 from regard.models.base import Model
 from regard.models.for_search import for_search
 from regard.models.table import ARCHITECTURES, make_model
+from regard.search.engine import Ids, SearchRequest
+from regard.search.options import SearchOptions
+from regard.search.search import Capacity, search
 
 
 def searched(model: Model, sources: Sequence[Ids], beam: int, together: int) -> list[Ids]:

@@ -20,10 +20,10 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.data.slot_pairs import copies_of
 from regard.data.text_files import read_lines
-from regard.decode.options import SearchOptions
-from regard.decode.search import requests_of, search
 from regard.device import pick_device
 from regard.metrics.bleu import bleu
+from regard.search.options import SearchOptions
+from regard.search.search import requests_of, search
 from regard.text.slots import SLOTS, fill, slots_in
 
 BATCH_TOKENS = 8192

@@ -1,4 +1,4 @@
-"""To a good translator in the fewest seconds: the rungs of the ladder in docs/speed.md, each a `regard train`.
+"""To a good translator in the fewest seconds: the rungs of the ladder in docs/benchmarks.md, each a `regard train`.
 
     python benchmarks/speed_run.py --data data/multi30k                  # the final rung, by itself: the time counts
     python benchmarks/speed_run.py --data data/multi30k --rungs all --parallel 8    # quality alone counts

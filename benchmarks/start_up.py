@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SENTENCE = "The cat is on the mat."
-TITLE = "From the start of a process to its answer"
+TITLE = "Start-up time"
 LATER = """
 import sys, time
 import regard
@@ -106,9 +106,9 @@ def section(runs: int) -> str:
     print(HEADER, end="", flush=True)
     rows, load = "\n".join(measure(runs)), os.getloadavg()[0]
     about = (
-        f"Printed by `python benchmarks/start_up.py`: the least of {runs} runs, on one thread. The model in the box\n"
-        "translates, in 8 bits by CTranslate2 unless the row says otherwise, with all checks of its output. On a busy\n"
-        f"machine the CPU's time is what counts; this one has {os.cpu_count()} cores and had a load of {load:.0f}.\n"
+        f"Printed by `python benchmarks/start_up.py`: the minimum of {runs} runs, on one thread. The bundled model\n"
+        "translates in 8 bits with CTranslate2 unless the row says otherwise, with all output checks. On a busy\n"
+        f"machine CPU time is the relevant figure; this one has {os.cpu_count()} cores and had a load of {load:.0f}.\n"
     )
     return f"## {TITLE}\n\n{about}\n{HEADER}{rows}\n"
 

@@ -23,10 +23,10 @@ from pathlib import Path
 from spans import Case, cases
 
 import regard
-from regard.decode.translation import Translation
 from regard.text.fidelity import located
 from regard.text.known_words import KnownWords
 from regard.text.protect import protected_spans
+from regard.translation.translation import Translation
 
 Rows = dict[str, Counter[str]]
 

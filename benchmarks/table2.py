@@ -46,10 +46,10 @@ from regard.data.corpus import PairFiles, read_pairs
 from regard.data.epochs import encode_epoch
 from regard.data.splits import find_splits
 from regard.data.text_files import read_lines
-from regard.decode.options import BATCH_TOKENS
-from regard.decode.token_lexicon import LexiconConfig
 from regard.metrics.bleu import Bleu
 from regard.metrics.significance import bootstrap
+from regard.search.options import BATCH_TOKENS
+from regard.search.token_lexicon import LexiconConfig
 from regard.training.evaluate import HeldOut
 from regard.training.material import learn_text
 

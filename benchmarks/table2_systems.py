@@ -63,8 +63,8 @@ MOE = {
     "expert_choice": 4,
 }
 # Rates are those of short runs (docs/log.md), lower for wider and deeper models; none was tuned here.
-# Speeds are about those of docs/results.md, for batches of 4,096 beside 13 to 23 other runs: updates so small take as
-# long for a model of twice the size.
+# Speeds are about those of docs/benchmarks.md, for batches of 4,096 beside 13 to 23 other runs: updates so small take
+# as long for a model of twice the size.
 MODELS = {
     "transformer": SizedModel(
         "transformer",

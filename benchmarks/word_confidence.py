@@ -1,4 +1,4 @@
-"""The confidence of single words (docs/api.md), measured: how often words of each confidence stand in a reference.
+"""The confidence of single words (docs/http-api.md), measured: how often words of each confidence stand in a reference.
 
 python benchmarks/word_confidence.py --fit "FLORES dev" dev.en dev.fr --test "FLORES devtest" test.en test.fr
 
@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from guard import Watched, sample, translated
+from guard import TracedRow, sample, translated
 
 from regard.bundle import box
 from regard.bundle.calibration import WordCalibration
 from regard.bundle.card import read_card
 from regard.bundle.folder import find_bundle
-from regard.decode.confidence import bins, calibration_error
-from regard.decode.likelihood import forced_log_probs
 from regard.explain.word_confidence import Floats, fit_word_calibration, in_reference, word_confidences, word_features
 from regard.files import write_atomically
+from regard.search.forced_decoding import forced_log_probs
 from regard.text.words import split_words, subword_shares, word_spans
+from regard.translation.confidence import bins, calibration_error
 from regard.translator import Translator
 
 
@@ -54,7 +54,7 @@ class Words(NamedTuple):
 
 def measured(translator: Translator, name: str, files: Sequence[Path], most: int) -> Words:
     sources, references = (sample(file, most) for file in files)
-    answers = translated(Watched.of(translator), sources)
+    answers = translated(TracedRow.of(translator), sources)
     pairs = [(answer[0], ref) for answer, ref in zip(answers, references, strict=True) if answer is not None]
     tokenizer = translator.tokenizer
     read = tokenizer.encode_source([answer.read for answer, _ in pairs])

@@ -8,15 +8,15 @@ from typing import Any
 import torch
 
 from regard.bundle.bundle import Bundle
-from regard.decode.converted_model import ConvertedModel
-from regard.decode.ctranslate2_engine import CTranslate2Engine
-from regard.decode.engine import Engine
-from regard.decode.translator import TextTranslator
 from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import Weights
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.ctranslate2_engine import CTranslate2Engine
+from regard.search.ctranslate2_model import ConvertedModel
+from regard.search.engine import Engine
 from regard.text.tokenizer import Tokenizer
+from regard.translation.translator import TextTranslator
 
 SMALL: dict[str, Any] = {"width": 16, "heads": 4, "inner": 24, "encoder_layers": 2, "decoder_layers": 3}
 

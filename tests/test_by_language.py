@@ -11,9 +11,9 @@ import pytest
 import regard
 from regard.bundle import box
 from regard.bundle.pack import PackOptions, pack_bundle
-from regard.decode.chain import TextChain
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm
+from regard.translation.chain import TextChain
 from support import ABOUT, TINY, Call
 
 LINES = {

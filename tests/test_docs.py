@@ -1,4 +1,4 @@
-"""Documentation that is run: every doctest of the package, and the pages that compute something."""
+"""Documentation: doctests of the package and of pages, commands, and the paths and links of all pages."""
 
 from __future__ import annotations
 
@@ -7,14 +7,26 @@ import importlib
 import importlib.util
 import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import regard
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+PACKAGE = Path(regard.__file__).parent
 PAGES = ["notes.md", "python.md"]
+CHECKED_PAGES = [
+    README,
+    ROOT / "CONTRIBUTING.md",
+    *sorted(page for page in DOCS.rglob("*.md") if page.name != "log.md"),
+]
+FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+REPOSITORY_FOLDERS = {"src", "tests", "benchmarks", "docs", "tools", "recipes", "deploy"}
+PACKAGE_FOLDERS = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
 MODULES = sorted(m.name for m in pkgutil.walk_packages(regard.__path__, "regard.") if not m.name.endswith("__main__"))
 
 
@@ -43,16 +55,84 @@ def test_examples_of_a_page(page: str) -> None:
     assert result.failed == 0
 
 
-def test_commands_of_the_readme_exist() -> None:
-    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+def known_commands() -> set[str]:
     from regard.cli.app import app
 
-    known = {(command.name or command.callback.__name__) for command in app.registered_commands if command.callback}
-    known |= {group.name for group in app.registered_groups if group.name}
-    named = set(re.findall(r"^regard (\w+)", text, re.MULTILINE)) | set(re.findall(r"`regard (\w+)", text))
-    assert named == known
-    makefile = (DOCS.parent / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"^make (\w+)", text, re.MULTILINE):
+    commands = {(command.name or command.callback.__name__) for command in app.registered_commands if command.callback}
+    return commands | {group.name for group in app.registered_groups if group.name}
+
+
+def named_commands(page: Path) -> set[str]:
+    """The commands that a page shows, in code blocks or in backticks."""
+    text = page.read_text(encoding="utf-8")
+    return set(re.findall(r"^regard ([a-z]+)", "".join(FENCE.findall(text)), re.MULTILINE)) | set(
+        re.findall(r"`regard ([a-z]+)", FENCE.sub("", text))
+    )
+
+
+def test_commands_of_the_readme_exist() -> None:
+    assert named_commands(README) <= known_commands()
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"^make (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for link in re.findall(r"\]\(([^)h][^)]*)\)", text):
-        assert (DOCS.parent / link).exists(), link
+
+
+def test_the_page_of_commands_has_every_command() -> None:
+    assert named_commands(DOCS / "commands.md") == known_commands()
+
+
+def test_the_index_has_every_page() -> None:
+    linked = re.findall(r"\]\(([\w-]+\.md)\)", (DOCS / "README.md").read_text(encoding="utf-8"))
+    assert sorted(linked) == sorted(path.name for path in DOCS.glob("*.md") if path.name != "README.md")
+
+
+# ------------------------------------------------------------------------------------------------ paths and links
+
+
+def heading_anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page: Path) -> Iterator[str]:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if link.startswith(("http://", "https://")):
+            continue
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in heading_anchors(target)):
+            yield link
+
+
+def missing_paths(page: Path) -> Iterator[str]:
+    """Paths in backticks, and quoted source files, that look like files of this repository and do not exist.
+
+    A path begins with a folder of the repository (`tests/support.py`) or of the package (`text/bpe.py`), or it is a
+    Python file. Names in capitals are placeholders (`metrics/NAME.py`).
+    """
+    text = page.read_text(encoding="utf-8")
+    quoted = re.findall(r"^<!-- code: (\S+) -->$", text, re.MULTILINE)
+    for path in [*quoted, *re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", FENCE.sub("", text))]:
+        folder = path.split("/")[0]
+        base = ROOT if folder in REPOSITORY_FOLDERS else PACKAGE
+        ours = base == ROOT or folder in PACKAGE_FOLDERS or path.endswith(".py")
+        if ours and not re.search(r"[A-Z]{4}", path.replace("README", "")) and not (base / path).exists():
+            yield path
+
+
+def test_paths_and_links_of_the_documents_exist() -> None:
+    wrong = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in CHECKED_PAGES
+        for path in sorted({*broken_links(page), *missing_paths(page)})
+    ]
+    assert not wrong, f"{len(wrong)} paths or links do not exist:\n" + "\n".join(wrong)
+
+
+def test_a_missing_path_and_a_missing_anchor_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A b\n`text/gone.py` `text/bpe.py` `and/or` [x](#a-b) [y](#c) [z](gone.md)\n", encoding="utf-8")
+    assert list(missing_paths(page)) == ["text/gone.py"]
+    assert list(broken_links(page)) == ["#c", "gone.md"]

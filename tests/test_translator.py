@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import regard
-from regard.decode.prepare import Reader
 from regard.errors import InputError
+from regard.translation.prepare import Reader
 from regard.translator import Translator
 from support import LINES
 

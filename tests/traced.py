@@ -15,11 +15,11 @@ from torch import Tensor
 
 from regard.batch import pad_sources
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.search import beam_search
 from regard.explain.trace import forced_maps
 from regard.models.base import AttentionMaps, Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_row
+from regard.search.engine import Hypothesis
+from regard.search.search import beam_search
 
 
 @torch.inference_mode()

@@ -11,9 +11,6 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import EOS, Batch
-from regard.decode.alignment_heads import AlignmentHeads
-from regard.decode.steering import LexiconSteered, RuleSteered
-from regard.decode.token_lexicon import IdTable
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.bytenet import ByteNet, ByteNetConfig
 from regard.models.convs2s import ConvS2S, ConvS2SConfig
@@ -27,6 +24,9 @@ from regard.models.rnn_attention_config import RnnAttentionConfig
 from regard.models.state import BatchState, per_row, repeated
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.alignment_heads import AlignmentHeads
+from regard.search.steering import LexiconSteered, RuleSteered
+from regard.search.token_lexicon import IdTable
 
 V = 23
 

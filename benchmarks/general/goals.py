@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from general.speed import WAYS
 
 
-class Goal(NamedTuple):
+class SearchItem(NamedTuple):
     direction: str
     test: str
     least: float  # of the card's figure: BLEU, or the share of pronoun pairs
@@ -22,24 +22,24 @@ class Goal(NamedTuple):
 
 
 GOALS = (
-    Goal("en-fr", "flores-devtest", 33),
-    Goal("fr-en", "flores-devtest", 32),
-    Goal("en-de", "flores-devtest", 24),
-    Goal("de-en", "flores-devtest", 29),
-    Goal("en-es", "flores-devtest", 20),
-    Goal("es-en", "flores-devtest", 21),
-    Goal("en-fr", "newstest2014", 27),
-    Goal("en-fr", "tatoeba v2021-08-07", 50.5, "OPUS-MT"),
-    Goal("en-fr", "tatoeba test", 54.6),
-    Goal("en-fr", "grammar test", 99),
-    Goal("en-fr", "grammar compositional", 99),
-    Goal("en-fr", "pronoun pairs", 98),
+    SearchItem("en-fr", "flores-devtest", 33),
+    SearchItem("fr-en", "flores-devtest", 32),
+    SearchItem("en-de", "flores-devtest", 24),
+    SearchItem("de-en", "flores-devtest", 29),
+    SearchItem("en-es", "flores-devtest", 20),
+    SearchItem("es-en", "flores-devtest", 21),
+    SearchItem("en-fr", "newstest2014", 27),
+    SearchItem("en-fr", "tatoeba v2021-08-07", 50.5, "OPUS-MT"),
+    SearchItem("en-fr", "tatoeba test", 54.6),
+    SearchItem("en-fr", "grammar test", 99),
+    SearchItem("en-fr", "grammar compositional", 99),
+    SearchItem("en-fr", "pronoun pairs", 98),
 )
 MOST_BYTES = 32_000_000  # of all that is in the box
 MOST_LATENCY = 1.5  # times that of the model in the box before
 
 
-def goal_of(direction: str, test: str) -> Goal | None:
+def goal_of(direction: str, test: str) -> SearchItem | None:
     return next((goal for goal in GOALS if (goal.direction, goal.test) == (direction, test)), None)
 
 

@@ -17,11 +17,11 @@ from general.peers import Output
 from general.sets import TestSet, languages_of
 from regard.course.labs.minimal_pairs import all_pairs
 from regard.course.labs.pronoun_polysemy import has_word, sentences_of
-from regard.decode.translator import AS_LINES
 from regard.errors import InputError
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf
 from regard.metrics.significance import TESTS, paired
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 BEAM = 5

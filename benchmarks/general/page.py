@@ -125,9 +125,9 @@ def speeds(results: Mapping[str, Any]) -> str:
             cells += [_milliseconds(_latency(found).get(name, {}).get(way)) for name in texts for way in WAYS]
             rows.append([direction, f"{found['weights_bytes'] / 1e6:.1f}", *cells])
     about = (
-        "\n\nOne sentence at a time, CTranslate2 in 8 bits, the median; in brackets how many times that of the box "
-        "before, in the same run. *Checked*: as `regard translate` does it, with everything that must survive, word "
-        "links and confidence; *bare*: the search alone."
+        "\n\nOne sentence at a time, CTranslate2 in 8 bits, the median; in brackets the ratio to the model "
+        "of `--beside` in the same run. *Checked*: as `regard translate` does it, with protected spans, word alignment "
+        "and confidence; *bare*: the search alone."
     )
     return Table(header, rows).markdown() + (about if texts else "") if rows else ""
 

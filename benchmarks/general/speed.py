@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 from general.measure import Candidate
 from regard.bundle.folder import weights_file
-from regard.decode.converted_model import usable_cores
-from regard.decode.translator import MeasuringOptions
 from regard.files import checksum
+from regard.search.ctranslate2_model import usable_cores
+from regard.translation.translator import MeasuringOptions
 
 SINGLE, BULK, ROUNDS, WARM = 100, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
 BARE: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "auto"}

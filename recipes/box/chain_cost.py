@@ -1,7 +1,7 @@
 """What the stages of a chain cost: `cost.json`, written after each of them, and the table of it.
 
 python recipes/box/chain_cost.py runs/general/cost.json                        as Markdown
-python recipes/box/chain_cost.py runs/general/cost.json --docs docs/model.md   between two marks of that page
+python recipes/box/chain_cost.py runs/general/cost.json --docs docs/bundled-models.md   between two marks of that page
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ ENCODED = 6000.0  # pairs a second and core
 BYTES_OF_PIECE = 4.3  # of text, with 16,000 pieces for four languages
 SAMPLED = 1 << 20  # bytes of a file that are read to estimate its lines
 
-# One H200 (docs/speed.md, docs/log.md): no model learns more than 0.9 million target tokens a second, large ones run at
-# half of the device's peak. Searching: 744,023 and 361,931 tokens/s with a beam of 1 and 5.
+# One H200 (docs/benchmarks.md, docs/log.md): no model learns more than 0.9 million target tokens a second, large ones
+# run at half of the device's peak. Searching: 744,023 and 361,931 tokens/s with a beam of 1 and 5.
 LEAST_SECONDS = {"cuda": 1.1e-6, "cpu": 0.0}  # of a target token
 FLOPS = {"cuda": 4.7e14, "cpu": 2.0e10}  # a second
 SEARCHED = {"cuda": 744_000.0, "cpu": 900.0}  # tokens a second, greedily, all processes together

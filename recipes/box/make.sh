@@ -20,7 +20,7 @@ regard translate $models --input data/box/english.en --out data/box/english.fr -
 
 test -d "$out/student" || regard train recipes/box/student.toml --out "$out/student"
 
-# The student learns to carry slots. For the model that was shipped english.fr was by then the student's own (docs/model.md).
+# The student learns to carry slots. For the model that was shipped english.fr was by then the student's own (docs/bundled-models.md).
 python recipes/box/slots.py --pairs data/tatoeba-en-fr --texts data/box --out data/box
 test -d "$out/slots" || regard train recipes/box/slots.toml --start-from "$out/student" --out "$out/slots"
 regard pack "$out/slots" --weights int8 --about recipes/box/about.toml --out "$out/en-fr-classic"

@@ -25,15 +25,15 @@ from pathlib import Path
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.find import find_model
-from regard.decode.engine import SearchRequest
-from regard.decode.goal import length_limit
-from regard.decode.options import SearchOptions
-from regard.decode.search import search
 from regard.device import pick_device
 from regard.files import write_atomically
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
 from regard.models.for_search import for_search
+from regard.search.batch_rows import length_limit
+from regard.search.engine import SearchRequest
+from regard.search.options import SearchOptions
+from regard.search.search import search
 from regard.training.cost import Cost
 
 CHUNK = {"cuda": 20_000, "cpu": 100}  # lines

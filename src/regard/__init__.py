@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Unpack
 
-    from regard.decode.options import Mbr, Sampling
-    from regard.decode.translating import TranslateOptions
-    from regard.decode.translation import Translation
     from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
     from regard.metrics.chrf import ChrfScore
     from regard.metrics.ter import TerScore
     from regard.recipe.recipe import Recipe
+    from regard.search.options import Mbr, Sampling
     from regard.training.run import Outcome
+    from regard.translation.options import TranslateOptions
+    from regard.translation.translation import Translation
     from regard.translator import Translator, TranslatorChain
 
 __all__ = [
@@ -49,9 +49,9 @@ __all__ = [
 ]
 
 _CLASSES = {
-    "Mbr": "regard.decode.options",
-    "Sampling": "regard.decode.options",
-    "Translation": "regard.decode.translation",
+    "Mbr": "regard.search.options",
+    "Sampling": "regard.search.options",
+    "Translation": "regard.translation.translation",
     "Translator": "regard.translator",
 }  # imported when they are first used, because they take a while
 

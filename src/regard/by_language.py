@@ -13,11 +13,10 @@ from typing import Unpack
 
 from regard.bundle import box
 from regard.bundle.directions import Choice, choose, find_models, known_language
-from regard.decode.texts import checked_texts
-from regard.decode.translating import TranslateOptions
-from regard.decode.translation import Translation
 from regard.errors import InputError
 from regard.text.language import language_name
+from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.translation import Translation
 from regard.translator import Translator, TranslatorChain
 
 KEPT = 8  # translators that stay loaded

@@ -1,6 +1,6 @@
 """`regard.Translator`: a model that translates, scores, explains and aligns; and two of them one after the other.
 
-It stands above `explain` because it uses it; `decode/translator.py` has the part that only needs search.
+It stands above `explain` because it uses it; `translation/translator.py` has the part that only needs search.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from regard.decode.chain import TextChain
-from regard.decode.texts import checked_texts
-from regard.decode.translating import TranslateOptions
-from regard.decode.translator import TextTranslator
 from regard.errors import InputError
+from regard.translation.chain import TextChain
+from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.translator import TextTranslator
 
 if TYPE_CHECKING:
     from regard.bulk.tally import Tally

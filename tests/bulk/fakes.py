@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.decode.translation import Candidate, Reason, SentenceTranslation, Translation
+from regard.translation.translation import Candidate, Reason, SentenceTranslation, Translation
 
 STRANGE = Reason("loop", "It is odd.")
 

@@ -16,14 +16,14 @@ from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.checksums import CHECKSUMS
 from regard.bundle.folder import PARTS
-from regard.decode.prepare import Reader, TextOptions
-from regard.decode.units import UnitMaker
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, gradient_times_input, source_in_words, target_shares
 from regard.explain.explanation import explain
 from regard.explain.sentence_pair import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
 from regard.training.start import fingerprint
+from regard.translation.prepare import Reader, TextOptions
+from regard.translation.units import UnitMaker
 from regard.translator import Translator
 from support import LINES, Call
 

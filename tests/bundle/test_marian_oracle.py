@@ -15,14 +15,14 @@ import torch
 from marian_folders import make_marian, short_lines, train_marian
 from regard.batch import flat_batch
 from regard.bundle.marian import read_marian
-from regard.decode.alignment_heads import AlignmentHeads
-from regard.decode.attended import AlignmentView
-from regard.decode.engine import SearchRequest
-from regard.decode.native import NativeEngine
-from regard.decode.options import SearchOptions
-from regard.decode.translator import AS_LINES
 from regard.export.table import export_model
+from regard.search.alignment_heads import AlignmentHeads
+from regard.search.engine import SearchRequest
+from regard.search.forced_decoding import AlignmentView
+from regard.search.native_engine import NativeEngine
+from regard.search.options import SearchOptions
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 KINDS: dict[str, dict[str, Any]] = {

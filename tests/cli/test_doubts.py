@@ -10,8 +10,8 @@ import typer
 
 from regard.bulk.rows import sentence_row
 from regard.cli.doubts import Doubts
-from regard.decode.translation import ProtectedSpan, Reason, SentenceTranslation, Translation
 from regard.errors import InputError
+from regard.translation.translation import ProtectedSpan, Reason, SentenceTranslation, Translation
 
 FINE = SentenceTranslation("a", "b", (0, 1), (0, 1), "a", confidence=0.87654321)
 LOST = ProtectedSpan("42", "number", "42", (2, 4), None, "missing", "the search did not say it")

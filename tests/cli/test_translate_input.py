@@ -13,7 +13,7 @@ from typing import IO
 import pytest
 
 from regard.bulk.rows import OutputForm, formatted
-from regard.decode.translation import Candidate, Translation
+from regard.translation.translation import Candidate, Translation
 from support import LINES, Call
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import regard.course.demo as demo
 from regard.course.grammar import MinimalPair
-from regard.decode.translation import Translation
 from regard.errors import RunError
+from regard.translation.translation import Translation
 
 pytestmark = pytest.mark.long
 

@@ -19,10 +19,10 @@ from regard.course.labs.pronoun_polysemy import (
     run_lab,
     sentences_of,
 )
-from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, heads_of
 from regard.explain.trace import trace_sentence
+from regard.search.forced_decoding import forced_log_probs
 from regard.text.words import split_words
 from regard.translator import Translator
 

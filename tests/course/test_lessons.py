@@ -1,35 +1,17 @@
-"""The lessons: complete, with a view that the page has, and the same text in the docs.
-
-REGARD_WRITE_DOCS=1 pytest tests/course/test_lessons.py
-"""
+"""The lessons of the web UI: complete, each scene with a view that the page has."""
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
 import pytest
 
 import regard
-from regard.course.lessons import VIEWS, as_markdown, lessons, sentences
+from regard.course.lessons import VIEWS, lessons, sentences
 
-COURSE = Path(__file__).parents[2] / "docs" / "course"
 PAGE = Path(regard.__file__).parent / "serve" / "page"
-PART = re.compile(r"(<!-- scenes: (\w+) -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
 SCENES = [(lesson["id"], scene) for lesson in lessons()["lessons"] for scene in lesson["scenes"]]
-
-
-def test_the_course_has_the_same_text() -> None:
-    found = []
-    for path in sorted(COURSE.glob("*.md")):
-        page = path.read_text(encoding="utf-8")
-        found += [name for _, name, _ in PART.findall(page)]
-        wanted = PART.sub(lambda part: part[1] + as_markdown(part[2]), page)
-        if os.environ.get("REGARD_WRITE_DOCS"):
-            path.write_text(wanted, encoding="utf-8")
-        assert path.read_text(encoding="utf-8") == wanted, "REGARD_WRITE_DOCS=1 writes it"
-    assert found == [lesson["id"] for lesson in lessons()["lessons"]]
 
 
 @pytest.mark.parametrize(("lesson", "scene"), SCENES, ids=[f"{lesson}-{scene['view']}" for lesson, scene in SCENES])

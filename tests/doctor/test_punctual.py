@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from regard.batch import EOS, pad_sources
-from regard.decode.search import beam_search, greedy
 from regard.doctor.punctual import Punctual
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.search import beam_search, greedy
 
 SOURCES = [[5, 6, 7, 8, 9, 10, 11], [5, 6, 7], [9]]  # 8, 4 and 2 tokens with EOS
 

@@ -11,12 +11,12 @@ import torch
 
 import variants
 from regard.batch import flat_batch
-from regard.decode.likelihood import forced_log_probs
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, cut_output, heads_of, importance, parse_head, random_heads
 from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.forced_decoding import forced_log_probs
 from regard.translator import Translator
 from support import LINES
 from variants import V, close, stepwise, transformer

@@ -10,13 +10,13 @@ import torch
 
 import variants
 from regard.batch import flat_batch, pad_sources
-from regard.decode.likelihood import forced_log_probs
-from regard.decode.search import beam_search
 from regard.errors import InputError
 from regard.explain.edited_attention import EditedModel, checked_edits, weights_of_words
 from regard.explain.trace import forced_maps
 from regard.models.base import Model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.forced_decoding import forced_log_probs
+from regard.search.search import beam_search
 from variants import transformer
 
 CONFIG = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=2)

@@ -9,12 +9,12 @@ import torch
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.search import beam_search, greedy
 from regard.errors import InputError
 from regard.explain.lattice import START, Lattice, NodeFate, as_dict, lattice, path_to
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.engine import Hypothesis
+from regard.search.search import beam_search, greedy
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.decode.loops import words_of
 from regard.explain.neighbours import PairIndex, pairs_of
+from regard.translation.repetition import words_of
 
 SENTENCES = st.lists(
     st.lists(st.sampled_from(["the", "cat", "sleeps", "dog", "black", "l'été", "12", "x"]), max_size=6), max_size=8

@@ -10,9 +10,6 @@ import torch
 import regard
 from regard.bundle.bundle import Bundle
 from regard.cli.translate_lines import show_attention
-from regard.decode.pipeline import Pipeline
-from regard.decode.prepare import Reader
-from regard.decode.translation import SentenceTranslation
 from regard.errors import InputError
 from regard.explain.evidence import evidence
 from regard.explain.explanation import Explanation, explain
@@ -23,6 +20,9 @@ from regard.explain.step import step_numbers
 from regard.models.table import ARCHITECTURES, make_model
 from regard.text.slots import SLOTS, SlotTexts, slots_in
 from regard.text.tokenizer import Tokenizer
+from regard.translation.pipeline import Pipeline
+from regard.translation.prepare import Reader
+from regard.translation.translation import SentenceTranslation
 from regard.translator import Translator
 
 ROUGH = [

@@ -10,11 +10,11 @@ import torch
 
 import variants
 from regard.batch import BOS, EOS
-from regard.decode.likelihood import forced_log_probs
 from regard.explain.share import Shares, shares_of
 from regard.models.base import Model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.forced_decoding import forced_log_probs
 from variants import transformer
 
 CONFIG = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=1, decoder_layers=1, tie="none")

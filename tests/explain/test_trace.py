@@ -15,13 +15,13 @@ from regard.align.attention import View
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.search import beam_search
 from regard.errors import BundleError, InputError
 from regard.explain.trace import checked_rows, forced_maps, trace_sentence
 from regard.models.base import AttentionMaps, Model
 from regard.models.moe import Moe, MoeConfig
 from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.search import beam_search
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 from support import LINES

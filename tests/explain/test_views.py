@@ -10,12 +10,12 @@ import torch
 
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
-from regard.decode.alignment_heads import default_layer
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.trace import trace_sentence
 from regard.explain.views import ViewedAttention, measure_view, view_attention
 from regard.models.table import ARCHITECTURES, make_model
+from regard.search.alignment_heads import default_layer
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 from support import LINES, Call

@@ -7,7 +7,6 @@ import pytest
 
 from regard.bundle.calibration import WordCalibration
 from regard.bundle.card import read_card
-from regard.decode.confidence import bins, calibration_error
 from regard.errors import RecipeError
 from regard.explain.word_confidence import (
     FEATURES,
@@ -16,6 +15,7 @@ from regard.explain.word_confidence import (
     word_confidences,
     word_features,
 )
+from regard.translation.confidence import bins, calibration_error
 
 CALIBRATION = WordCalibration(dict(zip(FEATURES, (-0.6, -0.1, -0.2, -0.3, 0.1), strict=True)), 0.5, "made up")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.decode.likelihood import next_log_probs
 from regard.errors import InputError
 from regard.explain.lattice import lattice
 from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, resume_branch, word_diff
 from regard.explain.sentence_pair import sentence_pair
 from regard.explain.words import LONGEST, begins_word, completed, word_by_word, word_choice
+from regard.search.forced_decoding import next_log_probs
 from regard.text.words import split_words
 from regard.translator import Translator
 from support import LINES

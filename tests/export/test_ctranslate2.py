@@ -18,13 +18,13 @@ from converted import engines, saved_transformer
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import CARD, WEIGHTS
 from regard.bundle.pack import PackOptions, pack_bundle
-from regard.decode.native import NativeEngine
-from regard.decode.translator import TextTranslator
 from regard.errors import BundleError, InputError
 from regard.export.ctranslate2 import export_ctranslate2, identity, read_made
 from regard.models.rnn_attention import RnnAttention
 from regard.models.rnn_attention_config import RnnAttentionConfig
+from regard.search.native_engine import NativeEngine
 from regard.text.tokenizer import TextConfig, Tokenizer
+from regard.translation.translator import TextTranslator
 from support import LINES
 
 SOURCES = [(5, 300, 17, 42, 8), (9,), (200, 201, 202, 203, 204, 205, 206, 207)]

@@ -12,16 +12,16 @@ import torch
 from regard.batch import flat_batch
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
-from regard.decode.alignment_heads import AlignmentHeads
-from regard.decode.attended import AlignmentView
-from regard.decode.engine import SearchRequest
-from regard.decode.native import NativeEngine
-from regard.decode.options import SearchOptions
 from regard.errors import InputError
 from regard.export.huggingface import export_huggingface
 from regard.export.table import ExportOptions, export_model
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.alignment_heads import AlignmentHeads
+from regard.search.engine import SearchRequest
+from regard.search.forced_decoding import AlignmentView
+from regard.search.native_engine import NativeEngine
+from regard.search.options import SearchOptions
 from regard.text.tokenizer import TextConfig, Tokenizer
 from support import LINES, Call
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.decode.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 from regard.formats.document import ATOM
 from regard.text.words import word_spans
+from regard.translation.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 
 
 def copy(texts: Sequence[str], wrapped: bool) -> list[Translation]:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from formats.fakes import reversed_words
-from regard.decode.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
 from regard.formats.inline import place_marks, source_pieces
 from regard.formats.placing import ROOT, skeleton_of
 from regard.text.words import word_spans
+from regard.translation.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 
 
 def shown(placed: PlacedSegment) -> str:

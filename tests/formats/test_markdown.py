@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from formats.fakes import copy, reverse
-from regard.decode.translation import Translation, copied
 from regard.formats.document import ATOM, DEFAULTS
 from regard.formats.markdown import read
 from regard.formats.translate_document import translate_document
+from regard.translation.translation import Translation, copied
 
 
 def texts(source: str) -> list[str]:

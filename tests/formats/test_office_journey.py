@@ -15,9 +15,9 @@ import regard
 from formats.echo import DOCUMENTS
 from formats.test_docx import skeleton
 from formats.test_subtitles import skeleton as cues
-from regard.decode.translation import Translation
 from regard.formats.document import FormatOptions
 from regard.formats.translate_document import Translate, translate_document
+from regard.translation.translation import Translation
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from formats.echo import DOCUMENTS, shouted
 from formats.fakes import copy, reverse
-from regard.decode.translation import Translation
 from regard.errors import InputError
 from regard.formats.document import DEFAULTS
 from regard.formats.subtitles import line_breaks
 from regard.formats.table import reader_of
 from regard.formats.translate_document import translate_document
+from regard.translation.translation import Translation
 
 FILES = ["station.srt", "kitchen.srt", "lecture.srt", "interview.vtt", "story.vtt", "weather.vtt"]
 

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 
 from regard.batch import PAD, Batch, flat_batch, pad_sources
-from regard.decode.search import greedy
 from regard.errors import RecipeError
 from regard.models.base import Model
 from regard.models.bytenet import PRESETS, ByteNet, ByteNetBlock, ByteNetConfig
+from regard.search.search import greedy
 from variants import BYTENET as MODELS
 from variants import SMALL_BYTENET as SMALL
 from variants import V, close, scattered, stepwise

@@ -13,7 +13,6 @@ import torch
 import variants
 from regard.batch import BOS, PAD, Batch, flat_batch, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.search import beam_search, greedy
 from regard.errors import InputError, RecipeError
 from regard.models.base import Model, State
 from regard.models.bytenet import ByteNet, ByteNetConfig
@@ -28,6 +27,7 @@ from regard.models.rnn_attention_config import RnnAttentionConfig
 from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
+from regard.search.search import beam_search, greedy
 from regard.text.tokenizer import Tokenizer
 from variants import V, close, scattered, stepwise
 

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from regard.batch import Batch, flat_batch, pad_sources
-from regard.decode.search import beam_search, greedy
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble, mean_in_log
 from regard.models.transformer import Transformer
+from regard.search.search import beam_search, greedy
 from variants import ENSEMBLES, FOUR_HEADS, Blind, V, close, stepwise, transformer
 from variants import PRE_NORM as PRE
 from variants import SMALL_ENSEMBLE as SMALL

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor
 
 from regard.batch import BOS, pad_sources
-from regard.decode.engine import SearchRequest
-from regard.decode.options import SearchOptions
-from regard.decode.search import REFILL, search
 from regard.models import transformer_recorded as module
 from regard.models.recorded_arena import Arena, Shape, at_least
 from regard.models.recorded_layers import recorded as recorded_step
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.models.transformer_recorded import RecordedTransformer
+from regard.search.engine import SearchRequest
+from regard.search.options import SearchOptions
+from regard.search.search import REFILL, search
 from variants import V, close, scattered
 
 SMALL = TransformerConfig(width=32, heads=2, inner=48, encoder_layers=2, decoder_layers=2, norm="post")

@@ -14,10 +14,11 @@ import regard
 from regard.bundle import box
 from regard.explain.cutting import heads_of
 from regard.explain.explanation import explain
-from regard.serve import api_inside, api_tools
+from regard.serve.api.own import explain as explain_api
+from regard.serve.api.own import tools
 from regard.serve.app import create_app
-from regard.serve.fields import REQUIRED
-from regard.serve.inside import ExplainQuery, RecentPairs
+from regard.serve.explain_service import ExplainedModel, SentenceQuery
+from regard.serve.http.fields import REQUIRED
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
@@ -193,36 +194,28 @@ def test_refusals(client: TestClient, path: str, status: int, field: str | None,
     assert "\n" not in found["message"]
 
 
-def test_neighbours(tmp_path: Path, model: Translator) -> None:
-    from regard.serve.inside_neighbours import PairIndexes
-
-    (tmp_path / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\nA dog.\tUn chien.\n", encoding="utf-8")
-    found = PairIndexes().answer(tmp_path, "mine", TEXT, 3)
-    assert (found["searched"], found["pairs"][0]["target"], len(found["pairs"])) == (2, "Le chat dort.", 1)
-
-
 @pytest.mark.parametrize("place", [".", "best"])
 def test_neighbours_of_a_training_run(tmp_path: Path, place: str) -> None:
     run = tmp_path / "mine"
     shutil.copytree(box.boxed("en-fr-classic"), run / "best")
     (run / "recipe.toml").touch()
-    (run / place / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\n", encoding="utf-8")
+    (run / place / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\nA dog.\tUn chien.\n", encoding="utf-8")
     app = create_app(ServeConfig(models=(str(run),)))
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-        found = ask(client, "neighbours", model="mine", text="A cat eats.")
+        found = ask(client, "neighbours", model="mine", text=TEXT)
+    assert found["searched"] == 2
     assert [pair["target"] for pair in found["pairs"]] == ["Le chat dort."]
 
 
 def test_a_sentence_is_searched_for_once(model: Translator) -> None:
-    recent = RecentPairs(most=1)
-    first = recent.pair(model, ExplainQuery(TEXT))
-    assert recent.pair(model, ExplainQuery(TEXT)) is first
-    recent.pair(model, ExplainQuery("The dog eats."))
-    assert recent.pair(model, ExplainQuery(TEXT)) is not first
+    loaded = ExplainedModel(model)
+    first = loaded.find_pair(SentenceQuery(TEXT), 200)
+    assert loaded.find_pair(SentenceQuery(TEXT), 200) is first
+    assert loaded.find_pair(SentenceQuery("The dog eats."), 200) is not first
 
 
 def test_the_document_names_every_endpoint() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
-    for endpoint in (*api_inside.ENDPOINTS, *api_tools.ENDPOINTS):
+    page = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text(encoding="utf-8")
+    for endpoint in (*explain_api.ENDPOINTS, *tools.ENDPOINTS):
         assert endpoint.path in page
         assert all(f"`{field.name}`" in page or field.default is not REQUIRED for field in endpoint.fields)

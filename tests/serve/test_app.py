@@ -12,7 +12,7 @@ CAT = "The cat is black."
 
 
 def test_json_that_curl_calls_a_form_is_read_as_json(client: TestClient) -> None:
-    """As the examples of docs/api.md are typed."""
+    """As the examples of docs/http-api.md are typed."""
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = client.post("/api/detect", content='{"text": "The cat sleeps."}', headers=headers)
     assert answer.json()["languages"][0]["language"] == "en"

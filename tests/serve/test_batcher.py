@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import regard
-from regard.decode.job import TranslationJob
-from regard.decode.pipeline import Pipeline
 from regard.serve.batcher import LARGEST_BATCH, BatchDone, Batcher
-from regard.serve.problems import ServeError
+from regard.serve.errors import ServeError
+from regard.translation.job import TranslationJob
+from regard.translation.pipeline import Pipeline
 from regard.translator import Translator
 
 SHORT = ["The cat is black.", "Thank you!", "I see the dog.", "She sleeps.", "The house is big."]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.serve.callers import ANYONE, Callers, QuotaError
-from regard.serve.problems import ServeError
+from regard.serve.errors import QuotaExceededError, ServeError
+from regard.serve.services import ANYONE, Callers
 from regard.serve.state.keys import KeyLimits
-from regard.serve.state.state import ServerState
+from regard.serve.state.server_state import ServerState
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_without_keys_the_address_counts_and_a_key_is_not_looked_at(state: Serve
             await callers.request(one)
         assert (refused.value.status, refused.value.headers) == (429, {"Retry-After": "60"})
         await callers.spend(one, 6)
-        with pytest.raises(QuotaError) as quota:
+        with pytest.raises(QuotaExceededError) as quota:
             await callers.spend(one, 6)
         assert int(quota.value.headers["Retry-After"]) > 3600
         await callers.give_back(one, 6)

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from regard.serve import connections
-from regard.serve.connections import TimedProtocol
-from regard.serve.run import listen
+from regard.serve import run
+from regard.serve.run import TimedProtocol, listen
 from regard.serve.settings import ServeConfig
 
 
@@ -22,7 +21,7 @@ async def hello(scope: Any, receive: Any, send: Any) -> None:
 
 
 def test_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(run, "HEAD_SECONDS", 0.05)
 
     async def main() -> None:
         config = uvicorn.Config(hello, port=0, http=TimedProtocol, lifespan="off", log_level="critical")

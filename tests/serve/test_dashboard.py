@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 
-from regard.serve.metrics import registry
+from regard.serve.monitoring import registry
 from server_process import running
 
 DEPLOY = Path(__file__).parents[2] / "deploy"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from regard.serve.document_worker import DocumentWorker, TranslateDocument
-from regard.serve.problems import ServeError, busy
+from regard.serve.documents import DocumentWorker, TranslateDocument
+from regard.serve.errors import ServeError, busy
 from regard.serve.state.documents import LEASE_SECONDS, MOST_ATTEMPTS, DocumentJob
-from regard.serve.state.state import ServerState
+from regard.serve.state.server_state import ServerState
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from regard.serve.state.documents import LEASE_SECONDS, MOST_ATTEMPTS, DocumentJob, DocumentLimits, StoreFullError
-from regard.serve.state.state import ServerState
+from regard.serve.state.server_state import ServerState
 from regard.serve.state.store import StateError
 
 

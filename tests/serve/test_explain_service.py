@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-import time
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -14,11 +13,17 @@ import pytest
 import torch
 
 from regard.explain.cutting import Head
-from regard.serve.explain_service import ExplainedModel, ExplainService, StoppedError, stop_when
-from regard.serve.inside import ExplainQuery, pair_of
-from regard.serve.inside_attention import cut_answer
+from regard.serve.api.own.explain_attention import cut_answer
+from regard.serve.errors import ServeError
+from regard.serve.explain_service import (
+    ExplainedModel,
+    ExplainService,
+    SentenceQuery,
+    StoppedError,
+    find_pair,
+    stop_when,
+)
 from regard.serve.pool import ModelPool
-from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
@@ -33,7 +38,7 @@ def service(**settings: Any) -> ExplainService:
     def load(model: str) -> ExplainedModel:
         module = torch.nn.Identity()
         stop_when(module, lambda: made._stop.is_set())
-        return ExplainedModel(module, time.monotonic())  # type: ignore[arg-type]
+        return ExplainedModel(module)  # type: ignore[arg-type]
 
     made._load = load  # type: ignore[method-assign]
     return made
@@ -43,11 +48,11 @@ class EndlessWork:
     def __init__(self) -> None:
         self.begun, self.ended = threading.Event(), threading.Event()
 
-    def __call__(self, translator: Any) -> None:
+    def __call__(self, loaded: Any) -> None:
         self.begun.set()
         try:
             while True:
-                translator(torch.zeros(1))
+                loaded.translator(torch.zeros(1))
         except StoppedError:
             self.ended.set()
             raise
@@ -88,7 +93,7 @@ def test_a_stopped_cut_leaves_the_model_whole() -> None:
 
     def answer() -> dict[str, Any]:
         looks.clear()
-        return cut_answer(pair_of(translator, ExplainQuery("The cat is black.")), MODEL, [Head("cross", 0, 0)])
+        return cut_answer(find_pair(translator, SentenceQuery("The cat is black."), 200), MODEL, [Head("cross", 0, 0)])
 
     whole = answer()
     assert answer() == whole  # what is remembered from the first time is not computed again
@@ -107,15 +112,11 @@ def test_models_are_dropped_when_idle_with_what_was_remembered_of_them() -> None
     seen: list[weakref.ref[Any]] = []
 
     async def use_and_wait() -> None:
-        await explain.run(MODEL, lambda translator: remember(translator))
+        await explain.run(MODEL, lambda loaded: seen.append(weakref.ref(loaded.translator)))
         dropping = asyncio.create_task(explain.drop_idle())
         while explain._loaded:
             await asyncio.sleep(0.01)
         dropping.cancel()
-
-    def remember(translator: Any) -> None:
-        explain.recent._pairs[id(translator), ExplainQuery("a")] = translator
-        seen.append(weakref.ref(translator))
 
     asyncio.run(use_and_wait())
     explain.close()

@@ -1,4 +1,4 @@
-"""What happens when something breaks (docs/operate.md has the table): real processes that are killed or starved."""
+"""What happens when something breaks (docs/operations.md has the table): real processes that are killed or starved."""
 
 from __future__ import annotations
 

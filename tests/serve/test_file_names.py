@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.serve.file_names import LONGEST_NAME, attachment, plain_name
+from regard.serve.documents import LONGEST_NAME, attachment, plain_name
 
 
 @settings(max_examples=100)

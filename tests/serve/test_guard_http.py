@@ -10,17 +10,17 @@ from typing import Any
 import anyio
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import ExplainedSource
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from regard.serve.guard_http import HEADERS, GuardConfig, HttpGuard
-from regard.serve.notes import RequestNotes, log_request, notes_of
-from regard.serve.problems import ServeError
+from regard.serve.errors import ServeError
+from regard.serve.http.guard import HEADERS, GuardConfig, HttpGuard
+from regard.serve.monitoring import RequestNotes, log_request, notes_of
 
 
-async def count(request: ExplainedSource) -> Response:
+async def count(request: Request) -> Response:
     try:
         body = await request.body()
     except ServeError as problem:
@@ -29,7 +29,7 @@ async def count(request: ExplainedSource) -> Response:
     return PlainTextResponse(str(len(body)))
 
 
-async def own_policy(request: ExplainedSource) -> Response:
+async def own_policy(request: Request) -> Response:
     return PlainTextResponse("x", headers={"content-security-policy": "default-src *", "cache-control": "max-age=9"})
 
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_stats"), 
 
 THREADS = """
 import ctypes, threading
-from regard.serve.memory import use_one_heap
+from regard.serve.pool import use_one_heap
 
 {first}
 libc, together = ctypes.CDLL(None), threading.Barrier(4)

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from regard.serve import metrics
-from regard.serve.notes import RequestNotes
+from regard.serve import monitoring
+from regard.serve.monitoring import RequestNotes
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -23,11 +23,11 @@ def samples(text: str) -> Samples:
 
 def test_requests_are_counted_by_their_declared_path() -> None:
     labels = (("endpoint", "/v2/document/{id}"), ("method", "POST"), ("status", "413"))
-    before = samples(metrics.exposition().decode())
+    before = samples(monitoring.exposition().decode())
     scope = {"method": "POST", "path": "/v2/document/SECRET", "route": SimpleNamespace(path="/v2/document/{id}")}
-    metrics.count_request(scope, RequestNotes(), 413, 0.2)
-    metrics.count_request({"method": "SECRET", "path": "/SECRET"}, RequestNotes(refused="requests"), 429, 0.01)
-    after = samples(metrics.exposition().decode())
+    monitoring.count_request(scope, RequestNotes(), 413, 0.2)
+    monitoring.count_request({"method": "SECRET", "path": "/SECRET"}, RequestNotes(refused="requests"), 429, 0.01)
+    after = samples(monitoring.exposition().decode())
 
     def more(name: str, labels: tuple[tuple[str, str], ...]) -> float:
         return after.get((name, labels), 0) - before.get((name, labels), 0)
@@ -37,7 +37,7 @@ def test_requests_are_counted_by_their_declared_path() -> None:
     assert more("regard_refused_total", (("reason", "size"),)) == 1
     assert more("regard_refused_total", (("reason", "requests"),)) == 1
     assert more("regard_requests_total", (("endpoint", "-"), ("method", "other"), ("status", "429"))) == 1
-    assert "SECRET" not in metrics.exposition().decode()
+    assert "SECRET" not in monitoring.exposition().decode()
     memory = after["regard_memory_bytes", ()]
     assert memory in (0, pytest.approx(after.get(("process_resident_memory_bytes", ()), 0), rel=0.5))
 
@@ -45,8 +45,8 @@ def test_requests_are_counted_by_their_declared_path() -> None:
 def test_workers_are_added_up_and_the_queue_of_a_dead_one_is_not(tmp_path: Path) -> None:
     """A worker that has ended, and a second that is asked."""
     program = (
-        "from regard.serve import metrics; metrics.SENTENCES.labels('en-fr').inc(5); "
-        "metrics.QUEUE.labels('en-fr').set(3); print(metrics.exposition().decode())"
+        "from regard.serve import monitoring; monitoring.SENTENCES.labels('en-fr').inc(5); "
+        "monitoring.QUEUE.labels('en-fr').set(3); print(monitoring.exposition().decode())"
     )
     environment = {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     for number in (1, 2):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import RegardError
-from regard.serve.one_file import bundle, shell, with_answers
+from regard.serve.page.page_files import bundle, shell, with_answers
 
 
 def hashed(text: str) -> str:

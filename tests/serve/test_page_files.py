@@ -8,8 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from regard.serve.page_files import page_files
-from regard.serve.page_routes import page_routes
+from regard.serve.page.page_files import page_files, page_routes
 
 PAGE = {name: file.content.decode("utf-8") for name, file in page_files().items()}
 SCRIPTS = sorted(name for name in PAGE if name.endswith(".js"))

@@ -12,8 +12,8 @@ import pytest
 
 from regard.errors import InputError
 from regard.serve import pool as pool_module
+from regard.serve.errors import ServeError
 from regard.serve.pool import ModelPool
-from regard.serve.problems import ServeError
 from regard.serve.settings import ServeConfig
 
 MODEL = "en-fr-classic"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.serve.problems import ServeError
-from regard.serve.read_body import DEEPEST, depth, read_form, read_json
+from regard.serve.errors import ServeError
+from regard.serve.http.request_body import DEEPEST, depth, read_form, read_json
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from regard.serve.app import create_app
-from regard.serve.guard_http import HEADERS
+from regard.serve.http.guard import HEADERS
 from regard.serve.settings import ServeConfig
 from regard.serve.state.keys import ApiKeys, KeyLimits
 from regard.serve.state.store import FILE, Store

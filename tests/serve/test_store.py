@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from regard.serve.state import folder as state_folders
+from regard.serve.state import server_state as state_folders
 from regard.serve.state import store as stores
-from regard.serve.state.folder import LOCK, PREFIX, remove_left_folders, state_folder
 from regard.serve.state.keys import ApiKeys
-from regard.serve.state.schema import STEPS
-from regard.serve.state.store import FILE, StateError, Store, in_thread, on_network
+from regard.serve.state.server_state import LOCK, PREFIX, remove_left_folders, state_folder
+from regard.serve.state.store import FILE, STEPS, StateError, Store, in_thread, on_network
 
 
 def test_what_was_written_is_there_after_it_was_opened_again(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from regard.serve.problems import ServeError
-from regard.serve.together import together
+from regard.serve.errors import ServeError
+from regard.serve.translation_service import together
 
 
 async def give(value: int) -> int:

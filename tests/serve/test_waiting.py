@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.decode.job import JobPart
 from regard.serve.batcher import LARGEST_BATCH, take_shares
-from regard.serve.waiting import TurnQueue, Waiting
+from regard.serve.request_queue import TurnQueue, Waiting
+from regard.translation.job import JobPart
 
 
 class FakeJob:

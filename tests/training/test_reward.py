@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard.batch import EOS, Batch, flat_batch
-from regard.decode.search import greedy, sample
 from regard.metrics.bleu import sentence_bleu
 from regard.metrics.gleu import gleu, gleu_scores
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.reward import RewardConfig
+from regard.search.search import greedy, sample
 from regard.training.loss import smoothed_nll, smoothed_nll_fused
 from regard.training.reward import (
     bleu_scores,

@@ -16,13 +16,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from regard.decode.translation import SentenceTranslation, Translation, in_one_line
 from regard.errors import InputError
 from regard.text.words import word_spans
+from regard.translation.translation import SentenceTranslation, Translation, in_one_line
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
 
 TokenScores = list[tuple[str, float]]  # tokens of a candidate, EOS last, and their log-probabilities
@@ -67,7 +67,7 @@ def written(
 
 def one_model(translator: TextTranslator | TextChain) -> TextTranslator:
     """What gives token scores and alignments."""
-    from regard.decode.chain import TextChain
+    from regard.translation.chain import TextChain
 
     if isinstance(translator, TextChain):
         translator.refuse("a column of alignments or token scores")
@@ -146,7 +146,7 @@ def token_scores(
 ) -> list[list[SentenceScores]]:
     """For each sentence of each text the tokens of its candidates with their log-probabilities, by a forced pass of the
     model itself. A sentence that was read in parts, or not at all, has none."""
-    from regard.decode.likelihood import forced_log_probs
+    from regard.search.forced_decoding import forced_log_probs
 
     tokenizer = translator.tokenizer
     prefix = tokenizer.prefix(tag)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from regard.decode.translation import Translation
+from regard.translation.translation import Translation
 
 NAMED = 10  # doubtful places that are named
 SHOWN = 5  # remarks that are shown

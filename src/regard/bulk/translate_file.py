@@ -32,8 +32,8 @@ from regard.formats.stretches import STREAMED, stretch_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
 MOST_WORKERS = 256
 # Makes the translator of a process; called with the number of the process, from 0.

@@ -15,13 +15,13 @@ from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.bulk.tally import Tally
 from regard.data.compressed import member
 from regard.data.text_files import decode_lines
-from regard.decode.translation import Translation
 from regard.formats.stretches import StretchReader
 from regard.formats.translate_document import translate_read
+from regard.translation.translation import Translation
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
 Progress = Callable[[int], None]  # called with the number of sentences that were finished
 

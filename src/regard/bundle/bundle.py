@@ -4,7 +4,7 @@ Each file is written to a temporary name, synced and renamed, so that a reader f
 `SHA256SUMS` holds checksums of vocabulary and weights (`checksums.py`). The card says where the model comes from: data,
 scores with their signatures, versions (`card.py`). The weights are float32, or stored in fewer bytes (`weights.py`).
 A model that learnt slots has the words it knows beside it (`words.txt`, by `text/known_words.py`). A lexicon may lie
-with them (`lexicon.json`, by `decode/token_lexicon.py`); a model is complete without it.
+with them (`lexicon.json`, by `search/token_lexicon.py`); a model is complete without it.
 
 `Bundle.read` reads all of it but the model, which is loaded when it is first used; nothing else needs torch.
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from regard.bundle.stored_model import LoadedModel
+    from regard.bundle.stored_model import ConfiguredModel
     from regard.models.base import Model
     from regard.models.table import ModelConfig
 
@@ -49,11 +49,11 @@ Value = TypeVar("Value")
 class InFolder:
     """A model that is still in its folder; `load` loads it once, whichever thread asks first."""
 
-    def __init__(self, table: Mapping[str, Any], load: Callable[[], LoadedModel]) -> None:
+    def __init__(self, table: Mapping[str, Any], load: Callable[[], ConfiguredModel]) -> None:
         self.table, self._load, self._lock = table, load, Lock()
-        self._loaded: LoadedModel | None = None
+        self._loaded: ConfiguredModel | None = None
 
-    def load(self) -> LoadedModel:
+    def load(self) -> ConfiguredModel:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -200,7 +200,7 @@ class Bundle:
         verify(part(folder, TOKENIZER))
         tokenizer = with_tag(Tokenizer.load(part(folder, TOKENIZER)), about.get("tag"), folder)
 
-        def load_model() -> LoadedModel:
+        def load_model() -> ConfiguredModel:
             from regard.bundle.stored_model import read_model
 
             return read_model(folder, architecture, table, tokenizer, card, device)

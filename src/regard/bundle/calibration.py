@@ -1,7 +1,7 @@
 """The constants of a model's confidence, stored in its card: how features of a translation predict its chrF.
 
-`decode/confidence.py` says what the features are and fits the constants; `benchmarks/guard.py` measures them and writes
-them into a card:
+`translation/confidence.py` says what the features are and fits the constants; `benchmarks/guard.py` measures them and
+writes them into a card:
 
     "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,
                     "unwritten": 0.04, "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}

@@ -20,7 +20,7 @@ from regard.models.table import ARCHITECTURES, ModelConfig, check_architecture, 
 from regard.text.tokenizer import Tokenizer
 
 
-class LoadedModel(NamedTuple):
+class ConfiguredModel(NamedTuple):
     config: ModelConfig
     model: Model
 
@@ -32,7 +32,7 @@ def read_model(
     tokenizer: Tokenizer,
     card: Mapping[str, Any],
     device: torch.device | str,
-) -> LoadedModel:
+) -> ConfiguredModel:
     """The model in a folder whose config.json names this architecture, with this table as its configuration. Whatever
     is wrong with its files is a `BundleError`."""
     make_forks_safe()
@@ -44,7 +44,7 @@ def read_model(
     except RegardError as problem:  # a configuration that this vocabulary does not allow
         raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
     check_view(model, card, folder)
-    return LoadedModel(config, model.to(device).eval())
+    return ConfiguredModel(config, model.to(device).eval())
 
 
 def read_config(folder: Path, architecture: str, table: Mapping[str, Any]) -> ModelConfig:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
 
 def check_alternatives(count: int | None, prefix: str, position: int | None, others: dict[str, bool]) -> None:

@@ -15,7 +15,7 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.bulk.tally import Tally
-    from regard.decode.translation import Translation
+    from regard.translation.translation import Translation
 
 
 class Doubts:

@@ -17,7 +17,7 @@ from regard.errors import InputError
 if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
     from regard.data.splits import Splits
-    from regard.decode.token_lexicon import TokenLexicon
+    from regard.search.token_lexicon import TokenLexicon
 
 SHOWN = 8  # tokens printed as examples
 LONG_ENOUGH = 4  # letters of an example
@@ -50,7 +50,7 @@ def lexicon(
     from regard.bundle.bundle import Bundle
     from regard.bundle.find import find_model
     from regard.bundle.folder import LEXICON
-    from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
+    from regard.search.token_lexicon import LexiconConfig, learn_lexicon
 
     config = LexiconConfig(entries=entries)
     folder = find_model(model or box.boxed())
@@ -100,7 +100,7 @@ def splits_of(bundle: Bundle, src: Path | None, tgt: Path | None) -> Splits:
 
 
 def show_boxed(folder: Path, bundle: Bundle, files_given: bool) -> None:
-    from regard.decode.token_lexicon import TokenLexicon
+    from regard.search.token_lexicon import TokenLexicon
 
     found = TokenLexicon.load(folder, bundle.tokenizer)
     if found is None or files_given:

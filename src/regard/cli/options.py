@@ -16,7 +16,7 @@ from regard.bundle import box
 from regard.config import describe, parse
 from regard.errors import InputError
 
-WIDEST_BEAM = 1000  # decode/beam.py has the same bound
+WIDEST_BEAM = 1000  # search/beam.py has the same bound
 
 
 def number(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:

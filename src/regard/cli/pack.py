@@ -29,7 +29,9 @@ def pack(
     ] = "keep",
     about: Annotated[
         Path | None,
-        typer.Option("--about", metavar="FILE", help="What its card says about it (TOML; docs/model.md shows one)."),
+        typer.Option(
+            "--about", metavar="FILE", help="What its card says about it (TOML; docs/bundled-models.md shows one)."
+        ),
     ] = None,
     tag: Annotated[
         str | None,
@@ -73,7 +75,7 @@ def pack(
     of folders on this machine are dropped too. With a new tag, scores, the view of attention and the lexicon are
     dropped.
     A model for both directions (--tag) and a model that was adapted from another (--rank) can share the files of a
-    model next to it (--beside); docs/model.md shows both.
+    model next to it (--beside); docs/bundled-models.md shows both.
 
     \b
       regard pack runs/mine --out small

@@ -17,7 +17,7 @@ from regard.cli.options import Device, Json, LengthPenalty, Model
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.likelihood import Likelihood
+    from regard.search.forced_decoding import Likelihood
     from regard.translator import Translator
 
 
@@ -190,7 +190,7 @@ class ScoreWriter:
             out.write(self._json(one) if self.as_json else f"{self._row(one)}\n")
 
     def write_total(self, out: TextIO, rows: Iterator[Likelihood]) -> None:
-        from regard.decode.likelihood import perplexity
+        from regard.search.forced_decoding import perplexity
 
         pairs = tokens = 0
         log_prob = 0.0

@@ -110,8 +110,8 @@ def serve(
 ) -> None:
     """Serve translators over HTTP, with a page to look inside.
 
-    Clients of LibreTranslate and of DeepL (v2) work unchanged; docs/http.md has the interfaces. Models are loaded when
-    they are first asked for. Only this machine can connect unless --host says otherwise.
+    Clients of LibreTranslate and of DeepL (v2) work unchanged; docs/http-api.md has the interfaces. Models are loaded
+    when they are first asked for. Only this machine can connect unless --host says otherwise.
 
     \b
       regard serve

@@ -11,7 +11,7 @@ from regard.cli.options import WIDEST_BEAM, number
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.options import Mbr, Sampling
+    from regard.search.options import Mbr, Sampling
 
 # ── beam search ──
 
@@ -163,7 +163,7 @@ Position = Annotated[
 
 def sampling_of(sample: bool, mbr: int | None, beam: int | None, **given: Any) -> Sampling | None:
     """The sampling that the flags ask for; `given` has the fields of `Sampling`, None where there is no flag."""
-    from regard.decode.options import Sampling
+    from regard.search.options import Sampling
 
     drawn = "--sample" if sample else "--mbr" if mbr is not None else None
     if drawn and beam is not None:
@@ -176,7 +176,7 @@ def sampling_of(sample: bool, mbr: int | None, beam: int | None, **given: Any) -
 
 
 def mbr_of(samples: int | None, utility: Literal["chrf", "bleu"] | None) -> Mbr | None:
-    from regard.decode.options import Mbr
+    from regard.search.options import Mbr
 
     if samples is None and utility is not None:
         raise InputError("--utility is of minimum Bayes risk; add --mbr 32")

@@ -83,7 +83,7 @@ def translate(
     Sentences are translated one by one; line breaks, spaces and list marks stay as they are. Numbers, addresses,
     placeholders and unknown names survive. Doubtful sentences are counted on standard error. A file is translated
     in chunks; after a stop, also by kill -9, the same command goes on (docs/files.md). With --to the translator is
-    chosen by languages (docs/model.md).
+    chosen by languages (docs/bundled-models.md).
 
     \b
       regard translate --to French "The cat is on the mat. Call 555-0199 at 3:45 pm!"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from regard.bulk.share import ProcessShare
     from regard.bulk.tally import Tally
     from regard.bulk.translate_file import FileJob, MakeTranslator
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
     from regard.translator import Translator, TranslatorChain
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")

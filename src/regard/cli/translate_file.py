@@ -13,9 +13,9 @@ from regard.cli.translate_lines import Counter, progress_wanted
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.decode.chain import TextChain
-    from regard.decode.translation import Translation
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translation import Translation
+    from regard.translation.translator import TextTranslator
 
 LARGEST = 200_000_000  # bytes of a document, which is read as a whole
 SHOWN = 5  # warnings

@@ -17,10 +17,10 @@ from regard.errors import InputError
 if TYPE_CHECKING:
     from regard.bulk.rows import OutputForm
     from regard.bundle.bundle import Bundle
-    from regard.decode.chain import TextChain
-    from regard.decode.steering import RuleSystem
-    from regard.decode.translation import Translation
-    from regard.decode.translator import TextTranslator
+    from regard.search.steering import RuleSystem
+    from regard.translation.chain import TextChain
+    from regard.translation.translation import Translation
+    from regard.translation.translator import TextTranslator
 
 FEW = 200  # sentences up to which no progress is shown
 

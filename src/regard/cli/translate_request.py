@@ -36,8 +36,8 @@ from regard.errors import InputError
 if TYPE_CHECKING:
     from regard.bulk.rows import OutputForm
     from regard.bulk.translate_file import FileJob
-    from regard.decode.chain import TextChain
-    from regard.decode.translator import TextTranslator
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
 
     Translators = Mapping[Models, TextTranslator | TextChain]
 

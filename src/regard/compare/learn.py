@@ -26,11 +26,11 @@ from regard.compare.entrants import TrainingRun
 from regard.data.config import DataConfig
 from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
-from regard.decode.token_lexicon import LexiconConfig, learn_lexicon
 from regard.errors import InputError, RegardError, RunError
 from regard.files import write_atomically
 from regard.phrases.phrase_based import PhraseBased, PhraseBasedConfig
 from regard.recipe.recipe import Recipe
+from regard.search.token_lexicon import LexiconConfig, learn_lexicon
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import has_checkpoint, load_checkpoint
 from regard.training.cost import peak_bytes

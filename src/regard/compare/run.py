@@ -43,15 +43,15 @@ from regard.config import differences
 from regard.data.config import DataConfig
 from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
-from regard.decode.options import BATCH_TOKENS
-from regard.decode.steering import RuleSystem
-from regard.decode.token_lexicon import TokenLexicon
-from regard.decode.translator import AS_LINES, TextTranslator
 from regard.errors import InputError, RunError
 from regard.files import write_atomically
 from regard.phrases.phrase_based import PhraseBased
 from regard.recipe.read import recipe_from_tables
+from regard.search.options import BATCH_TOKENS
+from regard.search.steering import RuleSystem
+from regard.search.token_lexicon import TokenLexicon
 from regard.training.evaluate import HeldOut
+from regard.translation.translator import AS_LINES, TextTranslator
 
 DONE = "compared.json"
 STEER, RULES = 0.2, 0.5  # weights of "+lexicon" and "+rules" in every step

@@ -20,8 +20,6 @@ from rich.rule import Rule
 from regard.batch import flat_batch
 from regard.course.grammar import NOTES_EXAMPLES, MinimalPair, Split, generate, write_corpus
 from regard.data.config import DataConfig
-from regard.decode.translation import Translation
-from regard.decode.translator import AS_LINES
 from regard.errors import RunError
 from regard.explain.grid import grid_of
 from regard.explain.render.terminal import render
@@ -37,6 +35,8 @@ from regard.training.folder import free_folder
 from regard.training.loss import smoothed_nll_fused
 from regard.training.optim import make_optimizer
 from regard.training.run import train
+from regard.translation.translation import Translation
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 STEPS = 3000  # four minutes on two quiet cores

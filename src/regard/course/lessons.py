@@ -1,7 +1,6 @@
-"""The lessons: the story of the course as scenes, each with a live view and a question. One text for page and docs.
+"""The lessons of the web UI: scenes, each with a live view, a question and an answer.
 
-The text is data (`lessons.json`). The page shows a scene's view beside it, live; the lessons of `docs/course` on the
-same matter hold what `as_markdown` makes of it.
+The text is data (`lessons.json`).
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-# What a scene can show, and what the docs call it. The page has a view of each name.
+# What a scene can show; the page has a view of each name.
 VIEWS = {
     "words": "word by word",
     "align": "where it looks",
@@ -50,18 +49,3 @@ def sentences() -> list[str]:
         changes = [lesson["start"], *(one["set"] for scene in lesson["scenes"] for one in scene.get("tries", []))]
         chosen += [change[key] for change in changes for key in ("text", "pair") if key in change]
     return list(dict.fromkeys(chosen))
-
-
-def as_markdown(name: str) -> str:
-    """The scenes of one lesson as a part of a page of the docs.
-
-    >>> as_markdown("bottleneck").splitlines()[2]
-    'What happens when a whole sentence has to pass through one vector.'
-    """
-    (lesson,) = (one for one in lessons()["lessons"] if one["id"] == name)
-    lines = [f"On the page of `regard serve`: *Lesson*, “{lesson['title']}”.", "", lesson["summary"]]
-    for scene in lesson["scenes"]:
-        lines += ["", f"### {scene['title']}", "", "\n\n".join(scene["text"])]
-        lines += ["", f"View: *{VIEWS[scene['view']]}*, with “{lesson['start']['text']}”"]
-        lines += ["", f"**Question.** {scene['question']}", "", f"**An answer.** {scene['answer']}"]
-    return "\n".join(lines) + "\n"

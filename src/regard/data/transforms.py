@@ -6,7 +6,7 @@
 
 What must be kept is changed on both sides. What people write carelessly is changed in the source alone (Belinkov and
 Bisk 2018), because they still want a proper translation; so a translator that reads CAPITALS and Title Case in small
-letters and takes off a full stop that the source does not have (`decode/prepare.py`) agrees with `lower` and
+letters and takes off a full stop that the source does not have (`translation/prepare.py`) agrees with `lower` and
 `drop_marks`. Joined pairs (Kondo et al. 2021) teach longer texts than any in the corpus. All randomness comes from the
 given generator, so that an epoch can be made again. Each epoch needs a new encoding of the corpus, as with BPE-dropout;
 with every probability at 0 nothing here is called. Slots in a text stay, each where it was.

@@ -28,8 +28,6 @@ from torch import Tensor, nn
 
 from regard.batch import pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.likelihood import Ids, forced_log_probs
-from regard.decode.search import greedy
 from regard.errors import InputError
 from regard.explain.mechanisms import head_size
 from regard.explain.sentence_pair import How
@@ -37,6 +35,8 @@ from regard.explain.trace import Kind
 from regard.layers.attention import MultiHeadAttention
 from regard.models.attention_parts import AttentionPart, MultiHeadPart, ScorePart
 from regard.models.base import Model
+from regard.search.forced_decoding import Ids, forced_log_probs
+from regard.search.search import greedy
 from regard.text.slots import NO_SLOTS, SlotTexts, fill
 
 

@@ -35,9 +35,6 @@ from torch import Tensor
 from regard.align.attention import View
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.decode.alignment_heads import cross_layers
-from regard.decode.likelihood import token_log_probs
-from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.hooks import blanked_embeddings, run_on_source_embeddings
@@ -45,8 +42,11 @@ from regard.explain.sentence_pair import BLANKS, Blank, SentencePair, sentence_p
 from regard.explain.trace import trace_sentence
 from regard.explain.views import stored_view
 from regard.models.base import Model
+from regard.search.alignment_heads import cross_layers
+from regard.search.forced_decoding import token_log_probs
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import subword_shares, word_spans
+from regard.translation.translator import TextTranslator
 
 NO_WORD = -1  # of a source token that is no part of the text: the model's tag
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from regard.align.attention import RowMeaning, View
 from regard.bundle.bundle import Bundle
-from regard.decode.translator import TextTranslator
 from regard.errors import InputError
 from regard.explain.alignment import Trust
 from regard.explain.grid import KINDS, Grid, trace_grid
@@ -24,6 +23,7 @@ from regard.explain.heads import Arcs, Sheet, Side, arcs_of, sheet_of
 from regard.explain.sentence_pair import SentencePair, sentence_pair
 from regard.explain.trace import Kind, Trace, trace_sentence
 from regard.explain.views import stored_view
+from regard.translation.translator import TextTranslator
 
 TITLES = {
     "cross": "Each target word (down) and the source words it attends to (across)",
@@ -56,7 +56,7 @@ class Explanation:
             start = self.view if layer in (None, self.view.layer) else replace(self.view, head=None)
         else:
             start = View(max(0, len(getattr(self.trace, kind)) - 1))
-        given = {"layer": layer, "head": head, "row": row}
+        given: dict[str, Any] = {"layer": layer, "head": head, "row": row}
         return replace(start, **{name: value for name, value in given.items() if value is not None})
 
     def grid(

@@ -1,6 +1,6 @@
 """The beam search of one sentence as a lattice: every continuation it considered, whether it was kept, and why.
 
-The search itself keeps the record (`decode/record.py`); nothing is searched again here. A node is one
+The search itself keeps the record (`search/search_trace.py`); nothing is searched again here. A node is one
 token said after another node. Its fate is what the search did with it, and at the end what became of those that were
 still going or had ended:
 
@@ -25,14 +25,14 @@ from typing import Any, Literal
 
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.decode.bound_beam import constrained_width
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.record import Considered, Record
-from regard.decode.search import beam_search
-from regard.decode.translator import TextTranslator
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.sentence_pair import ExplainedSource, explained_source
+from regard.search.constrained_beam import constrained_width
+from regard.search.engine import Hypothesis
+from regard.search.search import beam_search
+from regard.search.search_trace import Considered, SearchTrace
 from regard.text.slots import fill
+from regard.translation.translator import TextTranslator
 
 NodeFate = Literal["kept", "finished", "crowded out", "outranked", "overtaken", "abandoned", "cut off"]
 START = -1  # the parent of the first tokens
@@ -109,8 +109,8 @@ def lattice(
 ) -> Lattice:
     """The search for one sentence; beam and length penalty are the model's own unless given. `sentence` is an index
     into the text, from 0. With `guard=False` a doubtful sentence is not searched a second time."""
-    settings = {"sentence": sentence, "beam": beam, "length_penalty": length_penalty, "guard": guard}
-    return lattice_of(explained_source(model, text, **settings))
+    source = explained_source(model, text, sentence=sentence, beam=beam, length_penalty=length_penalty, guard=guard)
+    return lattice_of(source)
 
 
 def lattice_of(source: ExplainedSource) -> Lattice:
@@ -119,7 +119,7 @@ def lattice_of(source: ExplainedSource) -> Lattice:
     constraint = source.pipeline.constraint(source.unit.ids, demand, taken)
     rows = taken.beam if constraint is None else constrained_width(taken.beam, constraint)
     src, mask = (tensor.to(source.bundle.model.device) for tensor in pad_sources([source.unit.ids]))
-    records: list[Record] = []
+    records: list[SearchTrace] = []
     (found,) = beam_search(source.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
     labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), source.slots.target)))
     nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
@@ -134,7 +134,9 @@ def lattice_of(source: ExplainedSource) -> Lattice:
     return Lattice(read, *settings, ending, tuple(_led(nodes, nbest)), nbest)
 
 
-def nodes_of(record: Record, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]) -> list[Node]:
+def nodes_of(
+    record: SearchTrace, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]
+) -> list[Node]:
     """The nodes of a search, from its record and its n-best list."""
     nodes: list[Node] = []
     said: list[tuple[int, ...]] = []  # the tokens up to and with each node
@@ -169,7 +171,7 @@ def _fate(one: Considered, rank: int | None, last: bool) -> NodeFate:
 
 
 def _reason(
-    one: Considered, fate: NodeFate, record: Record, widths: tuple[int, int], bar: float, found: list[Hypothesis]
+    one: Considered, fate: NodeFate, record: SearchTrace, widths: tuple[int, int], bar: float, found: list[Hypothesis]
 ) -> str:
     beam, rows = widths
     worst = found[-1].score if found else 0.0

@@ -21,8 +21,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.decode.loops import words_of
 from regard.errors import InputError
+from regard.translation.repetition import words_of
 
 PAIRS_FILE = "pairs.tsv"
 MOST_PAIRS = 2_000_000

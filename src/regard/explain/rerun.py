@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.batch import EOS
-from regard.decode.engine import SearchRequest
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.likelihood import forced_log_probs
-from regard.decode.search import search
 from regard.errors import InputError
 from regard.explain.lattice import Lattice, path_to
 from regard.explain.sentence_pair import ExplainedSource, SentencePair
 from regard.models.base import Model
+from regard.search.engine import Hypothesis, SearchRequest
+from regard.search.forced_decoding import forced_log_probs
+from regard.search.search import search
 from regard.text.words import split_words, word_spans
 
 

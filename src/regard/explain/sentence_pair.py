@@ -5,7 +5,7 @@ own preparation, beam, length penalty and longest sentence, unless a beam or a l
 search where the guard accepted that. What was inserted after the search is in `ExplainedTarget.translation`, not in its
 ids.
 
-The model reads a prepared text with placeholders (`decode/prepare.py`), and its output is restored. Words here are
+The model reads a prepared text with placeholders (`translation/prepare.py`), and its output is restored. Words here are
 those of the model's own texts, as in every map; their spans point into the texts that a person sees. A word that was
 added or removed after the search has no span.
 """
@@ -15,21 +15,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.options import SearchOptions
-from regard.decode.pipeline import Pipeline, UnitResult
-from regard.decode.prepare import PreparedSentence, TextOptions
-from regard.decode.translator import TextTranslator
-from regard.decode.units import Unit
 from regard.errors import InputError
+from regard.search.options import SearchOptions
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import Span, subword_shares, word_spans
+from regard.translation.pipeline import Pipeline, UnitResult
+from regard.translation.prepare import PreparedSentence, TextOptions
+from regard.translation.translator import TextTranslator
+from regard.translation.units import Unit
 
 Blank = Literal["mean", "removed"]  # the ways to blank a source word (`evidence.py`)
 BLANKS: tuple[Blank, ...] = get_args(Blank)
@@ -147,7 +147,7 @@ def explained_source(
     if isinstance(model, Bundle):
         model = TextTranslator(model)
     model, text = model.for_text(text)
-    given = {"beam": beam, "length_penalty": length_penalty}
+    given: dict[str, Any] = {"beam": beam, "length_penalty": length_penalty}
     search = replace(model.config, **{name: value for name, value in given.items() if value is not None})
     units = units_of(model, text)
     count = units[-1].sentence + 1

@@ -28,12 +28,12 @@ from regard.align.attention import ROW_MEANINGS, Link, View, WordAttention, beyo
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import read_card
-from regard.decode.alignment_heads import alignment_heads_of, ensemble_alignment_heads
 from regard.explain.alignment import Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.trace import trace_sentence
 from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
+from regard.search.alignment_heads import alignment_heads_of, ensemble_alignment_heads
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import WordsOf, word_spans
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from regard.align.attention import Link, beyond_tag
 from regard.bundle.bundle import Bundle
-from regard.decode.attended import attended
-from regard.decode.translation import Translation
-from regard.decode.translator import TextTranslator
-from regard.decode.word_links import links_between
 from regard.explain.alignment import Trust, format_links
 from regard.explain.trace import no_attention
 from regard.explain.views import stored_view
+from regard.search.forced_decoding import forced_attention
 from regard.text.words import Span, WordsOf, word_spans
+from regard.translation.translation import Translation
+from regard.translation.translator import TextTranslator
+from regard.translation.word_links import links_between
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +59,7 @@ def align_pairs(
             raise no_attention(bundle)
         pair = translator.forced_pair(source, target)
         pair.check_length(translator.max_length, "align", number)
-        (seen,) = attended(bundle.model, view, [pair.source_ids], [pair.target_ids])
+        (seen,) = forced_attention(bundle.model, view, [pair.source_ids], [pair.target_ids])
         weights = beyond_tag(seen, bundle.tag)
         spans = [(piece.start, piece.end) for piece in tokenizer.plain.source_tokens(pair.read)]
         said = [(piece.start, piece.end) for piece in tokenizer.target_tokens(pair.answer)]

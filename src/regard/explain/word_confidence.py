@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.bundle.calibration import WordCalibration
-from regard.decode.confidence import IMPOSSIBLE, SMALL, logistic_fit
+from regard.translation.confidence import IMPOSSIBLE, SMALL, logistic_fit
 
 Floats = NDArray[np.float64]
 FEATURES = ("surprise", "around", "sentence", "letters", "length")

@@ -37,19 +37,18 @@ from torch import Tensor
 
 from regard.align.attention import beyond_tag
 from regard.batch import BOS, EOS, flat_batch
-from regard.decode.attended import attended
-from regard.decode.confidence import coverage
-from regard.decode.guard import uncovered_words
-from regard.decode.likelihood import forced_log_probs
-from regard.decode.loops import Loop, loop
-from regard.decode.word_links import word_links
 from regard.errors import InputError
 from regard.explain.sentence_pair import SentencePair
 from regard.models.base import Model
+from regard.search.forced_decoding import forced_attention, forced_log_probs
 from regard.text.capitals import with_capital
 from regard.text.pieces import SPACE
 from regard.text.slots import fill
 from regard.text.words import word_spans
+from regard.translation.confidence import coverage
+from regard.translation.guard import uncovered_words
+from regard.translation.repetition import Loop, loop
+from regard.translation.word_links import word_links
 
 LONGEST = 6  # tokens of a word that an alternative is completed to
 MOST_WORDS = 10  # of a choice
@@ -125,7 +124,7 @@ def _attention(
     bundle, view = pair.bundle, pair.source.translator.alignment_view
     if not view or not pair.target_ids:
         return {}, None, ()
-    (seen,) = attended(bundle.model, view, [pair.source_ids], [pair.target_ids])
+    (seen,) = forced_attention(bundle.model, view, [pair.source_ids], [pair.target_ids])
     weights = beyond_tag(seen, bundle.tag)
     in_words, spans = word_links(bundle.tokenizer, view, weights, pair.source.model_text, pair.target_ids)
     sources = {span: number for number, span in enumerate(word_spans(pair.source.model_text))}

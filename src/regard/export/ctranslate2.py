@@ -255,7 +255,7 @@ def position_count(folder: Path, table: Mapping[str, Any]) -> int:
 
 def alignment_of(folder: Path, about: Mapping[str, Any]) -> StoredView:
     """The attention that aligns: the card's choice, else the mean of the heads of the last layer but one, as
-    `decode/alignment_heads.py` has it."""
+    `search/alignment_heads.py` has it."""
     stored = read_card(read_json(folder / places.CARD)).attention_view
     layers, heads = int(about["config"]["decoder_layers"]), int(about["config"]["heads"])
     if stored is not None and stored.layer < layers and (stored.head or 0) < heads:

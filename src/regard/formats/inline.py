@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from regard.decode.translation import Span, Translation, shortened
 from regard.formats.document import ATOM, Piece, PlacedSegment, Segment
 from regard.formats.mark_ranges import MarkRanges
 from regard.formats.placing import Layout, Skeleton, in_order, skeleton_of
+from regard.text.words import Span, shortened
+from regard.translation.translation import Translation
 
 
 def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:

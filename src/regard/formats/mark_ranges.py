@@ -15,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from regard.decode.translation import SentenceTranslation, Span, Translation
 from regard.formats.document import Mark
 from regard.formats.placing import ROOT
-from regard.text.words import word_spans
+from regard.text.words import Span, word_spans
+from regard.translation.translation import SentenceTranslation, Translation
 
 INSIDE, OUTSIDE = 2, -1
 MOST_STEPS = 5_000_000  # words looked at for the marks of one segment; after that, marks are placed by position

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from regard.decode.translation import Translation
 from regard.formats.document import DEFAULTS, Document, FormatOptions, PlacedSegment, Segment
 from regard.formats.inline import place_marks
 from regard.formats.table import reader_of
+from regard.translation.translation import Translation
 
 # Texts, and whether their line breaks are only wrapping; one translation for each text, in order.
 Translate = Callable[[Sequence[str], bool], Sequence[Translation]]
@@ -28,7 +28,7 @@ def translate_document(
     data: bytes, format: str, translate: Translate, options: FormatOptions = DEFAULTS
 ) -> TranslatedDocument:
     """
-    >>> from regard.decode.translation import copied
+    >>> from regard.translation.translation import copied
     >>> def copy(texts, wrapped):
     ...     return [copied(text) for text in texts]
     >>> translate_document(b"Two\\n  lines\\n", "text", copy).data

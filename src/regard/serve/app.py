@@ -12,27 +12,16 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import Scope
 
-from regard.serve import (
-    api_inside,
-    api_lessons,
-    api_tools,
-    api_translate,
-    deepl,
-    deepl_documents,
-    deepl_glossaries,
-    deepl_translate,
-    libretranslate_files,
-    libretranslate_rest,
-    libretranslate_text,
-    metrics,
-)
-from regard.serve.endpoint import Call, Endpoint
-from regard.serve.guard_http import GuardConfig, HttpGuard
-from regard.serve.notes import RequestNotes, log_request
-from regard.serve.openapi import known_names, openapi
-from regard.serve.own import OWN
-from regard.serve.page_routes import page_routes
-from regard.serve.problems import ServeError
+from regard.serve import monitoring
+from regard.serve.api import deepl, deepl_stored, libretranslate
+from regard.serve.api.api_common import OWN
+from regard.serve.api.endpoint import Call, Endpoint
+from regard.serve.api.openapi import known_names, openapi
+from regard.serve.api.own import explain, tools, translate
+from regard.serve.errors import ServeError
+from regard.serve.http.guard import GuardConfig, HttpGuard
+from regard.serve.monitoring import RequestNotes, log_request
+from regard.serve.page.page_files import page_routes
 from regard.serve.services import Services
 from regard.serve.settings import ServeConfig
 
@@ -44,8 +33,8 @@ async def ready(call: Call) -> dict[str, Any]:
 
 
 async def measurements(call: Call) -> Response:
-    body = await anyio.to_thread.run_sync(metrics.exposition)
-    return Response(body, media_type=metrics.CONTENT_TYPE_LATEST)
+    body = await anyio.to_thread.run_sync(monitoring.exposition)
+    return Response(body, media_type=monitoring.CONTENT_TYPE_LATEST)
 
 
 async def spec(call: Call) -> dict[str, Any]:
@@ -53,17 +42,12 @@ async def spec(call: Call) -> dict[str, Any]:
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (
-    *libretranslate_text.ENDPOINTS,
-    *libretranslate_files.ENDPOINTS,
-    *libretranslate_rest.ENDPOINTS,
+    *libretranslate.ENDPOINTS,
     *deepl.ENDPOINTS,
-    *deepl_translate.ENDPOINTS,
-    *deepl_glossaries.ENDPOINTS,
-    *deepl_documents.ENDPOINTS,
-    *api_translate.ENDPOINTS,
-    *api_lessons.ENDPOINTS,
-    *api_inside.ENDPOINTS,
-    *api_tools.ENDPOINTS,
+    *deepl_stored.ENDPOINTS,
+    *translate.ENDPOINTS,
+    *explain.ENDPOINTS,
+    *tools.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
     Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), open=True),
     Endpoint("GET", "/spec", OWN, "This document", spec, open=True),
@@ -76,7 +60,7 @@ def guard_config(config: ServeConfig) -> GuardConfig:
 
 def finished(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
     log_request(scope, notes, status, seconds)
-    metrics.count_request(scope, notes, status, seconds)
+    monitoring.count_request(scope, notes, status, seconds)
 
 
 def create_app(config: ServeConfig | None = None) -> Starlette:

@@ -19,11 +19,11 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from regard.decode.job import TranslationJob
-from regard.decode.pipeline import Pipeline
-from regard.decode.translation import Translation
-from regard.serve.problems import busy, too_late
-from regard.serve.waiting import Portion, TurnQueue, Waiting
+from regard.serve.errors import busy, too_late
+from regard.serve.request_queue import Portion, TurnQueue, Waiting
+from regard.translation.job import TranslationJob
+from regard.translation.pipeline import Pipeline
+from regard.translation.translation import Translation
 
 LARGEST_BATCH = 64  # units
 # Characters of a batch. Larger ones are hardly faster, and who comes meanwhile waits longer; smaller ones are made

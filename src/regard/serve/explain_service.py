@@ -1,8 +1,7 @@
-"""Explanations: computed by the native engine, one at a time, in a thread of their own, so that they do not hold up
-translation.
+"""Explanations: computed by the native engine, one at a time, in a thread of their own, so that translation goes on.
 
-One that takes too long, or whose client has left, ends where the model next computes something: every module of the
-model looks whether it should still (`stop_when`).
+One that takes too long, or whose client has disconnected, stops where the model next computes something: a hook on
+every module of the model checks for it (`stop_when`).
 """
 
 from __future__ import annotations
@@ -14,15 +13,20 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from regard.errors import InputError, RegardError
-from regard.serve.inside import RecentPairs
-from regard.serve.inside_neighbours import PairIndexes
-from regard.serve.memory import give_back_memory
-from regard.serve.pool import CHECKED, ModelPool
-from regard.serve.problems import ServeError, busy, too_late
+from regard.explain.neighbours import PairIndex, pairs_of
+from regard.explain.sentence_pair import (
+    ExplainedSource,
+    SentenceIndexError,
+    SentencePair,
+    TooLongError,
+    explained_source,
+)
+from regard.serve.errors import FieldError, ServeError, busy, too_late
+from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
 
@@ -31,38 +35,109 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("regard.serve")
 T = TypeVar("T")
-KEPT = 3  # models with torch's weights in memory
-MOST_WAITING = 32  # requests
+MAX_MODELS = 3  # with torch's weights in memory
+MAX_WAITING = 32  # requests
+RECENT_PAIRS = 16  # of a model, kept because a page requests several explanations of one sentence
 
 
 class StoppedError(Exception):
-    """Nobody waits for this explanation any more."""
+    """The client of this explanation has disconnected or its time is over."""
 
 
-@dataclass(eq=False)
+# ── sentences ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True)
+class SentenceQuery:
+    """Which sentence to explain: one of `text`, with the model's translation (`hypothesis`) or the given one."""
+
+    text: str
+    translation: str | None = None
+    sentence: int | None = None
+    beam: int | None = None
+    hypothesis: int = 0
+
+
+def find_pair(translator: Translator, query: SentenceQuery, limit: int) -> SentencePair:
+    """The sentence and its translation; a `FieldError` of status 413 where either has more than `limit` tokens."""
+    found = find_sentence(translator, query, limit)
+    given = query.translation is not None
+    if given and (query.beam is not None or query.hypothesis):
+        raise FieldError(
+            "translation", "a translation that is given is not searched for; leave beam and hypothesis out"
+        )
+    count = 1 if given else len(found.result.candidates)
+    if query.hypothesis >= count:
+        message = f"hypothesis must be from 0 to {count - 1}, the different translations found; use a wider beam"
+        raise FieldError("hypothesis", message)
+    pair = SentencePair(found, found.target(query.translation, query.hypothesis))
+    check_length(len(pair.target_ids), limit, "translation")
+    return pair
+
+
+def find_sentence(
+    translator: Translator,
+    query: SentenceQuery,
+    limit: int,
+    length_penalty: float | None = None,
+    guard: bool = True,
+) -> ExplainedSource:
+    """The sentence without its translation, which is computed when it is first used."""
+    try:
+        found = explained_source(
+            translator,
+            query.text,
+            sentence=query.sentence,
+            beam=query.beam,
+            length_penalty=length_penalty,
+            guard=guard,
+        )
+    except TooLongError as problem:
+        raise FieldError("text", str(problem), status=413) from None
+    except SentenceIndexError as problem:
+        raise FieldError("sentence", str(problem)) from None
+    check_length(len(found.unit.ids), limit, "text")
+    return found
+
+
+def check_length(tokens: int, limit: int, field: str) -> None:
+    if tokens > limit:
+        message = f"the sentence has {tokens} tokens, but at most {limit} are explained; give a shorter one"
+        raise FieldError(field, message, status=413)
+
+
+# ── the service ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 class ExplainedModel:
-    translator: Translator
-    used: float  # when, by time.monotonic()
+    """A model with torch's weights, and the sentences that were explained last."""
+
+    def __init__(self, translator: Translator) -> None:
+        self.translator = translator
+        self.find_pair = lru_cache(RECENT_PAIRS)(partial(find_pair, translator))
+        self.used = time.monotonic()
 
 
 class ExplainService:
+    """Runs explanations in one thread, with the models that they need."""
+
     def __init__(self, config: ServeConfig, pool: ModelPool) -> None:
         self.config, self.pool = config, pool
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="explain")
         self._waiting = 0
-        # Of the thread alone. The model that was used last stands last.
+        # Used by the thread alone. The model that was used last is the last entry.
         self._loaded: dict[str, ExplainedModel] = {}
+        self._pair_indexes: dict[str, PairIndex | None] = {}
         self._stop = threading.Event()  # of the request that is being explained
-        self.recent, self.pairs = RecentPairs(), PairIndexes()
 
-    async def run(self, model: str, work: Callable[[Translator], T]) -> T:
-        """What `work` makes of the model of this name, with its weights in torch."""
+    async def run(self, model: str, work: Callable[[ExplainedModel], T]) -> T:
+        """The result of `work` with the model of this name, which is loaded if it is not."""
         self.pool.find(model)
-        return await self.in_turn(partial(self._with_model, model, work))
+        return await self.run_in_thread(partial(self._with_model, model, work))
 
-    async def in_turn(self, work: Callable[[], T]) -> T:
-        """The result of work that needs no model, when what was asked before it is done."""
-        if self._waiting >= MOST_WAITING:
+    async def run_in_thread(self, work: Callable[[], T]) -> T:
+        """The result of `work`, when all explanations requested before it are done."""
+        if self._waiting >= MAX_WAITING:
             raise busy("too many explanations are waiting", 5)
         self._waiting += 1
         loop, stop = asyncio.get_running_loop(), threading.Event()
@@ -81,13 +156,13 @@ class ExplainService:
         self._stop = stop
         return work()
 
-    def _with_model(self, model: str, work: Callable[[Translator], T]) -> T:
+    def _with_model(self, model: str, work: Callable[[ExplainedModel], T]) -> T:
         found = self._loaded.pop(model, None) or self._load(model)
         self._loaded[model] = found
-        while len(self._loaded) > KEPT:
+        while len(self._loaded) > MAX_MODELS:
             self._drop(next(iter(self._loaded)))
         try:
-            return work(found.translator)
+            return work(found)
         finally:
             found.used = time.monotonic()
 
@@ -97,12 +172,18 @@ class ExplainService:
         except RegardError as problem:
             raise ServeError(503, f"the model {model} cannot be loaded: {problem}", retry_after=60) from problem
         stop_when(translator.bundle.model, lambda: self._stop.is_set())
-        return ExplainedModel(translator, time.monotonic())
+        return ExplainedModel(translator)
+
+    def pair_index(self, model: str) -> PairIndex | None:
+        """The training pairs beside a model, read at their first use; None where it has none. Call it in the thread."""
+        if model not in self._pair_indexes:
+            self._pair_indexes[model] = pairs_of(self.pool.find(model).folder)
+        return self._pair_indexes[model]
 
     async def drop_idle(self) -> None:
-        """For ever, so that a task does it."""
+        """Unload idle models; runs until its task is cancelled."""
         while True:
-            await asyncio.sleep(min(CHECKED, self.config.idle or CHECKED))
+            await asyncio.sleep(min(IDLE_CHECK_SECONDS, self.config.idle or IDLE_CHECK_SECONDS))
             if self.config.idle:
                 await asyncio.get_running_loop().run_in_executor(self._thread, self._drop_old)
 
@@ -113,9 +194,9 @@ class ExplainService:
             log.info("the model %s was not explained for a while and is dropped", model)
 
     def _drop(self, model: str) -> None:
-        self.recent.forget(self._loaded.pop(model).translator)
-        self.pairs.forget(self.pool.find(model).folder)
-        give_back_memory()
+        del self._loaded[model]
+        self._pair_indexes.pop(model, None)
+        release_memory()
 
     def close(self) -> None:
         self._stop.set()
@@ -123,11 +204,11 @@ class ExplainService:
 
 
 def stop_when(model: nn.Module, stopped: Callable[[], bool]) -> None:
-    """Let each module of a model raise `StoppedError` before it computes, where `stopped` says so."""
+    """Make each module of a model raise `StoppedError` before it computes, once `stopped()` is true."""
 
-    def look(module: nn.Module, inputs: object) -> None:
+    def check(module: nn.Module, inputs: object) -> None:
         if stopped():
             raise StoppedError
 
     for module in model.modules():
-        module.register_forward_pre_hook(look)
+        module.register_forward_pre_hook(check)

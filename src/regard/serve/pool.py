@@ -1,6 +1,6 @@
-"""The models of a server: found by name or by languages, loaded when they are first asked for, dropped when idle.
+"""The models of a server: found by name or by languages, loaded at their first use, unloaded when idle.
 
-A model that is loading holds up only who asked for it. Models in the box that share weights share the file, not the
+A model that is loading delays only the requests for it. Bundled models that share weights share the file, not the
 memory.
 """
 
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import gc
 import logging
+import os
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,20 +24,52 @@ import anyio.to_thread
 from regard.bundle import box
 from regard.bundle.bundle import Bundle
 from regard.bundle.directions import Direction
-from regard.decode.converted_model import usable_cores
 from regard.errors import InputError
+from regard.search.ctranslate2_model import usable_cores
 from regard.serve.batcher import BatchDone, Batcher
-from regard.serve.memory import give_back_memory
-from regard.serve.metrics import MODELS
-from regard.serve.problems import ServeError
+from regard.serve.errors import ServeError
+from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
 from regard.translator import Translator
 
+# ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+ARENAS = "MALLOC_ARENA_MAX"  # glibc's own variable, for those who want another number
+M_ARENA_MAX = -8  # from malloc.h
+
+
+def use_one_heap() -> None:
+    """Let all threads of this process allocate from one heap of glibc's (an arena). By default each has its own: a
+    batch takes memory in whichever thread translates it, and what is free in one heap is of no use to another, so a
+    server grows over its first ten thousand requests. One heap is as fast (docs/benchmarks.md)."""
+    if ARENAS not in os.environ and (set_option := _of_glibc("mallopt")):
+        set_option(M_ARENA_MAX, 1)
+
+
+def release_memory() -> None:
+    """Free what only cycles refer to, and let glibc return its free pages: by itself it keeps most of a dropped model.
+    Other C libraries return them without being asked."""
+    gc.collect()
+    if trim := _of_glibc("malloc_trim"):
+        trim(0)
+
+
+def _of_glibc(name: str) -> Any:
+    """A function of the C library; None where it has none of that name."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        return getattr(ctypes.CDLL(None), name)
+    return None
+
+
+# ── models ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 log = logging.getLogger("regard.serve")
 
 THREADS = 4  # of a model, at most: while one searches, the others prepare
-CHECKED = 5.0  # seconds between looks for idle models
+IDLE_CHECK_SECONDS = 5.0  # seconds between looks for idle models
 AGAIN = 30.0  # seconds until a model that could not be loaded at the start is tried again
 
 
@@ -151,7 +186,7 @@ class ModelPool:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
         threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
-        give_back_memory()  # what converting the weights has taken
+        release_memory()  # what converting the weights has taken
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
         return LoadedWithQueue(translator, batcher)
 
@@ -170,7 +205,7 @@ class ModelPool:
     async def drop_idle(self) -> None:
         """For ever, so that a task does it."""
         while True:
-            await asyncio.sleep(min(CHECKED, self._config.idle or CHECKED))
+            await asyncio.sleep(min(IDLE_CHECK_SECONDS, self._config.idle or IDLE_CHECK_SECONDS))
             if not self._config.idle:
                 continue
             old = time.monotonic() - self._config.idle
@@ -181,7 +216,7 @@ class ModelPool:
                     # Begun at once: who is cancelled now has let the model go, and its threads must end.
                     await asyncio.get_running_loop().run_in_executor(None, loaded.batcher.close)
                     del loaded
-                    await anyio.to_thread.run_sync(give_back_memory)
+                    await anyio.to_thread.run_sync(release_memory)
                     log.info("the model %s was not used for a while and is dropped", model.name)
 
     async def close(self) -> None:

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from regard.course.lessons import lessons
 from regard.errors import InputError
 from regard.serve.app import create_app
-from regard.serve.one_file import with_answers
+from regard.serve.page.page_files import with_answers
 from regard.serve.settings import ServeConfig
 
 Answer = dict[str, Any]

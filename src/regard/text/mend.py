@@ -8,7 +8,7 @@
 A vocabulary learnt from ordinary text spells capitals letter by letter, which a small model translates badly. In small
 letters, names and words cannot be distinguished but for those that are known, and a model that has learnt to read them
 (`data.lower`) loses least.
-It is optional ([decode] mend), and not for a model that was trained on capitals. `decode/prepare.py` applies it.
+It is optional ([decode] mend), and not for a model that was trained on capitals. `translation/prepare.py` applies it.
 """
 
 from __future__ import annotations

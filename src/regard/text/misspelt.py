@@ -2,8 +2,8 @@
 
 One slip: two letters swapped, a letter twice, a letter missing, a neighbouring key (in words of five letters and more),
 an accent or an apostrophe missing. The last letter is not looked at, because another form of a word is no slip:
-"delegation" is not "delegations" misspelt. `known_words.py` says which words are known, `decode/prepare.py` reads a
-misspelt word as the one known word that it can be.
+"delegation" is not "delegations" misspelt. `known_words.py` says which words are known, `translation/prepare.py` reads
+a misspelt word as the one known word that it can be.
 
 Where it is known how frequent words are, more can be said (`likely`): what people mistype is mostly what they type
 often, but a word that a model does not know may be any rare word, and beside a rare word lies another rare one. So a

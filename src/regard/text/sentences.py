@@ -88,7 +88,7 @@ def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) ->
     """The spans of the sentences, in order; what is outside of them is layout.
 
     Each line is cut by itself, and its end ends a sentence. `wrapped` is for text whose line breaks are only wrapping,
-    such as e-mails and manual pages: there a sentence goes on over a line break and `decode/prepare.py` reads it,
+    such as e-mails and manual pages: there a sentence goes on over a line break and `translation/prepare.py` reads it,
     while blank lines, list marks and headings still separate.
 
     >>> text = "- Dr. Who? Yes.\\n- It costs 3.50 now."

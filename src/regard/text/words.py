@@ -14,6 +14,7 @@ import regex
 from numpy.typing import NDArray
 
 Span = tuple[int, int]
+WordLink = tuple[Span, Span]  # a source word and a target word that translates it
 WordsOf = Callable[[str], list[Span]]
 
 _WORD = regex.compile(
@@ -22,6 +23,15 @@ _WORD = regex.compile(
     r"|[^\s\p{L}\p{M}\p{N}]",  # punctuation and symbols, one by one
     regex.IGNORECASE,
 )
+
+
+def shortened(text: str, most: int = 100) -> str:
+    """The text, cut to `most` characters with an ellipsis at the end.
+
+    >>> shortened("The cat sleeps.", most=8)
+    'The cat…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def word_spans(text: str) -> list[Span]:

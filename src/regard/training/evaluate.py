@@ -12,9 +12,9 @@ from regard.batch import flat_batch
 from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
-from regard.decode.translator import AS_LINES, TextTranslator
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll
+from regard.translation.translator import AS_LINES, TextTranslator
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,11 @@ from regard.batch import Batch, FlatBatch
 from regard.data.batching import Encoded
 from regard.data.encode import EncodedCorpus
 from regard.data.mixture import Mixture
-from regard.decode.alignment_heads import cross_layers, default_layer
 from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
 from regard.models.base import Model
 from regard.recipe.train import TrainConfig
+from regard.search.alignment_heads import cross_layers, default_layer
 from regard.text.pieces import piece_spans
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import subword_shares, word_spans

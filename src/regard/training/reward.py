@@ -45,13 +45,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.batch import Batch, flat_batch
-from regard.decode.hypothesis import Hypothesis
-from regard.decode.search import greedy, sample
 from regard.metrics.bleu import MAX_ORDER, Bleu
 from regard.metrics.gleu import gleu_scores, ragged
 from regard.metrics.ngrams import matching
 from regard.models.base import Model
 from regard.recipe.reward import RewardConfig
+from regard.search.engine import Hypothesis
+from regard.search.search import greedy, sample
 from regard.training.cost import Cost
 from regard.training.loss import smoothed_nll_fused
 

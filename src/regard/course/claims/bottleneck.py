@@ -12,10 +12,10 @@ from regard.batch import flat_batch
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import ExperimentSetup, ModelSpec, translations_of
 from regard.course.grammar import Example
-from regard.decode.likelihood import token_log_probs
 from regard.explain.hooks import run_on_source_embeddings
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
+from regard.search.forced_decoding import token_log_probs
 
 # Three times the usual updates: after 600 the RNN had 14 BLEU on short sentences (docs/claims.md).
 RNN, ATTENTION = ModelSpec("rnn", "rnn", updates=3), ModelSpec("rnn-attention", "rnn-attention", updates=3)

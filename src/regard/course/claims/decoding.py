@@ -13,9 +13,9 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
-from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 BEAM = 4

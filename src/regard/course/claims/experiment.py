@@ -24,7 +24,6 @@ from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
 from regard.data.config import DataConfig
-from regard.decode.translator import AS_LINES
 from regard.metrics.bleu import bleu
 from regard.models.table import ARCHITECTURES
 from regard.recipe.recipe import Recipe
@@ -33,6 +32,7 @@ from regard.text.tokenizer import TextConfig
 from regard.training.checkpoint import CURRENT, PREVIOUS
 from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 SEEDS = (1, 2, 3)

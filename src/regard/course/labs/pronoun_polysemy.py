@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
 from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
-from regard.decode.likelihood import forced_log_probs
-from regard.decode.translator import AS_LINES
 from regard.errors import InputError
 from regard.explain.cutting import Head, cut, heads_of, random_heads
 from regard.explain.sentence_pair import How
 from regard.explain.trace import Trace, trace_sentence
+from regard.search.forced_decoding import forced_log_probs
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words
+from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 Tell = Callable[[str], None]

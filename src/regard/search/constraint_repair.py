@@ -1,0 +1,327 @@
+"""Searching on from where a free translation broke its constraint, by CTranslate2.
+
+CTranslate2 knows no constraints, but it can begin with given tokens, leave out some tokens, and say no run of n tokens
+twice. That is enough to mend what breaks most often, a slot that is missing, said twice, or not of this sentence:
+
+    read      ⟨1⟩ met ⟨2⟩ in May.
+    free      ⟨1⟩ l'a rencontré en mai.               ⟨2⟩ is missing
+    begun     ⟨1⟩ l'a ⟨2⟩ …    ⟨1⟩ ⟨2⟩ …    …         with the slot at the places that attended to it most
+    found     ⟨1⟩ a rencontré ⟨2⟩ en mai.             searched on from the place where the slot is most probable
+
+What breaks the constraint less than the draft did is the draft of the next round; else the next beginning is tried.
+Nothing is found where no beginning is left; the native engine then searches with the constraint from the first token.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from regard.align.attention import RowMeaning
+from regard.budget import budgeted
+from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
+from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
+from regard.search.engine import Hypothesis, Ids, SearchRequest, Weights, length_penalty
+from regard.search.options import SearchOptions
+
+if TYPE_CHECKING:
+    from ctranslate2 import AsyncTranslationResult
+
+PLACES = 6  # of a missing slot that are compared
+ROUNDS = 5
+SPACE_AND_SLOT = 2  # tokens
+LONGER_RUNS = 8  # lengths of runs of tokens that are tried until the source repeats none
+WIDEST = 5  # beams; a search that is to be wider goes on from several beginnings at a time
+NO_PENALTY = 1e-9  # scores stay sums; with 0 a search would end as soon as its best hypothesis has
+SPACE = "▁"  # how a piece begins that stands after a space
+JOINING = "'’-([{«"  # ends of a piece after which no space is said
+
+
+class KnownRules(NamedTuple):
+    """What of a constraint CTranslate2 can be told."""
+
+    slots: EachOnce | None
+    no_repeat: int = 0
+
+
+class BrokenDraft(NamedTuple):
+    """A translation that breaks its constraint, and what its tokens attended to."""
+
+    request: SearchRequest
+    ids: Ids
+    attention: Weights
+
+
+class RepairedHypothesis(NamedTuple):
+    """A translation that was searched on from a beginning."""
+
+    begun: Ids
+    ids: Ids
+    log_prob: float  # of what came after the beginning
+    attention: Weights
+
+
+def rules_of(request: SearchRequest) -> KnownRules | None:
+    """None where the constraint has parts that CTranslate2 cannot be told. It can be told only that no run comes twice:
+    where the source itself repeats a run, longer ones are meant, which the source does not repeat."""
+    constraint = request.constraint
+    parts = constraint.parts if isinstance(constraint, All) else (constraint,)
+    slots = [part for part in parts if isinstance(part, EachOnce)]
+    runs = [part for part in parts if isinstance(part, NoRepeat)]
+    if len(slots) + len(runs) < len(parts) or len(slots) > 1 or len(runs) > 1:
+        return None
+    known = KnownRules(slots[0] if slots else None)
+    if not runs:
+        return known
+    lengths = range(runs[0].n, runs[0].n + LONGER_RUNS)
+    found = (n for n in lengths if NoRepeat.for_source(n, request.ids).times == 1)
+    return next((known._replace(no_repeat=n) for n in found), None)
+
+
+def limit_of(source: Ids) -> int:
+    """The most tokens of a translation, as the native engine has it."""
+    return 2 * (len(source) + 1) + 20
+
+
+def breaks(ids: Ids, constraint: Constraint | None) -> int:
+    """How often a translation says what it must not, and how much it does not say that it must.
+
+    >>> breaks((5, 7, 7), EachOnce(frozenset({7, 8}), frozenset({7, 8, 9})))
+    2
+    """
+    if constraint is None:
+        return 0
+    wrong, needs = broken_by(ids, constraint)
+    return wrong + needs
+
+
+def broken_by(ids: Ids, constraint: Constraint) -> tuple[int, int]:
+    """How many tokens must not be said where they are, and how many must still be said."""
+    wrong = 0
+    for token in ids:
+        wrong += token in constraint.forbidden()
+        constraint = constraint.after(token)
+    return wrong, constraint.needs
+
+
+def keeps(ids: Ids, constraint: Constraint | None) -> bool:
+    """Whether a hypothesis says what it must, and nothing that it must not."""
+    return breaks(ids, constraint) == 0
+
+
+def weights_of(rows: list[list[float]], target: int, source: int) -> Weights:
+    """(T + 1, S + 1), EOS last on both sides."""
+    return np.array(rows[: target + 1], dtype=np.float64)[:, : source + 1]
+
+
+@dataclass(frozen=True)
+class ConstraintRepair:
+    model: ConvertedModel
+    row: RowMeaning  # what the rows of its attention mean
+    batch_tokens: int  # source tokens of a batch, at most
+
+    def search(self, drafts: Sequence[BrokenDraft], options: SearchOptions) -> list[list[Hypothesis]]:
+        """For each draft what keeps its constraint, best first; none where nothing was found."""
+        found: dict[int, list[RepairedHypothesis]] = {}
+        pending = {i: draft for i, draft in enumerate(drafts) if self._can(draft)}
+        begun, at_once = self._beginnings(pending), max(1, options.beam // WIDEST)
+        for _ in range(ROUNDS):
+            asked = {i: begun[i][:at_once] for i in pending}
+            resumed = self._resumed(pending, asked, options) if pending else {}
+            nearer: dict[int, BrokenDraft] = {}
+            for i, some in resumed.items():
+                request, begun[i] = drafts[i].request, begun[i][at_once:]
+                if kept := _best_of_each(one for one in some if keeps(one.ids, request.constraint)):
+                    found[i] = kept
+                    del pending[i]
+                elif nearest := _nearest(some, pending[i]):
+                    pending[i] = nearer[i] = nearest
+                elif not begun[i]:
+                    del pending[i]
+            begun |= self._beginnings(nearer)
+        return self._scored(drafts, found, options)
+
+    def _can(self, draft: BrokenDraft) -> bool:
+        rules = rules_of(draft.request)
+        return rules is not None and (rules.slots is None or self._places(draft.request, rules.slots) is not None)
+
+    def _places(self, request: SearchRequest, slots: EachOnce) -> dict[int, int] | None:
+        """Where each slot that must be said stands in the source."""
+        pieces = [self.model.source[i] for i in request.ids]
+        wanted = {slot: self.model.target[slot] for slot in slots.left}
+        if not set(wanted.values()) <= set(pieces):
+            return None
+        return {slot: pieces.index(piece) for slot, piece in wanted.items()}
+
+    # ── beginnings ──
+
+    def _beginnings(self, drafts: Mapping[int, BrokenDraft]) -> dict[int, list[Ids]]:
+        """How other translations could begin, for each draft the best first: without a wrong slot, and with a missing
+        one where it is most probable."""
+        found = {i: self.beginnings(draft) for i, draft in drafts.items()}
+        several = [(i, one) for i, some in found.items() if len(some) > 1 for one in some]
+        scores = self._log_probs([(drafts[i].request.ids, one) for i, one in several])
+        ranked: dict[int, list[tuple[float, Ids]]] = defaultdict(list)
+        for (i, one), log_probs in zip(several, scores, strict=True):
+            rules = rules_of(drafts[i].request)
+            ends_in_slot = rules is not None and rules.slots is not None and one[-1:] and one[-1] in rules.slots.left
+            ranked[i].append((sum(log_probs[-1 - SPACE_AND_SLOT : -1]) if ends_in_slot else math.inf, one))
+        return found | {i: [one for _, one in sorted(some, reverse=True)] for i, some in ranked.items()}
+
+    def beginnings(self, draft: BrokenDraft) -> list[Ids]:
+        """Up to where a wrong slot is said, alone and with one that is missing instead; or where only some are missing,
+        with one of them at the places that attended to it most. A draft that repeats runs of tokens is begun anew."""
+        constraint = draft.request.constraint
+        rules = rules_of(draft.request)
+        slots = rules.slots if rules is not None else None
+        found = [] if slots is None else self._by_slots(draft, slots)
+        return [one for one in found if constraint and not broken_by(one, constraint)[0]] or [()]
+
+    def _by_slots(self, draft: BrokenDraft, all_slots: EachOnce) -> list[Ids]:
+        slots, at = all_slots, 0
+        for at, token in enumerate((*draft.ids, None)):  # noqa: B007
+            if token is None or token in slots.forbidden():
+                break
+            slots = slots.after(token)
+        if at == len(draft.ids) and not slots.left:
+            return []  # only runs of tokens are repeated
+        source = self._places(draft.request, all_slots)
+        assert source is not None
+        if at < len(draft.ids):  # a slot that is said twice, or that the source does not have
+            read = draft.attention[min(at + self._shift, len(draft.attention) - 1)]
+            others = sorted(slots.left, key=lambda slot: (-read[source[slot]], slot))[:PLACES]
+            return [self._without_space(draft.ids[:at]), *(self._with(draft, at, slot) for slot in others)]
+        order = {slot: self._order(draft, source[slot]) for slot in slots.left}
+        first = min(slots.left, key=lambda slot: (order[slot][0], slot))  # later ones are for the next round
+        return list(dict.fromkeys(self._with(draft, place, first) for place in order[first][:PLACES]))
+
+    @property
+    def _shift(self) -> int:
+        """How many rows after the one that says a token it is known what the token attended to."""
+        return int(self.row == "having-read")
+
+    def _order(self, draft: BrokenDraft, source: int) -> list[int]:
+        """Where words begin, those first that attended most to a source token and to the one before it."""
+        rows = draft.attention[self._shift : self._shift + len(draft.ids), max(0, source - 1) : source + 1].sum(axis=1)
+        places = (self._word_start(draft.ids, int(place)) for place in np.argsort(-rows, kind="stable"))
+        return list(dict.fromkeys((*places, len(draft.ids))))
+
+    def _word_start(self, ids: Ids, place: int) -> int:
+        while place > 0 and self.model.target[ids[place]][0].isalnum():
+            place -= 1
+        return place
+
+    def _with(self, draft: BrokenDraft, place: int, slot: int) -> Ids:
+        """What is before a place, then the slot, after a space where it is read after one."""
+        begun = self._without_space(draft.ids[:place])
+        pieces = [self.model.source[i] for i in draft.request.ids]
+        at = pieces.index(self.model.target[slot])
+        joined = bool(begun) and self.model.target[begun[-1]][-1] in JOINING
+        space = self.model.target_ids([SPACE]) if pieces[max(0, at - 1)] == SPACE and not joined else ()
+        return (*begun, *space, slot)
+
+    def _without_space(self, ids: Ids) -> Ids:
+        return ids[:-1] if ids and self.model.target[ids[-1]] == SPACE else ids
+
+    # ── search ──
+
+    def _resumed(
+        self, drafts: Mapping[int, BrokenDraft], asked: Mapping[int, Sequence[Ids]], options: SearchOptions
+    ) -> dict[int, list[RepairedHypothesis]]:
+        """What was found from each beginning of each draft. Batches are of those with the same tokens left out, and all
+        are begun before the first is waited for. All pieces may be said, whatever the tag: given a beginning with one
+        that a tag's map does not have, CTranslate2 (4.8) returns another piece in its place."""
+        alike: dict[tuple[frozenset[str], int], list[tuple[int, Ids]]] = defaultdict(list)
+        for i, draft in drafts.items():
+            rules = rules_of(draft.request)
+            assert rules is not None
+            for begun in asked[i]:
+                never = self._never(rules.slots, begun)
+                alike[never, rules.no_repeat].append((i, begun))
+        batches = [
+            (told, [some[place] for place in batch])
+            for told, some in alike.items()
+            for batch in budgeted([len(drafts[i].request.ids) for i, _ in some], self.batch_tokens)
+        ]
+        width = min(options.beam, WIDEST)
+        pending: list[tuple[tuple[int, Ids], AsyncTranslationResult]] = []
+        for (never, no_repeat), batch in batches:
+            sources = [drafts[i].request.ids for i, _ in batch]
+            results = self.model.translator.translate_batch(
+                [self.model.source_tokens(ids) for ids in sources],
+                target_prefix=[self.model.target_tokens(begun) for _, begun in batch],
+                beam_size=width,
+                num_hypotheses=width,
+                length_penalty=NO_PENALTY,
+                no_repeat_ngram_size=no_repeat,
+                suppress_sequences=[[token] for token in sorted(never)],
+                max_input_length=0,
+                max_decoding_length=max(map(limit_of, sources)) + 1,
+                return_end_token=True,
+                return_scores=True,
+                return_attention=True,
+                asynchronous=True,
+            )
+            pending += zip(batch, results, strict=True)
+        found: dict[int, list[RepairedHypothesis]] = {i: [] for i in drafts}
+        for (i, begun), promise in pending:
+            result, source = promise.result(), drafts[i].request.ids
+            for tokens, log_prob, rows in zip(result.hypotheses, result.scores, result.attention, strict=True):
+                if tokens[-1:] == [EOS] and len(tokens) <= limit_of(source) + 1:
+                    ids = self.model.target_ids(tokens[:-1])
+                    found[i].append(RepairedHypothesis(begun, ids, log_prob, weights_of(rows, len(ids), len(source))))
+        return found
+
+    def _never(self, slots: EachOnce | None, begun: Ids) -> frozenset[str]:
+        """What must not be said after a beginning: slots of other sentences, and those that were said."""
+        if slots is None:
+            return frozenset((PAD, BOS))
+        others = slots.reserved - slots.left.difference(begun)
+        return frozenset((PAD, BOS, *self.model.target_tokens(tuple(others))))
+
+    def _scored(
+        self, drafts: Sequence[BrokenDraft], found: dict[int, list[RepairedHypothesis]], options: SearchOptions
+    ) -> list[list[Hypothesis]]:
+        """With the model's own log-probabilities: of a beginning the search tells none, and what is left out shares its
+        probability among the others."""
+        pairs = [(i, one) for i, some in found.items() for one in some]
+        scores = self._log_probs([(drafts[i].request.ids, one.ids) for i, one in pairs])
+        ranked: list[list[Hypothesis]] = [[] for _ in drafts]
+        for (i, one), log_probs in zip(pairs, scores, strict=True):
+            score = sum(log_probs) / length_penalty(len(log_probs), options.length_penalty)
+            one.attention[0] = drafts[i].attention[0]  # beam search may give that of another sentence (CTranslate2 4.8)
+            ranked[i].append(Hypothesis(one.ids, tuple(log_probs), score, attention=one.attention))
+        return [sorted(some, key=lambda one: -one.score)[: options.nbest] for some in ranked]
+
+    def _log_probs(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[list[float]]:
+        """Of each token of a translation, and of its end, by the model."""
+        results = self.model.translator.score_batch(
+            [self.model.source_tokens(source) for source, _ in pairs],
+            [self.model.target_tokens(target) for _, target in pairs],
+            max_batch_size=self.batch_tokens,
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        return [result.log_probs for result in results]
+
+
+def _best_of_each(found: Iterator[RepairedHypothesis]) -> list[RepairedHypothesis]:
+    """The most probable of each beginning, no two the same."""
+    best: dict[Ids, RepairedHypothesis] = {}
+    for one in sorted(found, key=lambda one: -one.log_prob):
+        best.setdefault(one.begun, one)
+    return list({one.ids: one for one in best.values()}.values())
+
+
+def _nearest(found: Sequence[RepairedHypothesis], before: BrokenDraft) -> BrokenDraft | None:
+    """The one that breaks its constraint least, if that is less than before."""
+    constraint = before.request.constraint
+    best = min(found, key=lambda one: (breaks(one.ids, constraint), -one.log_prob), default=None)
+    if best is None or breaks(best.ids, constraint) >= breaks(before.ids, constraint):
+        return None
+    return before._replace(ids=best.ids, attention=best.attention)

@@ -1,0 +1,314 @@
+"""The engine of CTranslate2: fast on CPUs, in 8 bits, and without torch.
+
+    B sentences   T target tokens   S source tokens, then EOS
+
+It searches with a converted model (`converted_model.py`) and gives what the native engine gives, in float32 the same
+hypotheses, ranked by our length penalty (CTranslate2 divides by length^α, we by ((5 + length) / 6)^α, so its n-best
+list is ranked again), each cut off at the limit of its own source, and the attention that aligns.
+
+A sentence with a constraint is searched for freely first: if the best hypothesis keeps the constraint, it is also the
+best of those that do. If not, the best of the beam that does is taken, and where none does, or one that is far less
+probable, the search goes on from the place where the best one broke it (`resumed_search.py`).
+
+What it cannot do is left to the native engine, which is made when it is first needed: sampling, options that it does
+not know, sentences beyond its positions, and constraints that no translation was found for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.budget import budgeted
+from regard.search.alignment_heads import AlignmentView
+from regard.search.constraint_repair import (
+    NO_PENALTY,
+    BrokenDraft,
+    ConstraintRepair,
+    keeps,
+    limit_of,
+    rules_of,
+    weights_of,
+)
+from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
+from regard.search.engine import (
+    Engine,
+    Hypothesis,
+    Ids,
+    Progress,
+    SearchRequest,
+    Weights,
+    check_log_probs,
+    length_penalty,
+)
+from regard.search.options import BATCH_TOKENS, SearchOptions
+
+if TYPE_CHECKING:
+    from ctranslate2 import AsyncTranslationResult, GenerationStepResult
+
+LARGEST_BATCH = 512  # source tokens, times FULL_BATCH rows of a sentence: larger ones do not fit into the caches
+FULL_BATCH = 5
+WIDEST = 64  # beams
+NEVER_SAID = frozenset((PAD, BOS))
+FAR_LESS = 0.3  # of score; a resumed search rarely finds what is nearer to the best
+EXTRA = 1  # a search goes on until so many hypotheses more than `beam` have ended; with 0, one in sixty differs
+NARROW = 2  # beams for which it does not: one in a hundred differs, of the same quality, and it takes 5% less time
+
+
+class Ended(NamedTuple):
+    """One hypothesis as CTranslate2 gives it."""
+
+    tokens: list[str]  # EOS last, unless it was cut off
+    log_prob: float
+    attention: list[list[float]] | None
+    log_probs: list[float]  # of each token, where greedy search was asked for them
+
+
+class StepLog:
+    """The log-probabilities of the tokens of a batch. Greedy search calls it for each token, from a thread of its own:
+    a second pass that scores what was said would take nearly as long as the search."""
+
+    def __init__(self, sentences: int) -> None:
+        self.log_probs: list[list[float]] = [[] for _ in range(sentences)]
+
+    def __call__(self, step: GenerationStepResult) -> bool:
+        self.log_probs[step.batch_id].append(step.log_prob)
+        return False  # go on
+
+
+@dataclass(frozen=True)
+class CTranslate2Engine:
+    model: ConvertedModel
+    view: AlignmentView  # the translator's choice of attention
+    make_native: Callable[[], Engine]
+    batch_tokens: int = BATCH_TOKENS
+
+    @cached_property
+    def native(self) -> Engine:
+        """For what CTranslate2 cannot do."""
+        return self.make_native()
+
+    # ── the interface of an engine ────────────────────────────────────────────────────────────────────────────────────
+
+    def search(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
+    ) -> list[list[Hypothesis]]:
+        found: list[list[Hypothesis]] = [[] for _ in requests]
+        broken: dict[
+            int, Hypothesis
+        ] = {}  # the best, where nothing or only what is far less probable keeps the constraint
+        own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
+        never: list[int] = []  # those that say what is never said, if they may
+        for suppressed, some in ((False, own), (True, never)):
+            for i, ended in self._searched(requests, some, options, suppressed):
+                if not suppressed and any(NEVER_SAID.intersection(one.tokens) for one in ended):
+                    never.append(i)
+                    continue
+                ranked = self._ranked(requests[i], ended, options)
+                found[i] = [one for one in ranked if keeps(one.ids, requests[i].constraint)][: options.nbest]
+                if not found[i] or found[i][0].score < ranked[0].score - FAR_LESS:
+                    broken[i] = ranked[0]
+                elif progress is not None:
+                    progress(1)
+                if options.token_log_probs and found[i] and (suppressed or options.min_length):
+                    found[i][0] = self._by_token(requests[i].ids, found[i][0])
+        for i, hypotheses in self._resumed(requests, broken, options).items():
+            found[i] = self._more_probable(requests[i].ids, found[i], hypotheses, options)
+        if progress is not None and (done := sum(bool(found[i]) for i in broken)):
+            progress(done)
+        left = [i for i, hypotheses in enumerate(found) if not hypotheses]
+        if left:
+            again = self.native.search([requests[i] for i in left], options, progress)
+            for i, hypotheses in zip(left, again, strict=True):
+                found[i] = hypotheses
+        return found
+
+    def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
+        """The targets are given as prefixes, and each token's attention is read off on the way."""
+        if not self.view:
+            return None
+        if not self._aligns or not self._all_fit(sources, targets):
+            return self.native.attention(sources, targets)
+        pending = []
+        for batch in budgeted([len(target) for target in targets], self.batch_tokens):
+            results = self.model.translator.translate_batch(
+                [self.model.source_tokens(sources[i]) for i in batch],
+                target_prefix=[self.model.target_tokens(targets[i]) for i in batch],
+                beam_size=1,
+                max_input_length=0,
+                max_decoding_length=max(len(targets[i]) for i in batch) + 1,
+                return_attention=True,
+                return_end_token=True,
+                asynchronous=True,
+            )
+            pending.append((batch, results))
+        maps: list[Weights] = [np.empty((0, 0))] * len(sources)
+        for batch, results in pending:
+            for i, result in zip(batch, results, strict=True):
+                maps[i] = weights_of(result.result().attention[0], len(targets[i]), len(sources[i]))
+        return maps
+
+    def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        if not self._all_fit(sources, targets):
+            return self.native.log_probs(sources, targets)
+        results = self.model.translator.score_batch(
+            [self.model.source_tokens(source) for source in sources],
+            [self.model.target_tokens(target) for target in targets],
+            max_batch_size=min(self.batch_tokens, LARGEST_BATCH),
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        return [np.array(result.log_probs, dtype=np.float64) for result in results]
+
+    # ── search ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _aligns(self) -> bool:
+        """Whether the model was converted for this view."""
+        return self.view.heads.maps == ((self.model.made.layer, self.model.made.head),)
+
+    def _first_rows(self, sources: Sequence[Ids], options: SearchOptions) -> list[AsyncTranslationResult] | None:
+        """What the first token of any translation attends to, by greedy search: in batches CTranslate2's beam search
+        gives the first row of another sentence (4.8). None where it need not be asked for."""
+        read = options.attention and self._aligns and self.view.row == "predicting"
+        if not read or options.beam == 1 or len(sources) == 1:
+            return None
+        tokens = [self.model.source_tokens(ids) for ids in sources]
+        found: list[AsyncTranslationResult] = self.model.translator.translate_batch(
+            tokens, beam_size=1, max_input_length=0, max_decoding_length=1, return_attention=True, asynchronous=True
+        )
+        return found
+
+    def _fits(self, request: SearchRequest) -> bool:
+        """A given prefix would not be counted in its scores."""
+        return not request.prefix and limit_of(request.ids) + 1 < self.model.made.positions
+
+    def _all_fit(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> bool:
+        longest = max((len(ids) for ids in (*sources, *targets)), default=0)
+        return longest + 1 < self.model.made.positions
+
+    def _searched(
+        self, requests: Sequence[SearchRequest], some: Sequence[int], options: SearchOptions, suppressed: bool
+    ) -> Iterator[tuple[int, list[Ended]]]:
+        """What was found for some of the requests, in any order. All batches are begun before the first is waited for.
+
+        One token more than the limit may be said, so that there is attention from the last token too. Suppressing
+        tokens changes the probabilities of the others a little, so it is done only where it is needed.
+        """
+        budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
+        several, pending = options.beam > 1, []
+        wanted = options.beam + EXTRA if options.beam > NARROW else options.beam
+        for batch in budgeted([len(requests[i].ids) for i in some], budget):
+            sources = [requests[some[place]].ids for place in batch]
+            steps, limited = StepLog(len(batch)), self.model.limited(sources)
+            # Where tokens are ruled out, the others share their probability: such steps are not the model's own.
+            told = options.token_log_probs and not (several or suppressed or limited or options.min_length)
+            results = self.model.translator.translate_batch(
+                [self.model.source_tokens(ids) for ids in sources],
+                beam_size=options.beam,
+                patience=wanted / options.beam,
+                num_hypotheses=wanted,
+                length_penalty=NO_PENALTY,
+                suppress_sequences=[[token] for token in NEVER_SAID] if suppressed else None,
+                max_input_length=0,
+                max_decoding_length=max(map(limit_of, sources)) + 1,
+                use_vmap=limited,
+                min_decoding_length=options.min_length,
+                return_end_token=True,
+                return_scores=True,
+                return_attention=options.attention and self._aligns,
+                callback=steps if told else None,
+                asynchronous=True,
+            )
+            pending.append((batch, results, steps.log_probs, self._first_rows(sources, options)))
+        for batch, results, said, first_rows in pending:
+            for number, (place, promise, log_probs) in enumerate(zip(batch, results, said, strict=True)):
+                result = promise.result()
+                attention = result.attention or [None] * len(result.hypotheses)
+                if first_rows is not None:
+                    first = first_rows[number].result().attention[0][:1]
+                    attention = [first + rows[1:] for rows in attention]
+                ended = zip(result.hypotheses, result.scores, attention, strict=True)
+                yield some[place], [Ended(*one, log_probs) for one in ended]
+
+    def _ranked(self, request: SearchRequest, found: Sequence[Ended], options: SearchOptions) -> list[Hypothesis]:
+        """Best first, whether they keep the constraint or not."""
+        check_log_probs([found[0].log_prob])
+        limit = limit_of(request.ids)
+        within = [one for one in found if one.tokens[-1] == EOS and len(one.tokens) <= limit + 1]
+        if not within:
+            return [self._cut_off(found[0], limit, request.ids, options)]
+        scores = [one.log_prob / length_penalty(len(one.tokens), options.length_penalty) for one in within]
+        order = sorted(range(len(within)), key=lambda place: -scores[place])
+        ranked = [self._hypothesis(within[place], scores[place], request.ids) for place in order]
+        for one in ranked if options.beam > 1 and self.view.row == "having-read" else ():
+            if one.attention is not None:
+                one.attention[0] = 0.0  # it is not read, and may be that of another sentence
+        return ranked
+
+    def _resumed(
+        self, requests: Sequence[SearchRequest], broken: Mapping[int, Hypothesis], options: SearchOptions
+    ) -> dict[int, list[Hypothesis]]:
+        """What was found by searching on from where these broke their constraints."""
+        if not self._aligns or options.min_length:
+            return {}
+        some = [i for i in broken if rules_of(requests[i]) is not None]
+        maps = {i: broken[i].attention for i in some}
+        lacking = [i for i in some if maps[i] is None]
+        if lacking:
+            made = self.attention([requests[i].ids for i in lacking], [broken[i].ids for i in lacking])
+            maps |= dict(zip(lacking, made or (), strict=True))
+        drafts = [
+            BrokenDraft(requests[i], broken[i].ids, weights) for i, weights in maps.items() if weights is not None
+        ]
+        found = ConstraintRepair(self.model, self.view.row, min(self.batch_tokens, LARGEST_BATCH)).search(
+            drafts, options
+        )
+        return {i: hypotheses for i, hypotheses in zip(maps, found, strict=True) if hypotheses}
+
+    def _more_probable(
+        self, source: Ids, kept: list[Hypothesis], resumed: list[Hypothesis], options: SearchOptions
+    ) -> list[Hypothesis]:
+        """Of what the beam had and what a resumed search found. Both are scored over all pieces: the search of a model
+        with a tag is not."""
+        if not kept:
+            return resumed
+        (log_probs,) = self.log_probs([source], [kept[0].ids])
+        score = float(log_probs.sum()) / length_penalty(len(log_probs), options.length_penalty)
+        return kept if score >= resumed[0].score else resumed
+
+    def _hypothesis(self, one: Ended, score: float, source: Ids) -> Hypothesis:
+        ids = self.model.target_ids(one.tokens[:-1])
+        attention = None if one.attention is None else weights_of(one.attention, len(ids), len(source))
+        return Hypothesis(ids, tuple(one.log_probs), score, one.log_prob, attention)
+
+    def _by_token(self, source: Ids, one: Hypothesis) -> Hypothesis:
+        """With the model's own log-probabilities: a search that must leave out what it would say knows others."""
+        return replace(one, log_probs=tuple(self.log_probs([source], [one.ids])[0].tolist()))
+
+    def _cut_off(self, one: Ended, limit: int, source: Ids, options: SearchOptions) -> Hypothesis:
+        """One that did not end: its first tokens, without EOS."""
+        ids = self.model.target_ids([token for token in one.tokens[:limit] if token != EOS])
+        log_probs = tuple(self.log_probs([source], [ids])[0].tolist())[: len(ids)]
+        return Hypothesis(ids, log_probs, sum(log_probs) / length_penalty(len(ids), options.length_penalty))
+
+
+def supports(options: SearchOptions) -> bool:
+    """Whether these options mean the same to CTranslate2. Of `no_repeat` the caller makes a constraint."""
+    if options.sampling is not None:
+        return False
+    known = SearchOptions(
+        options.beam,
+        options.length_penalty,
+        options.nbest,
+        no_repeat=options.no_repeat,
+        min_length=options.min_length,
+        attention=options.attention,
+        token_log_probs=options.token_log_probs,
+    )
+    return options == known and options.beam <= WIDEST

@@ -1,0 +1,150 @@
+"""A model in CTranslate2's format, opened: its vocabularies, and CTranslate2's translator with its threads."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Literal, get_args
+
+from regard.bundle import box
+from regard.bundle.json_file import one_line
+from regard.errors import BundleError, InputError, RegardError
+from regard.export.ctranslate2 import EXPORTED, Made, export_ctranslate2, identity, read_made, read_vocabularies
+from regard.files import user_cache
+from regard.search.engine import Ids
+from regard.text.vocabulary import SPECIALS
+
+if TYPE_CHECKING:
+    from ctranslate2 import Translator
+
+PAD, BOS, EOS = SPECIALS
+MOST_WORKERS = 16  # each has a workspace of its own
+
+
+class ConvertedModel:
+    """Threads may share it."""
+
+    def __init__(self, folder: Path, made: Made) -> None:
+        """`made` is what the folder says of itself."""
+        self.folder, self.made = folder, made
+        self.source, self.target = read_vocabularies(folder)
+        self._ids = {token: i for i, token in enumerate(self.target)}
+        tags = made.tags.split()
+        self._tags = frozenset(i for i, token in enumerate(self.source) if token in tags) if tags else frozenset()
+        self._lock = Lock()
+        self._opened = (os.getpid(), open_translator(folder))
+
+    def source_tokens(self, ids: Ids) -> list[str]:
+        pieces = self.source
+        tokens = [pieces[i] for i in ids]
+        tokens.append(EOS)
+        return tokens
+
+    def limited(self, sources: Iterable[Ids]) -> bool:
+        """Whether each of these begins with a tag after which only some pieces are written. CTranslate2 then computes
+        the probabilities of these alone."""
+        return bool(self._tags) and all(ids[:1] and ids[0] in self._tags for ids in sources)
+
+    def target_tokens(self, ids: Ids) -> list[str]:
+        pieces = self.target
+        return [pieces[i] for i in ids]
+
+    def target_ids(self, tokens: Iterable[str]) -> Ids:
+        ids = self._ids
+        return tuple([ids[token] for token in tokens])
+
+    @property
+    def translator(self) -> Translator:
+        """Its threads do not survive a fork, so a forked process opens the model again."""
+        with self._lock:
+            if self._opened[0] != os.getpid():
+                # Freeing it would wait for ever for the threads that are not there.
+                ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._opened[1]))
+                self._opened = (os.getpid(), open_translator(self.folder))
+            return self._opened[1]
+
+
+def open_translator(folder: Path) -> Translator:
+    """Workers of one thread: for models of usual size that is faster than fewer workers of several threads."""
+    import ctranslate2
+
+    cores = usable_cores()
+    workers = min(cores, MOST_WORKERS)
+    try:
+        return ctranslate2.Translator(
+            str(folder), device="cpu", inter_threads=workers, intra_threads=max(1, cores // workers)
+        )
+    except (RuntimeError, ValueError) as problem:
+        raise BundleError(f"{folder} cannot be used by CTranslate2: {one_line(problem)}; export it again") from None
+
+
+def usable_cores() -> int:
+    """As many as OMP_NUM_THREADS says, else as this process may use."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+EngineName = Literal["auto", "native", "ctranslate2"]
+CACHED_WEIGHTS: Literal["int8"] = "int8"
+Say = Callable[[str], None]
+
+
+def say_on_stderr(line: str) -> None:
+    print(f"regard: {line}", file=sys.stderr, flush=True)
+
+
+def checked_engine(name: str) -> EngineName:
+    """What is asked for; for "auto" what the environment variable REGARD_ENGINE says, if it is set."""
+    given = os.environ.get("REGARD_ENGINE", "auto") if name == "auto" else name
+    for known in get_args(EngineName):
+        if given == known:
+            engine: EngineName = known
+            return engine
+    raise InputError(f"engine must be one of {', '.join(get_args(EngineName))}, but is {given!r}")
+
+
+def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) -> ConvertedModel | None:
+    """The converted model for a bundle on the CPU; None: the native engine."""
+    if engine == "native":
+        return None
+    exported = folder / EXPORTED
+    made = read_made(exported) if exported.exists() else None
+    if made is None and engine == "auto" and not box.is_boxed(folder):
+        return None
+    source = identity(folder)
+    if made is not None and made.source == source:
+        return ConvertedModel(exported, made)
+    if made is not None:
+        say(f"{exported} was made from other weights than {folder} has now, and is not used; export it again")
+        if engine == "auto":
+            return None
+    try:
+        return cached(folder, source, say)
+    except RegardError as problem:
+        if engine == "ctranslate2":
+            raise
+        say(f"CTranslate2 is not used: {problem}")
+        return None
+
+
+def cached(folder: Path, source: str, say: Say = say_on_stderr) -> ConvertedModel:
+    """The conversion in the user's cache, made now if it is not there. Several processes may do this at once."""
+    place = user_cache() / "ctranslate2" / f"{source[:32]}-{CACHED_WEIGHTS}"
+    made = read_made(place)
+    if made is not None and made.source == source:
+        try:
+            return ConvertedModel(place, made)
+        except BundleError:  # damaged: it is made again
+            shutil.rmtree(place, ignore_errors=True)
+    began = time.perf_counter()
+    made = export_ctranslate2(folder, place, CACHED_WEIGHTS)
+    say(f"converted {folder.name} for CTranslate2 in {time.perf_counter() - began:.1f} s, once; kept in {place}")
+    return ConvertedModel(place, made)

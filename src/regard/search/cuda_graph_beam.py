@@ -1,0 +1,139 @@
+"""A step of beam search over fixed memory, recorded as a CUDA graph.
+
+    B sentences   b beam   N = B × b rows   V vocabulary
+
+A step is some sixty small operations. Launched one by one they take the host longer than the GPU; a recording is
+launched at once. It belongs to one place in memory where the model leaves its logits, and to one number of sentences:
+when others join or leave, their search is copied into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+from regard.layers.has_triton import HAS_TRITON
+from regard.layers.top_tokens import top_tokens
+from regard.models.base import Model, Step
+from regard.models.recorded_layers import recorded
+from regard.search.beam import Beams, Strategy, penalty_table, pick_best, rank_by_length, reach_now
+from regard.search.engine import Hypothesis
+from regard.search.greedy_kernel import advance_greedy
+from regard.search.history import History
+
+STEPS = 64  # a history has room for a multiple of so many, so that few shapes occur
+KEPT = 4  # recordings for each model
+
+
+@dataclass
+class CudaGraphBeams:
+    """Sentences in flight like `Beams`; what `keep` and `join` give is not recorded yet."""
+
+    beams: Beams  # the fixed memory
+
+    def __post_init__(self) -> None:
+        self.logits: Tensor | None = None
+
+    @property
+    def token(self) -> Tensor:
+        return self.beams.token
+
+    @property
+    def done(self) -> Tensor:
+        return self.beams.done
+
+    def record(self, logits: Tensor) -> None:
+        """For steps whose logits (N, V) are always here."""
+        self.logits, rows = logits, torch.empty_like(self.beams.token)
+
+        def run() -> Tensor:
+            if self.beams.width == 1 and HAS_TRITON and logits.is_cuda:
+                advance_greedy(*top_tokens(logits, 1), self.beams)
+                return rows
+            after = replace(self.beams)
+            found = after.advance(Step(logits, None, None))  # type: ignore[arg-type]
+            if found is not None:
+                rows.copy_(found)
+            for mine, new in zip(_changing(self.beams), _changing(after), strict=True):
+                mine.copy_(new)
+            return rows
+
+        self._run = recorded(run, logits.device)
+
+    def advance(self, step: Step) -> Tensor | None:
+        rows = self._run()
+        return rows if self.beams.width > 1 else None
+
+    def load(self, beams: Beams) -> None:
+        for mine, new in zip(_all(self.beams), _all(beams), strict=True):
+            mine[:, : new.shape[1]].copy_(new) if mine.dim() == 3 else mine.copy_(new)  # a history may be longer
+
+    def keep(self, sentences: Tensor) -> Beams:
+        return self.beams.keep(sentences)
+
+    def join(self, other: Any) -> Beams:
+        return self.beams.join(other)
+
+    def results(self) -> list[list[Hypothesis]]:
+        return self.beams.results()
+
+
+def _changing(beams: Beams) -> Iterable[Tensor]:
+    return beams.step, beams.token, beams.total, beams.done, *beams.ends.parts()
+
+
+def _all(beams: Beams) -> Iterable[Tensor]:
+    history = beams.history
+    return *_changing(beams), beams.limit, history.token, history.parent, history.log_prob
+
+
+def _with_room(history: History) -> History:
+    """Zeros, with places for at least as many steps."""
+    sentences, steps, width = history.token.shape
+    return History.empty(sentences, -(-steps // STEPS) * STEPS, width, history.token.device)
+
+
+def _plain(strategy: Strategy) -> bool:
+    """Whether its functions are known to do nothing but operations on tensors."""
+    known = strategy.pick is pick_best and strategy.rank is rank_by_length and strategy.reach is reach_now
+    alone = strategy.remember is None and strategy.spread == 1 and not strategy.adjust
+    return known and alone and not strategy.trace
+
+
+_recordings: WeakKeyDictionary[Model, dict[Hashable, CudaGraphBeams]] = WeakKeyDictionary()
+
+
+def as_recorded(search: Any, model: Model, step: Step) -> Any:
+    """A recording of the same search, where there can be one: of a plain beam search with a recorded model."""
+    if not isinstance(search, Beams) or not model.fixed_logits or search.prefix is not None or search.watch is not None:
+        return search
+    if search.memo or not _plain(search.strategy):
+        return search
+    known = _recordings.setdefault(model, {})
+    room = _with_room(search.history)
+    key = (
+        search.strategy,
+        search.width,
+        search.nbest,
+        room.token.shape,
+        step.logits.data_ptr(),
+        step.logits.shape,
+    )
+    found = known.pop(key, None)
+    if found is None:
+        copies = {name: getattr(search, name).clone() for name in ("step", "limit", "token", "total", "done")}
+        ends = type(search.ends)(*(part.clone() for part in search.ends.parts()))
+        # for every length that its history has room for: others may join or come later that may become longer
+        penalties = penalty_table(search.strategy.alpha, room.token.shape[1], room.token.device)
+        found = CudaGraphBeams(replace(search, history=room, ends=ends, penalties=penalties, **copies))
+        found.record(step.logits)
+        while len(known) >= KEPT:
+            known.pop(next(iter(known)))
+    known[key] = found  # the most recently used one last
+    found.load(search)
+    return found

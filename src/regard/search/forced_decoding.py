@@ -1,0 +1,110 @@
+"""How probable a model finds a given translation: log P of every token under teacher forcing.
+
+B pairs   T target tokens and EOS   V vocabulary
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.batch import Batch, flat_batch
+from regard.budget import budgeted
+from regard.models.base import Model
+from regard.search.alignment_heads import AlignmentView
+from regard.search.engine import Weights, length_penalty
+from regard.text.words import shortened
+
+Ids = Sequence[int]
+
+
+@dataclass(frozen=True, repr=False)
+class Likelihood:
+    """The probability of a translation: log P(target | source), as a whole and token by token."""
+
+    source: str
+    target: str
+    tokens: tuple[str, ...]  # vocabulary entries of the target, EOS last
+    token_log_probs: tuple[float, ...]  # natural logarithms, one per token
+
+    @property
+    def log_prob(self) -> float:
+        """Of the whole target, EOS included."""
+        return sum(self.token_log_probs)
+
+    @property
+    def perplexity(self) -> float:
+        """Per token, EOS included."""
+        return perplexity(self.log_prob, len(self.token_log_probs))
+
+    def score(self, alpha: float) -> float:
+        """What a search with this length penalty ranks it by."""
+        return self.log_prob / length_penalty(len(self.token_log_probs), alpha)
+
+    def __repr__(self) -> str:
+        texts = f"{shortened(self.source)!r}, {shortened(self.target)!r}"
+        return f"Likelihood({texts}, log_prob={self.log_prob:.4f}, perplexity={self.perplexity:.4g})"
+
+
+def perplexity(log_prob: float, tokens: int) -> float:
+    """exp of the mean negative log-probability; inf where it exceeds a float.
+
+    >>> round(perplexity(4 * math.log(1 / 8), 4), 6)
+    8.0
+    """
+    mean = -log_prob / tokens
+    return math.exp(mean) if mean < 700 else math.inf
+
+
+def token_log_probs(model: Model, batch: Batch) -> Tensor:
+    """(B, T) log P of each target token, EOS last; 0 at padding."""
+    logits: Tensor = model(batch)  # (B, T, V)
+    log_probs = logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+    chosen = log_probs.gather(2, batch.tgt_out[..., None])[..., 0]  # (B, T)
+    return chosen.masked_fill(~batch.tgt_mask, 0.0)
+
+
+@torch.inference_mode()
+def forced_log_probs(
+    model: Model, sources: Sequence[Ids], targets: Sequence[Ids], batch_tokens: int = 4096
+) -> list[NDArray[np.float64]]:
+    """For each pair, given without BOS and EOS: log P of its target tokens and of EOS, (T + 1,)."""
+    found: list[NDArray[np.float64]] = [np.empty(0)] * len(sources)
+    lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
+    for group in budgeted(lengths, batch_tokens):
+        batch = flat_batch([sources[i] for i in group], [targets[i] for i in group]).pad().to(model.device)
+        rows = token_log_probs(model, batch).cpu().double().numpy()
+        for i, row in zip(group, rows, strict=True):
+            found[i] = row[: len(targets[i]) + 1]
+    return found
+
+
+@torch.inference_mode()
+def next_log_probs(model: Model, source: Ids, prefix: Ids) -> NDArray[np.float64]:
+    """(V,): log P of each token after a prefix; source and prefix without BOS and EOS."""
+    batch = flat_batch([source], [prefix]).pad().to(model.device)
+    logits: Tensor = model(batch)[0, len(prefix)]  # (V,)
+    found: NDArray[np.float64] = logits.double().log_softmax(dim=-1).cpu().numpy()
+    return found
+
+
+@torch.inference_mode()
+def forced_attention(
+    model: Model,
+    view: AlignmentView,
+    sources: Sequence[Sequence[int]],
+    targets: Sequence[Sequence[int]],
+) -> list[Weights]:
+    """Each map (T + 1, S + 1) of a teacher-forced pass, EOS last on both sides."""
+    layers = model.attention(flat_batch(sources, targets).pad().to(model.device)).cross
+    weights = view.heads.average(layers).double().cpu().numpy()  # (B, T, S)
+    found = []
+    for row, source, target in zip(weights, sources, targets, strict=True):
+        found.append(row[: len(target) + 1, : len(source) + 1])
+    return found

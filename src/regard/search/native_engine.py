@@ -1,0 +1,48 @@
+"""The engine in torch: the search loop and teacher forcing over the models of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.budget import budgeted
+from regard.models.base import Model
+from regard.models.for_search import for_search
+from regard.search.alignment_heads import AlignmentView
+from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.forced_decoding import forced_attention, forced_log_probs
+from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
+from regard.search.search import Capacity, search
+
+
+@dataclass(frozen=True)
+class NativeEngine:
+    model: Model  # searched with; it may have a lexicon and rules mixed in
+    view: AlignmentView  # of the plain model
+    plain: Model  # without what is mixed in
+    batch_tokens: int = BATCH_TOKENS
+    batch_sentences: int | None = None  # in flight at most
+    precision: Precision = "auto"  # of searching on a GPU
+
+    def search(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
+    ) -> list[list[Hypothesis]]:
+        model, capacity = for_search(self.model, self.precision), Capacity(self.batch_tokens, self.batch_sentences)
+        return search(model, requests, options, progress, capacity, self.view.heads)
+
+    def attention(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[Weights] | None:
+        if not self.view:
+            return None
+        maps: list[Weights] = [np.empty((0, 0))] * len(sources)
+        lengths = [len(source) + len(target) for source, target in zip(sources, targets, strict=True)]
+        for batch in budgeted(lengths, self.batch_tokens):
+            pairs = [sources[i] for i in batch], [targets[i] for i in batch]
+            for i, weights in zip(batch, forced_attention(self.plain, self.view, *pairs), strict=True):
+                maps[i] = weights
+        return maps
+
+    def log_probs(self, sources: Sequence[Ids], targets: Sequence[Ids]) -> list[NDArray[np.float64]]:
+        return forced_log_probs(self.plain, sources, targets, self.batch_tokens)

@@ -1,0 +1,274 @@
+"""Ancestral sampling: at every step a token drawn at random by its probability.
+
+    y(t) ~ q(w) ∝ P(w | y<t, x)^(1/τ)      over the tokens that are kept
+
+    N = B × n rows   V vocabulary   τ temperature
+
+τ = 1 with every token kept draws from the model itself; a small τ comes close to greedy search. Three cuts remove
+improbable tokens: keep the k most probable (Fan et al. 2018), the smallest set with total probability p (the nucleus,
+Holtzman et al. 2020), or those with a share of the best token's probability (min-p, Nguyen et al. 2024). Temperature is
+applied first, then k, p and min-p.
+
+A draw takes one uniform number u in [0, 1) and returns the token at which the cumulative sum of q exceeds u. The
+numbers of a sentence come from the seed and its source ids, and sample i uses the i-th row of them. So the samples of a
+sentence do not depend on the rest of the batch or on how many samples are drawn; the same sentence twice in a batch
+gets the same samples twice. Samples are not ranked: they are in the order of their draws, and `score` is the model's
+log-probability, at τ = 1 and with every token kept.
+
+A sentence is done when all its samples have ended or are at its length limit. `bound_samples.py` draws under a
+constraint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.batch import BOS, EOS
+from regard.metrics.pairwise import pairwise_bleu, pairwise_chrf
+from regard.models.base import Step
+from regard.models.state import Belongs, joined
+from regard.search.batch_rows import NO_TOKEN, SearchItem, due_tokens, kept, padded_prefixes, together
+from regard.search.beam import Strategy
+from regard.search.constraint_masks import permitted
+from regard.search.constraints import Constraint, urgent
+from regard.search.engine import Hypothesis
+from regard.search.history import Ends, History, hypotheses
+from regard.search.options import Sampling, Utility
+
+
+def most_probable(log_probs: Tensor, k: int) -> Tensor:
+    """The k best tokens of each row, the others at −∞: (N, V) → (N, V)."""
+    best, tokens = log_probs.topk(min(k, log_probs.shape[-1]), dim=-1)
+    return torch.full_like(log_probs, -math.inf).scatter(-1, tokens, best)
+
+
+def nucleus(log_probs: Tensor, p: float) -> Tensor:
+    """The smallest set of best tokens with total probability p, the others at −∞: (N, V) → (N, V)."""
+    ordered, tokens = log_probs.sort(dim=-1, descending=True)
+    probs = ordered.softmax(dim=-1)
+    before = probs.cumsum(dim=-1) - probs  # total probability of all better tokens
+    outside = before >= p
+    outside[:, 0] = False  # the best token stays, whatever the rounding
+    return torch.full_like(log_probs, -math.inf).scatter(-1, tokens, ordered.masked_fill(outside, -math.inf))
+
+
+def near_best(log_probs: Tensor, share: float) -> Tensor:
+    """The tokens with at least `share` of the best one's probability, the others at −∞: (N, V) → (N, V)."""
+    least = log_probs.amax(dim=-1, keepdim=True) + math.log(share)
+    return log_probs.masked_fill(log_probs < least, -math.inf)
+
+
+def sampling_probs(
+    log_probs: Tensor, temperature: float, top_k: int | None, top_p: float, min_p: float = 0.0
+) -> Tensor:
+    """q: (N, V) log-probabilities of the model → (N, V) probabilities."""
+    scores = log_probs / temperature
+    if top_k is not None:
+        scores = most_probable(scores, top_k)
+    if top_p < 1:
+        scores = nucleus(scores, top_p)
+    if min_p > 0:
+        scores = near_best(scores, min_p)
+    return scores.softmax(dim=-1)
+
+
+def draw(probs: Tensor, uniform: Tensor) -> Tensor:
+    """The token at which the cumulative sum exceeds u: probs (N, V), uniform (N,) in [0, 1) → (N,)."""
+    sums = probs.cumsum(dim=-1)
+    item = uniform[:, None] * sums[:, -1:]  # the sum is 1 up to rounding
+    token = torch.searchsorted(sums, item, right=True).clamp(max=probs.shape[-1] - 1)  # (N, 1)
+    possible = probs.gather(-1, token) > 0  # rounding could choose a token of probability 0
+    return torch.where(possible, token, probs.argmax(dim=-1, keepdim=True))[:, 0]
+
+
+@dataclass
+class Samples:
+    """The samples of B sentences, n of each."""
+
+    strategy: Strategy
+    options: Sampling
+    width: int  # n
+    step: Tensor  # (B,) tokens that are said
+    limit: Tensor  # (B,) that may be said
+    prefix: Tensor | None  # (B, P) how each translation begins, then NO_TOKEN
+    token: Tensor  # (N,) what each row said last
+    uniform: Tensor  # (B, L, n) in [0, 1)
+    history: History
+    ends: Ends
+    done: Tensor  # (B,)
+    memo: dict[str, Tensor] = field(default_factory=dict)  # (B, n, …) of a variant; moves along with sentences
+
+    @classmethod
+    def begin(
+        cls, strategy: Strategy, options: Sampling, width: int, items: Sequence[SearchItem], device: torch.device
+    ) -> Self:
+        size, longest = len(items), max(item.limit for item in items) + 1
+        whole = torch.zeros(size, width, dtype=torch.long, device=device)
+        row = torch.arange(width, device=device).expand_as(whole)
+        nothing = whole.double()
+        return cls(
+            strategy,
+            options,
+            width,
+            step=whole[:, 0],
+            limit=torch.tensor([item.limit for item in items], device=device),
+            prefix=padded_prefixes([item.request.prefix for item in items], device),
+            token=torch.full((size * width,), BOS, device=device),
+            uniform=uniform_numbers(items, width, longest, options.seed).to(device),
+            history=History.empty(size, longest, width, device),
+            ends=Ends(nothing, whole, row, torch.full_like(whole, math.nan, dtype=torch.float32), whole[:, 0].bool()),
+            done=whole[:, 0].bool(),
+        )
+
+    def advance(self, step: Step) -> None:
+        """Draw the next token of every row."""
+        log_probs = step.log_probs  # (N, V)
+        scores = log_probs.clone()
+        scores[:, :EOS] = -math.inf  # PAD and BOS are never said
+        for adjust in self.strategy.adjust:
+            scores = adjust(scores, self, step)
+        options, place = self.options, torch.arange(len(self.step), device=log_probs.device)
+        allowed = self.allowed(scores)
+        probs = sampling_probs(allowed, options.temperature, options.top_k, options.top_p, options.min_p)
+        token = self.said(draw(probs, self.uniform[place, self.step].flatten()), log_probs)
+        if self.prefix is not None:
+            due = due_tokens(self.prefix, self.step).repeat_interleave(self.width)
+            token = torch.where(due == NO_TOKEN, token, due)
+        self._write(place, token, log_probs.gather(1, token[:, None])[:, 0])
+
+    def allowed(self, scores: Tensor) -> Tensor:
+        """What may be drawn, (N, V) → (N, V)"""
+        return scores
+
+    def said(self, token: Tensor, log_probs: Tensor) -> Tensor:
+        """What is said when these tokens (N,) are drawn"""
+        return token
+
+    def _write(self, place: Tensor, token: Tensor, log_prob: Tensor) -> None:
+        ends, shape = self.ends, (len(self.step), self.width)
+        token, log_prob = token.view(shape), log_prob.view(shape)
+        search = ends.log_prob.isnan() & ~self.done[:, None]
+        ended = search & (token == EOS)
+        length = torch.where(search & ~ended, self.step[:, None] + 1, ends.length)
+        broken = ends.broken | (search & ~(log_prob > -math.inf)).any(1)
+        score = torch.where(search, ends.score + log_prob, ends.score)
+        self.history.write(place, self.step, token, ends.row, log_prob)
+        self.ends = Ends(score, length, ends.row, torch.where(ended, log_prob, ends.log_prob), broken)
+        self.step = torch.where(self.done, self.step, self.step + 1)
+        self.done = self.done | broken | (self.step >= self.limit) | ~self.ends.log_prob.isnan().any(1)
+        self.token = token.flatten()
+
+    # ── sentences come and go ───────────────────────────────────────────────────────────────────────────────────────
+
+    def keep(self, sentences: Tensor) -> Self:
+        return replace(self, **kept(self, sentences), uniform=self.uniform[sentences])
+
+    def join(self, other: Self) -> Self:
+        uniform = joined(self.uniform, other.uniform, Belongs("sentence", 0, grows=1))
+        return replace(self, **together(self, other), uniform=uniform)
+
+    def results(self) -> list[list[Hypothesis]]:
+        return hypotheses(self.history, self.ends)
+
+
+def uniform_numbers(items: Sequence[SearchItem], count: int, steps: int, seed: int) -> Tensor:
+    """(B, L, n) numbers in [0, 1): one random stream per sentence, one row of it per sample."""
+    numbers = np.zeros((len(items), steps, count), dtype=np.float32)
+    for i, (_, request, limit) in enumerate(items):
+        stream = np.random.default_rng([seed, *request.ids, EOS])
+        numbers[i, :limit] = stream.random((count, limit), dtype=np.float32).T
+    return torch.from_numpy(numbers)
+
+
+@dataclass
+class ConstrainedRow:
+    """One sample's constraint; None where it cannot be met."""
+
+    rule: Constraint | None
+    limit: int
+    prefix: tuple[int, ...]
+    said: int = 0
+    hurried: bool = False  # it wanted to end before everything was said
+
+    @property
+    def room(self) -> int:
+        """Tokens that may be said before EOS."""
+        return 0 if self.hurried else self.limit - 1 - self.said
+
+
+@dataclass
+class ConstrainedSamples(Samples):
+    rows: list[ConstrainedRow] = field(default_factory=list)  # N
+
+    @classmethod
+    def begin(
+        cls, strategy: Strategy, options: Sampling, width: int, items: Sequence[SearchItem], device: torch.device
+    ) -> Self:
+        rows = [ConstrainedRow(g.request.constraint, g.limit, g.request.prefix) for g in items for _ in range(width)]
+        return replace(super().begin(strategy, options, width, items, device), rows=rows)
+
+    def allowed(self, scores: Tensor) -> Tensor:
+        """What may be drawn: (N, V) → (N, V). EOS may be; `said` replaces it."""
+        masked = permitted(scores, [row.rule for row in self.rows], [row.room for row in self.rows])
+        for i, row in enumerate(self.rows):
+            if row.rule is None:
+                continue
+            if row.rule.needs and row.room > row.rule.needs + row.rule.margin:
+                masked[i, EOS] = scores[i, EOS]
+            elif masked[i].max() == -math.inf:
+                masked[i], row.rule = scores[i], None
+        return masked
+
+    def said(self, token: Tensor, log_probs: Tensor) -> Tensor:
+        """The tokens drawn (N,), where one of them is too early an end what must be said instead."""
+        tokens = token.tolist()
+        for i, row in enumerate(self.rows):
+            if row.said < len(row.prefix):
+                tokens[i] = row.prefix[row.said]
+            elif row.rule is not None and tokens[i] == EOS and row.rule.needs:
+                row.hurried = True
+                options = [(float(log_probs[i, t]), t) for t in urgent(row.rule)]
+                best, instead = max(options, default=(-math.inf, EOS))
+                tokens[i] = instead if best > -math.inf else EOS
+            row.said += 1
+            row.rule = None if row.rule is None else row.rule.after(tokens[i])
+        return torch.tensor(tokens, device=token.device)
+
+    def keep(self, sentences: Tensor) -> Self:
+        rows = [self.rows[i * self.width + n] for i in sentences.tolist() for n in range(self.width)]
+        return replace(super().keep(sentences), rows=rows)
+
+    def join(self, other: Self) -> Self:
+        return replace(super().join(other), rows=self.rows + other.rows)
+
+
+UTILITIES = {"chrf": pairwise_chrf, "bleu": pairwise_bleu}
+
+
+def expected_utilities(texts: Sequence[str], utility: Utility = "chrf") -> list[float]:
+    """u of each text, from 0 to 100.
+
+    >>> [round(u, 1) for u in expected_utilities(["the cat", "the cat", "a dog"])]
+    [68.6, 68.6, 36.3]
+    """
+    times = Counter(texts)  # in the order of first occurrence
+    table = UTILITIES[utility](list(times))  # (distinct, distinct)
+    weights = np.fromiter(times.values(), np.float64, len(times)) / max(1, len(texts))
+    found = dict(zip(times, (table * weights).sum(axis=1).tolist(), strict=True))
+    return [found[text] for text in texts]
+
+
+def least_risk(hypotheses: Sequence[Hypothesis], texts: Sequence[str], utility: Utility = "chrf") -> list[Hypothesis]:
+    """The samples, the one with the highest expected utility first, which is their score; of equal ones in the order
+    of their draws."""
+    utilities = expected_utilities(texts, utility)
+    scored = [replace(one, score=u) for one, u in zip(hypotheses, utilities, strict=True)]
+    return sorted(scored, key=lambda one: -one.score)

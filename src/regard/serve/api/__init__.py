@@ -1,0 +1,1 @@
+"""The HTTP interfaces: LibreTranslate's, DeepL's (v2) and our own (/api)."""

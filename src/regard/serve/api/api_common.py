@@ -1,0 +1,68 @@
+"""What the interfaces share: language codes, and the fields and error format of our own API under /api."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from regard.serve.api.endpoint import Interface
+from regard.serve.errors import ServeError
+from regard.serve.http.fields import Field
+from regard.serve.state.keys import given_key
+from regard.text.language import language_code
+
+# Older codes, LibreTranslate's own, and a member of a macrolanguage.
+ALIASES = {"iw": "he", "in": "id", "ji": "yi", "nb": "no", "pb": "pt", "zt": "zh"}
+# Variants that DeepL's clients must choose between for a target; they are translated alike.
+VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT"), "zh": ("ZH-HANS",)}
+VARIANT_NAMES = {
+    "EN-GB": "English (British)",
+    "EN-US": "English (American)",
+    "PT-BR": "Portuguese (Brazilian)",
+    "PT-PT": "Portuguese (European)",
+    "ZH-HANS": "Chinese (simplified)",
+}
+
+
+def known_code(given: str, languages: Collection[str]) -> str | None:
+    """The code of a language as a client names it, among those that there are; None for another.
+
+    >>> [known_code(code, ["en", "fr", "he", "pt"]) for code in ("fr", "FR-CA", "iw", "pb", "pt-BR", "de", "zz", "")]
+    ['fr', 'fr', 'he', 'pt', 'pt', None, None, None]
+    """
+    if given in languages:
+        return given
+    first = given.strip().lower().replace("_", "-").partition("-")[0]
+    code = language_code(ALIASES.get(first, first)) if first else None
+    return code if code in languages else None
+
+
+def problem(error: ServeError) -> dict[str, Any]:
+    about = {} if error.field is None else {"field": error.field}
+    return {"error": {"message": error.message, "status": error.status, **about}}
+
+
+def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
+    return given_key(request.headers.get("authorization"))
+
+
+OWN = Interface("regard", problem, key_of)
+MODEL = Field(
+    "model",
+    "text",
+    "the name of a model; it wins over the languages",
+    None,
+    nullable=True,
+    most=200,
+    known="models",
+    example="en-fr",
+)
+SOURCE = Field(
+    "source", "text", "the code of its language; none: found in the text", None, nullable=True, most=40, known="sources"
+)
+TARGET = Field(
+    "target", "text", "the code of the language to translate into", None, nullable=True, most=40, known="targets"
+)
+WHICH_MODEL = (MODEL, SOURCE, TARGET)

@@ -1,0 +1,244 @@
+"""DeepL's interface (v2): its error format and language names; /v2/languages, /v2/usage and /v2/translate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.requests import Request
+
+from regard.errors import InputError
+from regard.formats.html import read_fragment
+from regard.formats.tag_rules import TagRules
+from regard.formats.xml import XmlFragment
+from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
+from regard.serve.api.endpoint import Call, Endpoint, Interface
+from regard.serve.errors import FieldError, NoPairError, QuotaExceededError, ServeError
+from regard.serve.http.fields import Field
+from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
+from regard.serve.state.glossaries import find_glossary
+from regard.serve.state.keys import given_key
+from regard.serve.state.store import in_thread
+from regard.serve.translation_service import off_the_loop
+from regard.text.glossary import Glossary
+from regard.text.language import language_name
+from regard.translation.options import TranslateOptions
+
+QUOTA = 456  # DeepL's own status: all characters of the period are used
+UNLIMITED = 1_000_000_000_000  # what DeepL says of an account without a limit
+
+
+def problem(error: ServeError) -> dict[str, str]:
+    """What its clients show: a message in DeepL's words where it has some, and then ours as the detail."""
+    if error.missing:
+        return {"message": f"Parameter '{error.field}' not specified."}
+    if isinstance(error, NoPairError):
+        return {"message": unsupported("target_lang"), "detail": error.message}
+    if isinstance(error, QuotaExceededError):
+        return {"message": "Quota Exceeded", "detail": error.message}
+    return {"message": error.message}
+
+
+def unsupported(name: str) -> str:
+    return f"Value for '{name}' not supported."
+
+
+def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
+    return given_key(request.headers.get("authorization"))
+
+
+def status_of(error: ServeError) -> int:
+    return QUOTA if isinstance(error, QuotaExceededError) else error.status
+
+
+DEEPL = Interface("DeepL", problem, key_of, status_of)
+SOURCE_LANG = Field(
+    "source_lang", "text", "its language; none: found in the text", None, nullable=True, most=40,
+    known="DeepL's sources",
+)  # fmt: skip
+TARGET_LANG = Field(
+    "target_lang", "text", "the language to translate into", example="FR", most=40, known="DeepL's targets"
+)
+FORMALITY = Field(
+    "formality", "choice", "no model has it: default and prefer_… change nothing", "default", nullable=True,
+    choices=("default", "more", "less", "prefer_more", "prefer_less"),
+)  # fmt: skip
+GLOSSARY_ID = Field("glossary_id", "text", "a glossary of /v2/glossaries", None, nullable=True, most=100)
+GLOSSARY_IDS = Field("glossary_ids", "strings", "several glossaries, instead", (), nullable=True)
+
+
+def languages_of(call: Call) -> tuple[str | None, str]:
+    """The source, None for one that is to be found, and the target, as the package names them."""
+    pool = call.services.pool
+    source = one_language(call, "source_lang") if call["source_lang"] else None
+    target = one_language(call, "target_lang")
+    if source is not None and source != target and target not in pool.targets(source):
+        said = f"there is no translator from {language_name(source)} to {language_name(target)}"
+        raise NoPairError(source, target, said)
+    return source, target
+
+
+def one_language(call: Call, name: str) -> str:
+    code = known_code(call[name] or "", call.services.pool.languages)
+    if code is None:
+        raise FieldError(name, unsupported(name))
+    return code
+
+
+def check_formality(call: Call) -> None:
+    if call["formality"] in ("more", "less"):  # the others are wishes
+        raise FieldError("formality", "'formality' is not supported for given 'target_lang'.")
+
+
+def glossary_ids_of(call: Call, source: str | None) -> list[str]:
+    """The glossaries that are asked for, of one or of the other parameter."""
+    listed = [id.strip() for some in call["glossary_ids"] or () for id in some.split(",") if id.strip()]
+    ids = [call["glossary_id"]] if call["glossary_id"] else listed
+    if ids and source is None:
+        raise FieldError("source_lang", "'source_lang' is required if using a glossary", missing=False)
+    return ids
+
+
+def not_found() -> ServeError:
+    return ServeError(404, "Glossary not found.")
+
+
+async def glossary_of(call: Call, ids: list[str], source: str | None, target: str) -> Glossary | None:
+    """The glossaries of a translation, as one; they must be for its languages."""
+    stored = call.services.state.glossaries
+    for id in ids:
+        found = await in_thread(stored.get, call.caller.owner, id)
+        if found is None:
+            raise not_found()
+        if (found.source, found.target) != (source, target):
+            languages = f"from {found.source} to {found.target}"
+            raise FieldError("glossary_id", f'The glossary "{found.name}" is {languages}, not for these languages.')
+    return await in_thread(find_glossary, stored, call.caller.owner, ids) if ids else None
+
+
+# ── languages and usage ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def languages(call: Call) -> list[dict[str, Any]]:
+    pool = call.services.pool
+    if call["type"] == "source":
+        sources = {direction.source for direction in pool.directions}
+        return [{"language": code.upper(), "name": language_name(code)} for code in sorted(sources)]
+    codes = sorted({code for source in pool.languages for code in pool.targets(source)})
+    variants = [(variant, code) for code in codes for variant in VARIANTS.get(code, (code.upper(),))]
+    return [
+        {"language": variant, "name": VARIANT_NAMES.get(variant, language_name(code)), "supports_formality": False}
+        for variant, code in variants
+    ]
+
+
+async def usage(call: Call) -> dict[str, int]:
+    found = await call.services.callers.usage(call.caller)
+    return {"character_count": found.characters, "character_limit": call.caller.limits.characters or UNLIMITED}
+
+
+TYPE = Field("type", "choice", "source or target", "source", choices=("source", "target"), nullable=True)
+
+# ── /v2/translate ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+MOST_TEXTS = 50
+# What is translated at a time, by `split_sentences`.
+SPLITS = {"1": "sentences", "nonewlines": "wrapped", "0": "lines"}
+
+
+def tags(name: str, help: str) -> Field:
+    return Field(name, "strings", f"{help}: a list, or a text with commas", (), nullable=True)
+
+
+TRANSLATE = (
+    Field("text", "strings", f"a text, or up to {MOST_TEXTS}", least=1, most=MOST_TEXTS,
+          example=["The cat is on the mat."]),
+    SOURCE_LANG,
+    TARGET_LANG,
+    Field("tag_handling", "choice", "xml or html; none: plain text", None, choices=("xml", "html"), nullable=True),
+    tags("ignore_tags", "elements whose content stays as it is"),
+    tags("splitting_tags", "elements that end a text"),
+    tags("non_splitting_tags", "elements that stand inside a sentence"),
+    Field("outline_detection", "flag", "whether other elements are judged by where they stand", True, nullable=True),
+    Field("split_sentences", "choice", "0: a line at a time; nonewlines: breaks are spaces", None,
+          choices=tuple(SPLITS), nullable=True),
+    Field("preserve_formatting", "flag", "changes nothing: spaces and case are kept", False, nullable=True),
+    FORMALITY,
+    GLOSSARY_ID,
+    GLOSSARY_IDS,
+    Field("context", "text", "changes nothing: sentences are translated one by one", None, nullable=True),
+    Field("model_type", "text", "changes nothing: there is one kind of model", None, nullable=True, most=60),
+    Field("show_billed_characters", "flag", "changes nothing: they are always shown", True, nullable=True),
+)  # fmt: skip
+
+
+async def translate(call: Call) -> dict[str, Any]:
+    texts = call["text"]
+    if len(texts) > MOST_TEXTS:
+        raise FieldError("text", f"Too many texts: {len(texts):,} were sent, but at most {MOST_TEXTS} are translated.")
+    call.services.translation.check_size(texts)
+    check_formality(call)
+    source, target = languages_of(call)
+    glossary = await glossary_of(call, glossary_ids_of(call, source), source, target)
+    characters = sum(map(len, texts))
+    read = await off_the_loop(characters, read_texts, call, texts)
+    options: TranslateOptions = {"glossary": glossary, "split": split_of(call)}  # type: ignore[typeddict-item]
+    asked = Passages([one.segments for one in read], target, source, options)
+    found = await translate_passages(call.services.translation, asked)
+    return {"translations": await off_the_loop(characters, written, call, read, found)}
+
+
+def split_of(call: Call) -> str:
+    """In marked-up text line breaks are read by the format: in HTML they are spaces."""
+    split = SPLITS[call["split_sentences"] or "1"]
+    return "sentences" if call["tag_handling"] and split == "wrapped" else split
+
+
+def written(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedPassage]) -> list[Any]:
+    kind = call["model_type"]
+    used = {} if kind is None else {"model_type_used": kind.removeprefix("prefer_")}
+    return [
+        {
+            "detected_source_language": done.source.upper(),
+            "text": one.answer(done.translations, 0).text,
+            "billed_characters": len(text),
+            **used,
+        }
+        for text, one, done in zip(call["text"], read, found, strict=True)
+    ]
+
+
+def read_texts(call: Call, texts: Sequence[str]) -> list[PlainText | MarkupText]:
+    if call["tag_handling"] is None:
+        return [PlainText(text) for text in texts]
+    html = call["tag_handling"] == "html"
+    rules = rules_of(call, lower=html)
+    try:
+        return [MarkupText(read_fragment(text, rules) if html else XmlFragment(text, rules)) for text in texts]
+    except InputError as problem:
+        raise ServeError(400, f"Tag handling parsing failed, please check input. ({problem})", field="text") from None
+
+
+def rules_of(call: Call, lower: bool) -> TagRules:
+    """HTML's names are in lower case."""
+
+    def names(field: str) -> frozenset[str]:
+        given = [name.strip() for some in call[field] or () for name in some.split(",") if name.strip()]
+        return frozenset(name.lower() if lower else name for name in given)
+
+    return TagRules(
+        names("ignore_tags"),
+        names("splitting_tags"),
+        names("non_splitting_tags"),
+        outline=call["outline_detection"] is not False,
+        preserve=call["split_sentences"] != "nonewlines",
+        identifiers=False,
+    )
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/v2/languages", DEEPL, "The languages of texts, or of translations", languages, (TYPE,)),
+    Endpoint("GET", "/v2/usage", DEEPL, "Characters used in this period, and how many may be", usage),
+    Endpoint("POST", "/v2/translate", DEEPL, "Translate texts", translate, TRANSLATE),
+)  # fmt: skip

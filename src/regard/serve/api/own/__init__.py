@@ -1,0 +1,1 @@
+"""The endpoints under /api: translations with details, explanations, and tools."""

@@ -1,0 +1,89 @@
+"""What every explanation of a sentence contains: both sides in words, and the view of attention.
+
+The functions of `explain_*.py` return what an endpoint answers, from a model and a sentence. Layers and heads are
+counted from 1 in it, as in every caption; whatever indexes a list of the answer is counted from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from regard.align.attention import View
+from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
+from regard.explain.alignment import NOT_EVALUATED, Trust
+from regard.explain.sentence_pair import ExplainedSource, PlacedWord, SentencePair
+from regard.report.json import rounded
+from regard.search.alignment_heads import cross_layers
+from regard.text.slots import fill
+
+DECIMALS = 6
+Units = Literal["words", "pieces"]
+MOST_HEADS, MOST_ROWS = 1000, 400  # of a request
+
+
+def pair_data(pair: SentencePair, model: str) -> dict[str, Any]:
+    """The first entries of an answer about a sentence."""
+    asked = pair.source
+    return {
+        **sentence_data(asked, model),
+        "translation": pair.target.translation,
+        "how": pair.target.how,
+        "read": fill(asked.model_text, asked.slots.source),
+        "said": fill(pair.answer, asked.slots.target),
+        "source_words": placed(pair.source_words),
+        "target_words": placed(pair.target_words),
+    }
+
+
+def sentence_data(asked: ExplainedSource, model: str) -> dict[str, Any]:
+    unit = asked.unit
+    place = {"index": unit.sentence, "count": asked.sentences, "span": list(unit.span), "text": asked.text}
+    return {"model": model, "sentence": place}
+
+
+def placed(words: Iterable[PlacedWord]) -> list[dict[str, Any]]:
+    return [{"text": word.text, "span": None if word.span is None else list(word.span)} for word in words]
+
+
+def view_data(bundle: Bundle) -> dict[str, Any] | None:
+    """Which cross-attention is read as the alignment, and its error rates in percent; None without attention."""
+    if cross_layers(bundle.model) == 0:
+        return None
+    from regard.explain.views import stored_view  # imports torch, which a server that only translates does not need
+
+    view, trust = stored_view(bundle)
+    return {**view_numbers(view), "aer": stored_rates(bundle), "caption": f"{view} · {trust or NOT_EVALUATED}"}
+
+
+def card_view(bundle: Bundle) -> dict[str, Any] | None:
+    """The same of a model whose weights are not loaded: what its card says, None where it names no view."""
+    stored = read_card(bundle.card).attention_view
+    if stored is None:
+        return None
+    view, rates = View(stored.layer, stored.head, stored.row), stored_rates(bundle)
+    trust = None if stored.aer is None else Trust(stored.aer, stored.on)
+    return {**view_numbers(view), "aer": rates, "caption": f"{view} · {trust or NOT_EVALUATED}"}
+
+
+def view_numbers(view: View) -> dict[str, Any]:
+    head = None if view.head is None else view.head + 1
+    return {"layer": view.layer + 1, "head": head, "having_read": view.row == "having-read"}
+
+
+def stored_rates(bundle: Bundle) -> dict[str, float] | None:
+    """The alignment error rates of the card's view, in percent, by the text that they were measured on."""
+    stored = read_card(bundle.card).attention_view
+    if stored is None:
+        return None
+    rates = ({} if stored.aer is None else {stored.on or "held-out sentences": stored.aer}) | stored.also
+    return {on: round(100 * rate, 2) for on, rate in rates.items()} or None
+
+
+def numbers(values: Any, decimals: int = DECIMALS) -> Any:
+    """An array as lists that JSON can hold, NaN as null; fast where all numbers are finite."""
+    array = np.round(np.asarray(values, dtype=np.float64), decimals)
+    return (array + 0.0).tolist() if np.isfinite(array).all() else rounded(array.tolist(), decimals)

@@ -1,0 +1,167 @@
+"""/api/words, /api/alternatives, /api/choice and /api/lens as data: a translation word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from regard.batch import EOS
+from regard.bundle.card import read_card
+from regard.explain.grid import BOS as BOS_LABEL
+from regard.explain.grid import EOS as EOS_LABEL
+from regard.explain.lens import LensReading, lens
+from regard.explain.sentence_pair import SentencePair
+from regard.explain.share import Shares, shares_of
+from regard.explain.word_confidence import word_confidences
+from regard.explain.words import TranslatedWord, WordAlternative, word_by_word, word_choice
+from regard.serve.api.own.explain_sentence import numbers, pair_data, view_data
+from regard.translator import Translator
+
+SHARE_CAPTION = (
+    "the change of log p when the source, or the words before, are blanked, divided fairly between the two "
+    "(Shapley); one model, one sentence"
+)
+NO_WORD_CONFIDENCE = "probability as the model gives it; no confidence of words was calibrated for this model"
+LENS_CAPTION = (
+    "each decoder layer's state read by the model's last norm and output matrix; layer 0 is the decoder's input, the "
+    "last layer is the model itself. Earlier layers were not trained to be read so"
+)
+
+
+def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: bool = True) -> dict[str, Any]:
+    bundle = pair.bundle
+    found = word_by_word(pair, alternatives)
+    shares = _shares(pair) if share else None
+    log_probs = [word.log_prob for word in found.words]
+    calibration = read_card(bundle.card).word_calibration
+    texts = [pair.answer[start:end] for start, end in pair.target_spans]
+    confidences = None if calibration is None else word_confidences(texts, log_probs, calibration)
+    judged = None if pair.forced or pair.target.ids != _best(pair) else pair.source.result.judgement
+    rows = []
+    for number, (word, entry) in enumerate(zip(pair_data(pair, model)["target_words"], found.words, strict=True)):
+        rows.append(
+            word
+            | _word_data(entry)
+            | {"confidence": None if confidences is None else numbers(confidences[number])}
+            | _share_data(shares, number)
+        )
+    return {
+        **pair_data(pair, model),
+        "log_prob": numbers(found.token_log_probs.sum()),
+        "end_probability": numbers(np.exp(found.token_log_probs[-1])),
+        "words": rows,
+        "coverage": None if found.coverage is None else numbers(found.coverage),
+        "uncovered": list(found.uncovered),
+        "loop": None if found.loop is None else {"text": found.loop.text, "times": found.loop.times},
+        "view": view_data(bundle),
+        "confidence": None if judged is None else numbers(judged.confidence),
+        "reasons": [] if judged is None else [{"name": one.name, "text": one.text} for one in judged.reasons],
+        "word_calibration": None if calibration is None else {"on": calibration.on, "errors": calibration.errors},
+        "confidence_caption": _confidence_caption(pair),
+        "share_caption": SHARE_CAPTION if share else None,
+    }
+
+
+def _best(pair: SentencePair) -> tuple[int, ...]:
+    return pair.source.result.candidates[0].ids
+
+
+def _shares(pair: SentencePair) -> Shares | None:
+    if not pair.target_spans:
+        return None
+    tags = len(pair.bundle.tokenizer.mark_ids)
+    return shares_of(pair.bundle.model, pair.source_ids, pair.target_ids, pair.target_shares, tags)
+
+
+def _share_data(shares: Shares | None, number: int) -> dict[str, Any]:
+    share = float("nan") if shares is None else float(shares.from_source[number])
+    return {"from_source": numbers(share), "from_before": numbers(1 - share)}
+
+
+def _word_data(word: TranslatedWord) -> dict[str, Any]:
+    return {
+        "probability": numbers(np.exp(word.log_prob)),
+        "log_prob": numbers(word.log_prob),
+        "tokens": [{"text": text, "probability": numbers(p)} for text, p in word.tokens],
+        "alternatives": [_alternative_data(one) for one in word.alternatives],
+        "links": list(word.links),
+    }
+
+
+def _alternative_data(one: WordAlternative) -> dict[str, Any]:
+    return {
+        "text": one.text,
+        "token": one.token,
+        "probability": numbers(one.probability),
+        "chosen": one.chosen,
+        "ends": not one.text,
+    }
+
+
+def _confidence_caption(pair: SentencePair) -> str:
+    calibration = read_card(pair.bundle.card).word_calibration
+    if calibration is None:
+        return NO_WORD_CONFIDENCE
+    errors = ", ".join(f"{error:.3f} on {name}" for name, error in calibration.errors.items())
+    return (
+        "how often a word like this one stands in a reference translation, too; "
+        f"fitted on {calibration.on}; calibration error {errors or 'not measured'}"
+    )
+
+
+# ── other words ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def alternatives_answer(
+    translator: Translator, sentence: str, prefix: str = "", position: int | None = None, count: int = 5
+) -> dict[str, Any]:
+    """Of one sentence as it was given."""
+    found = translator.alternatives(sentence, prefix, position=position, count=count)
+    rows = [
+        {"text": one.text, "word": one.word, "token": one.token, "probability": numbers(one.probability)}
+        for one in found
+    ]
+    return {"prefix": prefix, "alternatives": rows}
+
+
+def choice_answer(pair: SentencePair, model: str, words: Sequence[str]) -> dict[str, Any]:
+    found = word_choice(pair, words)
+    rows = zip(found.words, found.probabilities, found.shares, strict=True)
+    return {
+        **pair_data(pair, model),
+        "position": found.position,
+        "prefix": found.prefix,
+        "choices": [{"word": w, "probability": numbers(p, 9), "share": numbers(s)} for w, p, s in rows],
+    }
+
+
+# ── layer by layer ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def lens_answer(pair: SentencePair, model: str, count: int = 5) -> dict[str, Any]:
+    found = lens(pair.bundle.model, pair.source_ids, pair.target_ids, count)
+    pieces = [piece.text for piece in pair.target_pieces]
+    of_word: list[int | None] = [int(word) for word in pair.target_shares.argmax(axis=1)] if pair.target_spans else []
+    positions = zip([BOS_LABEL, *pieces], [*pieces, EOS_LABEL], [*of_word, None], strict=True)
+    return {
+        **pair_data(pair, model),
+        "positions": [{"read": read, "said": said, "word": word} for read, said, word in positions],
+        "layers": [
+            {"layer": number, "positions": [_reading_data(pair, one) for one in readings]}
+            for number, readings in enumerate(found.layers)
+        ],
+        "caption": LENS_CAPTION,
+    }
+
+
+def _reading_data(pair: SentencePair, one: LensReading) -> dict[str, Any]:
+    labels = pair.bundle.tokenizer.target.labels(one.tokens, pair.source.slots.target)
+    labels = [EOS_LABEL if token == EOS else label for token, label in zip(one.tokens, labels, strict=True)]
+    best = zip(labels, one.probabilities, strict=True)
+    return {
+        "top": [{"token": token, "probability": numbers(p)} for token, p in best],
+        "probability": numbers(one.said),
+        "rank": one.rank,
+    }

@@ -1,0 +1,190 @@
+"""/api/models, /api/translate and /api/translate/stream: translations with all that is known of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.responses import StreamingResponse
+
+from regard.bulk.rows import json_row, sentence_row
+from regard.serve.api.api_common import OWN, WHICH_MODEL
+from regard.serve.api.endpoint import Call, Endpoint
+from regard.serve.api.own.explain_sentence import card_view
+from regard.serve.errors import FieldError, ServeError
+from regard.serve.http.fields import Field
+from regard.serve.pool import ServedModel
+from regard.serve.translation_service import ServedTranslation, TranslationRequest
+from regard.text.glossary import Glossary
+from regard.text.language import language_name
+from regard.translation.job import TranslationJob
+from regard.translation.options import TranslateOptions
+from regard.version import __version__
+
+log = logging.getLogger("regard.serve")
+
+SPLITS = ("sentences", "wrapped", "lines")
+OPTIONS = (
+    Field("beam", "integer", "hypotheses kept; none: the model's own", None, least=1, most=16, nullable=True),
+    Field("nbest", "integer", "candidates per translation, at most beam", 1, least=1, most=16),
+    Field("split", "choice", "what is translated at a time", "sentences", choices=SPLITS),
+    Field("protect", "flag", "whether numbers, addresses, placeholders and unknown names must survive", True),
+    Field("guard", "flag", "whether every sentence is judged, and doubtful ones are tried again", True),
+    Field("localize", "flag", "numbers, times and amounts in the form of the target language", False),
+    Field("glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000),
+    Field("prefix", "text", "how the translation begins", "", most=10_000),
+)
+TRANSLATE = (
+    *WHICH_MODEL,
+    Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
+    Field("texts", "strings", "several texts", None, nullable=True),
+    *OPTIONS,
+)
+
+
+def options_of(call: Call) -> TranslateOptions:
+    terms = call["glossary"]
+    return {
+        "beam": call["beam"],
+        "nbest": call["nbest"],
+        "split": call["split"],
+        "protect": call["protect"],
+        "guard": call["guard"],
+        "localize": call["localize"],
+        "glossary": read_terms(terms) if terms.strip() else None,
+        "prefix": call["prefix"],
+    }
+
+
+def read_terms(lines: str) -> Glossary:
+    """A glossary from lines of two columns."""
+    terms = [line.split("\t") for line in lines.splitlines() if line.strip()]
+    for number, term in enumerate(terms, start=1):
+        if len(term) != 2 or not all(one.strip() for one in term):
+            raise FieldError("glossary", f"line {number} of the glossary must be SOURCE, a tab, TARGET")
+    return Glossary.of({source.strip(): target.strip() for source, target in terms})
+
+
+def row(one: ServedTranslation) -> dict[str, Any]:
+    return {
+        **json_row(one.translation),
+        "models": list(one.models),
+        "source_language": one.source,
+        "target_language": one.target,
+        "detected": one.detected,
+        "sure": one.sure,
+    }
+
+
+def request_of(call: Call, texts: list[str]) -> TranslationRequest:
+    return TranslationRequest(texts, call["target"], call["source"], call["model"], options_of(call))
+
+
+async def translate(call: Call) -> dict[str, Any]:
+    if (call["text"] is None) == (call["texts"] is None):
+        raise FieldError("text", "give either text or texts", missing=call["text"] is None)
+    texts = [call["text"]] if call["texts"] is None else call["texts"]
+    found = await call.services.translation.translate(request_of(call, texts))
+    return {"translations": [row(one) for one in found]}
+
+
+# ── sentence by sentence ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def stream(call: Call) -> StreamingResponse:
+    if call["text"] is None:
+        raise FieldError("text", "text is missing", missing=True)
+    asked = request_of(call, [call["text"]])
+    call.services.translation.check_size(asked.texts)
+    return StreamingResponse(events(call, asked), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
+    """`sentence` for each sentence as it is done, then `done` with the whole, or `error`."""
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    jobs: list[TranslationJob] = []
+
+    def added(job: TranslationJob) -> None:
+        jobs[:] = [job]
+        loop.call_soon_threadsafe(changed.set)
+
+    work = asyncio.create_task(
+        call.services.translation.translate(
+            TranslationRequest(asked.texts, asked.target, asked.source, asked.model, asked.options, added)
+        )
+    )
+    work.add_done_callback(lambda _: changed.set())
+    sent = 0
+    try:
+        while not work.done():
+            await changed.wait()
+            changed.clear()
+            finished = jobs[0].finished_sentences(0) if jobs else ()
+            for number in range(sent, len(finished)):
+                yield event("sentence", {"index": number, **sentence_row(finished[number])})
+            sent = max(sent, len(finished))
+        (done,) = work.result()
+        for number in range(sent, len(done.translation.sentences)):
+            yield event("sentence", {"index": number, **sentence_row(done.translation.sentences[number])})
+        yield event("done", row(done))
+    except ServeError as problem:
+        yield event("error", OWN.problem(problem))
+    except Exception:
+        log.exception("fault in a stream")
+        yield event("error", OWN.problem(ServeError(500, "a fault of the server")))
+    finally:
+        work.cancel()
+
+
+def event(name: str, data: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, allow_nan=False)}\n\n"
+
+
+# ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def layers_of(table: Mapping[str, Any]) -> dict[str, int] | None:
+    """Of encoder and decoder; None where an architecture does not count them apart."""
+    found = {side: table.get(f"{side}_layers") for side in ("encoder", "decoder")}
+    return {side: int(count) for side, count in found.items() if count is not None} if all(found.values()) else None
+
+
+def model_row(model: ServedModel) -> dict[str, Any]:
+    source, target = model.bundle.languages
+    card = model.card
+    return {
+        "name": model.name,
+        "source": source,
+        "target": target,
+        "source_name": language_name(source) if source else None,
+        "target_name": language_name(target) if target else None,
+        "architecture": model.bundle.architecture,
+        "parameters": card.get("parameters"),
+        "layers": layers_of(model.bundle.table),
+        "heads": model.bundle.table.get("heads"),
+        "loaded": model.loaded is not None,
+        "view": card_view(model.bundle),
+        "card": {name: card[name] for name in ("about", "tests") if name in card},
+    }
+
+
+async def models(call: Call) -> dict[str, Any]:
+    pool = call.services.pool
+    return {
+        "models": [model_row(model) for model in pool.models.values()],
+        "default": pool.default,
+        "version": __version__,
+    }
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, open=True),
+    Endpoint("POST", "/api/translate", OWN, "Translate with all that is known of it", translate, TRANSLATE),
+    Endpoint(
+        "POST", "/api/translate/stream", OWN, "Translate a text; sentences come as they are done", stream, TRANSLATE,
+        answers=("text/event-stream",),
+    ),
+)  # fmt: skip

@@ -1,0 +1,54 @@
+"""Why a request is not answered as it was meant: a status of HTTP, a line for people, and when to try again."""
+
+from __future__ import annotations
+
+
+class ServeError(Exception):
+    """Each interface writes it in its own shape (`endpoint.py`). `field` names the parameter that it is about, and
+    `missing` says that the parameter is not there. `reason` is one word for the metrics where a limit was met."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        field: str | None = None,
+        missing: bool = False,
+        retry_after: float | None = None,
+        reason: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.status, self.message, self.field, self.missing = status, message, field, missing
+        self.retry_after, self.reason = retry_after, reason
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(max(1, round(self.retry_after)))}
+
+
+class FieldError(ServeError):
+    """A parameter that is not there, or not as it should be."""
+
+    def __init__(self, field: str, message: str, *, missing: bool = False, status: int = 400) -> None:
+        super().__init__(status, message, field=field, missing=missing)
+
+
+def busy(why: str, retry_after: float) -> ServeError:
+    """There is too much to do now."""
+    return ServeError(503, f"{why}; try again later", retry_after=retry_after, reason="busy")
+
+
+def too_late(what: str) -> ServeError:
+    return ServeError(503, f"the {what} took longer than the server allows", retry_after=10, reason="deadline")
+
+
+class NoPairError(ServeError):
+    """No translator for two languages that are known."""
+
+    def __init__(self, source: str, target: str, message: str) -> None:
+        super().__init__(400, message, field="target")
+        self.source, self.target = source, target
+
+
+class QuotaExceededError(ServeError):
+    """All characters of the period are used. DeepL has a status of its own for it, 456; elsewhere it is 429."""

@@ -1,0 +1,1 @@
+"""Translation: text in, checked text out. Units, preparation, search, checks, confidence, assembly."""

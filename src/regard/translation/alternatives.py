@@ -1,0 +1,99 @@
+"""What else a translation could say at a place: the most probable next tokens, and how the sentence goes on from each.
+
+    P(w | y<t, x) over the tokens w that continue the prefix y<t
+
+The place is after a prefix, which may end inside a word: then the tokens that complete it are compared. Or it is a word
+of the model's own translation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.search.constraints import EOS
+from regard.search.prefix import ForcedStart
+from regard.text.slots import fill
+from regard.text.words import word_spans
+from regard.translation.pipeline import Demand, Pipeline
+from regard.translation.units import Unit
+
+if TYPE_CHECKING:
+    from regard.models.base import Model
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way to go on."""
+
+    word: str  # that the token is part of, as the sentence goes on; empty where it ends here
+    token: str  # its vocabulary entry
+    probability: float  # among the tokens that continue the prefix
+    text: str  # the best translation that goes on so
+
+
+def alternatives(
+    pipeline: Pipeline, model: Model, unit: Unit, position: int | None = None, count: int = 5
+) -> list[Alternative]:
+    """The most probable first: after the unit's start, or before a word of its own translation."""
+    if not isinstance(count, int) or count < 1:
+        raise InputError(f"count must be a whole number from 1 on, but is {count}")
+    if position is not None:
+        unit = replace(unit, start=_before_word(pipeline, unit, position))
+    tokenizer = pipeline.bundle.tokenizer
+    probabilities = _probabilities(pipeline, model, unit)
+    best = [int(i) for i in np.argsort(-probabilities, kind="stable")[:count] if probabilities[i] > 0]
+    starts = [replace(unit, start=pipeline.prefixes.after(unit.start, token)) for token in best if token != EOS]
+    results = iter(pipeline.results(starts))
+    found = []
+    for token in best:
+        if token == EOS:
+            word, whole = "", unit.prepared.restore(tokenizer.decode(unit.start.ids)).text
+        else:
+            (first, *_) = next(results).candidates
+            word, whole = _word_at(pipeline, unit, first.ids), first.text
+        (label,) = tokenizer.target.labels([token], unit.prepared.slots.target)
+        found.append(Alternative(word, label, float(probabilities[token]), whole))
+    return found
+
+
+def _probabilities(pipeline: Pipeline, model: Model, unit: Unit) -> NDArray[np.float64]:
+    """(V,) of each token after the unit's start; 0 for what may not come next."""
+    from regard.search.forced_decoding import next_log_probs
+
+    log_probs = next_log_probs(model, unit.ids, unit.start.ids)
+    constraint = pipeline.constraint(unit.ids, Demand(start=unit.start))
+    for token in unit.start.ids if constraint else ():
+        constraint = constraint.after(token) if constraint else None
+    forbidden = [*range(EOS), *(constraint.forbidden() if constraint else ())]
+    log_probs[forbidden] = -math.inf
+    if log_probs.max() == -math.inf:
+        raise InputError("nothing can follow this prefix; give a shorter one")
+    shares = np.exp(log_probs - log_probs.max())
+    probabilities: NDArray[np.float64] = shares / shares.sum()
+    return probabilities
+
+
+def _before_word(pipeline: Pipeline, unit: Unit, position: int) -> ForcedStart:
+    """The model's own translation up to a word."""
+    (result,) = pipeline.results([unit])
+    ids = result.candidates[0].ids
+    words = word_spans(pipeline.bundle.tokenizer.decode(ids))
+    if not 0 <= position < len(words):
+        raise InputError(
+            f"position must be a word of the translation, counted from 0 to {len(words) - 1}, but is {position}"
+        )
+    ends = [end for _, end in pipeline.bundle.tokenizer.target_pieces(ids)]
+    return ForcedStart(tuple(token for token, end in zip(ids, ends, strict=True) if end <= words[position][0]))
+
+
+def _word_at(pipeline: Pipeline, unit: Unit, ids: tuple[int, ...]) -> str:
+    """The word of a translation that its first free token belongs to."""
+    tokenizer = pipeline.bundle.tokenizer
+    answer, (_, end) = tokenizer.decode(ids), tokenizer.target_pieces(ids)[len(unit.start.ids)]
+    return fill(next((answer[a:b] for a, b in word_spans(answer) if end <= b), ""), unit.prepared.slots.target)

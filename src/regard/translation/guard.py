@@ -1,0 +1,196 @@
+"""The guard: for every translated sentence a confidence and, where there is one, the reason to doubt it.
+
+    language     the source is not in the language that the model reads
+    loop         the translation repeats what the source does not
+    short, long  far too short or too long for its source, by what is usual for the model
+    uncovered    source words that no target word attended to
+    copied       the translation is the source, or in the source's language
+    improbable   the model itself finds its translation, or the place where it ends, improbable
+
+A sentence with a reason is searched for again another way (`second_tries`), and the better result is taken (`better`).
+The guard sees no reference: it knows only the texts and what the search gave (`confidence.py`), so a fluent and
+probable error passes. `benchmarks/guard.py` measures what it finds and how often it is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+
+from regard.align.attention import WordAttention
+from regard.bundle.calibration import Calibration
+from regard.text.language import language_name, not_in, plain_words
+from regard.text.words import shortened
+from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
+from regard.translation.repetition import loop, words_of
+from regard.translation.translation import Reason
+
+NOTHING_SAID = 0.2  # the most confidence in a translation from another language, or in a copy
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where doubt begins. Chosen on dev sentences of Tatoeba and FLORES, translated by the model en-fr-classic, against
+    the same spoilt on purpose; `benchmarks/guard.py` reports on other text."""
+
+    short: float = 4.0  # standard deviations of the length ratio below the model's usual one
+    long: float = 5.0  # above it; good translations of short sentences are more often long than short
+    foreign: float = 10.0  # nats by which another language is more probable, where it is not without its names
+    seldom: float = 0.05  # attention that a source word got from all target words together: nothing looked at it
+    uncovered: float = 0.5  # share of the source's long words
+    fewest_uncovered: int = 2  # words
+    content: int = 4  # letters of a word that should be translated; shorter ones are often grammar
+    copied: float = 0.8  # share of the target's words that stand in the source
+    fewest_copied: int = 3  # words that are neither names nor numbers
+    confidence: float = 0.3  # predicted chrF; the wrong sentence in the right language has about 0.2
+    mean: float = -1.6  # log-probability of a token, over the sentence, for a model whose confidence is not calibrated
+    end: float = -2.5  # log-probability of the end of the sentence: cut off, or unable to stop
+
+
+THRESHOLDS = Thresholds()
+
+
+class Judgement(NamedTuple):
+    confidence: float  # predicted chrF, from 0 to 1
+    reasons: tuple[Reason, ...]
+
+
+def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRESHOLDS) -> Judgement:
+    """The confidence in one translation, and the reasons to doubt it."""
+    confidence = predicted_quality(features(seen), calibration)
+    checks = (_language, _loop, _length, _uncovered, _copied)
+    found = [check(seen, calibration, limits) for check in checks]
+    found.append(_improbable(seen, confidence if calibration.fitted else None, limits))
+    reasons = tuple(reason for reason in found if reason is not None)
+    if any(reason.name in ("language", "copied") for reason in reasons):
+        confidence = min(confidence, NOTHING_SAID)
+    return Judgement(confidence, reasons)
+
+
+def _language(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
+    wanted = seen.languages[0]
+    found = not_in(seen.source, wanted) if wanted else None
+    if wanted is None or found is None:
+        return None
+    if seen.bare is not None and found[1] < limits.foreign and not_in(seen.bare, wanted) is None:
+        return None  # it is only a name that is foreign: "Mrs Merkel is here."
+    text = f"The source seems to be {language_name(found[0])}, but the model reads {language_name(wanted)}."
+    return Reason("language", text)
+
+
+def _loop(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
+    found = loop(seen.source, seen.target)
+    if found is None:
+        return None
+    return Reason("loop", f'The translation says "{shortened(found.text, 40)}" {found.times} times.')
+
+
+def _length(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
+    away = (log_ratio(seen) - calibration.ratio) / calibration.ratio_spread
+    sizes = f"{len(seen.target)} characters for {len(seen.source)} of the source"
+    if not seen.target.strip() and seen.source.strip():
+        return Reason("short", "The translation is empty.")
+    if away < -limits.short:
+        return Reason("short", f"The translation is far shorter than usual: {sizes}.")
+    if away > limits.long:
+        return Reason("long", f"The translation is far longer than usual: {sizes}.")
+    return None
+
+
+def _uncovered(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
+    attention = seen.attention
+    if attention is None or not attention.target_words:
+        return None
+    content = content_words(attention, limits)
+    missed = [attention.source_words[i] for i in uncovered_words(attention, limits)]
+    if len(missed) < max(limits.fewest_uncovered, limits.uncovered * len(content)):
+        return None
+    return Reason("uncovered", f"No word of the translation looked at: {shortened(', '.join(missed))}.")
+
+
+def content_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
+    """The source words that should be translated."""
+    return [i for i, w in enumerate(attention.source_words) if len(w) >= limits.content and w[0].isalpha()]
+
+
+def uncovered_words(attention: WordAttention, limits: Thresholds = THRESHOLDS) -> list[int]:
+    """Those of them that hardly any target word attended to."""
+    weights = coverage(attention)
+    return [i for i in content_words(attention, limits) if weights[i] < limits.seldom]
+
+
+def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
+    own, other = seen.languages
+    if own is not None and own == other:
+        return None
+    small = set(words_of(" ".join(word for word in plain_words(seen.target) if not word[:1].isupper())))
+    same = len(small.intersection(words_of(seen.source)))
+    if len(small) >= limits.fewest_copied and same >= limits.copied * len(small):
+        return Reason("copied", "The translation repeats the words of the source.")
+    found = not_in(seen.target, other) if own and other else None
+    if found is not None and found[0] == own:
+        return Reason("copied", f"The translation seems to be {language_name(own)}, the language of the source.")
+    return None
+
+
+def _improbable(seen: Observation, quality: float | None, limits: Thresholds) -> Reason | None:
+    """By the predicted quality, or where there is none by the log-probabilities themselves."""
+    if isinstance(seen.log_probs, LogProbSum):
+        return None  # where only the sum is known, it is high
+    log_probs = np.asarray(seen.log_probs, dtype=np.float64)
+    if not len(log_probs):
+        return None
+    if log_probs[-1] < limits.end:
+        return Reason("improbable", "The model finds it improbable that the sentence ends here.")
+    mean = float(log_probs.mean())
+    low = mean < limits.mean if quality is None else quality < limits.confidence
+    if low or not np.isfinite(mean):
+        return Reason("improbable", f"The model finds its own words improbable: {np.exp(mean):.0%} a token.")
+    return None
+
+
+# ── the second try ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SearchChanges(TypedDict, total=False):
+    """What a second search does differently: fields of `SearchOptions`."""
+
+    beam: int
+    length_penalty: float
+    no_repeat: int
+
+
+WIDER = 2  # times the beam
+WIDEST = 16
+NO_REPEAT = 3  # tokens of an n-gram that may not come twice
+LONGER, SHORTER = 1.5, 0.0  # length penalties
+
+
+def second_tries(reasons: Sequence[Reason], beam: int) -> list[SearchChanges]:
+    """Other searches worth trying for a doubtful sentence, at most two, the second if there is still a reason to doubt;
+    none where no search can help.
+
+    >>> second_tries([Reason("loop", "")], beam=5)
+    [{'no_repeat': 3}, {'beam': 10, 'no_repeat': 3}]
+    >>> second_tries([Reason("language", "")], beam=5)
+    []
+    """
+    names = {reason.name for reason in reasons}
+    wide = max(beam, min(WIDER * beam, WIDEST))
+    if not names or "language" in names:
+        return []
+    if "loop" in names:
+        return [{"no_repeat": NO_REPEAT}, {"beam": wide, "no_repeat": NO_REPEAT}]
+    if "long" in names:
+        return [{"length_penalty": SHORTER, "no_repeat": NO_REPEAT}]
+    if names & {"short", "uncovered"}:
+        return [{"beam": wide, "length_penalty": LONGER}]
+    return [{"beam": wide}]
+
+
+def better(first: Judgement, second: Judgement) -> bool:
+    """Whether the second result is taken: it has fewer reasons, or as many and more confidence."""
+    return (len(second.reasons), -second.confidence) < (len(first.reasons), -first.confidence)

@@ -1,0 +1,85 @@
+"""A call of `translate` as work that can be divided: units, how they are searched for, and how they become texts again.
+
+    texts ─▶ TranslationJob ─ units ─▶ Pipeline.results ─ results ─▶ TranslationJob ─▶ translations
+
+`run` does all of it at once. A server takes some units of each of many jobs instead, and translates them together: the
+result for a unit does not depend on the others, and parts of equal `key` may share a pipeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from regard.translation.assemble import TextAssembly
+from regard.translation.translation import SentenceTranslation, Translation
+
+if TYPE_CHECKING:
+    from regard.search.engine import Progress
+    from regard.translation.pipeline import Pipeline, UnitResult
+    from regard.translation.units import Unit
+
+CHUNK = 2000  # texts or units at a time: enough to sort into full batches, and memory does not grow with their number
+
+# A job asks for translations by jobs of single models, one after another, and ends with its own translations.
+Steps = Generator["TranslationJob", list[Translation], list[Translation]]
+
+
+@dataclass(frozen=True)
+class JobPart:
+    """Units that are searched for in the same way; they are made as they are asked for."""
+
+    key: Hashable  # equal for parts that one pipeline may translate together
+    pipeline: Pipeline
+    units: Iterator[Unit]
+
+
+class TranslationJob:
+    """The work of one model on some texts."""
+
+    def __init__(
+        self,
+        translator: object,
+        lines: Sequence[str],
+        parts: Sequence[JobPart],
+        nbest: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
+        """`translator` is whose work it is; `lines` are the texts without the tags that they began with."""
+        self.translator, self.parts, self._nbest, self._progress = translator, parts, nbest, progress
+        self._texts = [TextAssembly(line) for line in lines]
+
+    def run(self) -> list[Translation]:
+        for part in self.parts:
+            while some := list(islice(part.units, CHUNK)):
+                self.add(some, part.pipeline.results(some, self._progress))
+        return self.translations()
+
+    def add(self, units: Sequence[Unit], results: Sequence[UnitResult]) -> None:
+        """What was found for units, in the order in which they were made."""
+        for unit, result in zip(units, results, strict=True):
+            self._texts[unit.text].add((unit.without_reading(), result))
+
+    def finished_sentences(self, text: int) -> Sequence[SentenceTranslation]:
+        """Of one text, those of which all units were added and that another one follows."""
+        return self._texts[text].sentences
+
+    def translations(self) -> list[Translation]:
+        """Of all texts; all units must have been added."""
+        return [text.finished(self._nbest) for text in self._texts]
+
+    def steps(self) -> Steps:
+        return (yield self)
+
+
+def run_steps(steps: Steps) -> list[Translation]:
+    """Each job as it is asked for."""
+    answer: list[Translation] | None = None
+    while True:
+        try:
+            job = next(steps) if answer is None else steps.send(answer)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        answer = job.run()

@@ -1,0 +1,311 @@
+"""A model as it is used: a bundle, or several as an ensemble, with its engine and all that texts need of it.
+
+What is made of it is made when it is first needed and kept. Nothing of torch is imported for a model that CTranslate2
+runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from regard.bundle import box
+from regard.bundle.bundle import Bundle
+from regard.bundle.calibration import Calibration
+from regard.bundle.card import read_card
+from regard.bundle.find import find_model
+from regard.bundle.search_config import DecodeConfig
+from regard.bundle.stored import read_stored
+from regard.config import build
+from regard.device import device_name
+from regard.errors import InputError
+from regard.search.alignment_heads import (
+    AlignmentHeads,
+    AlignmentView,
+    alignment_heads_of,
+    alignment_view,
+    ensemble_alignment_heads,
+    heads_by_card,
+)
+from regard.search.ctranslate2_model import EngineName, checked_engine, converted_for
+from regard.search.engine import Engine
+from regard.search.options import (
+    BATCH_TOKENS,
+    Precision,
+    SearchOptions,
+    check_weight,
+)
+from regard.search.prefix import PrefixReader
+from regard.search.required_terms import RequiredTerms
+from regard.text.language_tags import tag_language
+from regard.text.tokenizer import Tokenizer
+from regard.translation.pipeline import FillUnknown, Pipeline
+from regard.translation.prepare import Reader, TextOptions
+from regard.translation.translation import in_one_line
+from regard.translation.units import Unit, UnitMaker
+
+if TYPE_CHECKING:  # what needs torch is imported where it is used
+    from regard.models.base import Model
+    from regard.search.ctranslate2_model import ConvertedModel
+    from regard.search.steering import RuleSystem
+    from regard.search.token_lexicon import IdTable, TokenLexicon
+    from regard.translation.unknown import Unknown
+
+ModelPath = str | PathLike[str]
+
+
+class LoadedModel:
+    """What a translator knows of its model."""
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        config: DecodeConfig | None = None,
+        max_length: int | None = None,
+        lexicon: TokenLexicon | None = None,
+        alignment_heads: AlignmentHeads | None = None,
+        folders: Sequence[Path] = (),
+        converted: ConvertedModel | None = None,
+    ) -> None:
+        """Lines of `max_length` tokens or more are translated in parts. `config`, `max_length` and `alignment_heads`
+        are by default what the bundle's card says; the lexicon in `folders` is loaded when it is first needed.
+        `converted` is the same model for CTranslate2, which then searches where it can."""
+        self.bundle = bundle
+        self.config = bundle.decode if config is None else config
+        self.max_length = bundle.max_length if max_length is None else max_length
+        self._lexicon, self._alignment_heads, self._folders = lexicon, alignment_heads, folders
+        self.converted = converted
+        self.load_options: dict[str, Any] = {}  # what `load` was called with, so that another process can do the same
+        self.rule_system: RuleSystem | None = None  # what the option `rules` of translate is the weight of
+
+    @classmethod
+    def load(
+        cls,
+        paths: ModelPath | Sequence[ModelPath] | None = None,
+        device: str = "auto",
+        engine: str = "auto",
+    ) -> Self:
+        """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
+        how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
+        paths = box.boxed() if paths is None else paths
+        several = [paths] if isinstance(paths, str | PathLike) else paths
+        if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
+            raise InputError(f"a model is named by a folder, or an ensemble by a list of folders, but not by {paths!r}")
+        folders = [find_model(Path(path)) for path in several]
+        if not folders:
+            raise InputError("a translator needs a model, but no folder is given")
+        chosen, place = engine_and_device(engine, device, len(folders))
+        if len(folders) == 1 and place == "cpu":
+            converted = converted_for(folders[0], chosen)
+            if converted is not None:
+                return cls(Bundle.read(folders[0]), folders=folders, converted=converted)._loaded(device, engine)
+        bundles = [Bundle.load(folder, place) for folder in folders]
+        first = bundles[0]
+        if len(bundles) == 1:
+            return cls(first, folders=folders)._loaded(device, engine)
+        check_tokenizers(folders, bundles)
+        from regard.models.ensemble import Ensemble
+
+        models = [bundle.model for bundle in bundles]
+        card = {"members": [bundle.card for bundle in bundles]}
+        ensemble = Bundle("ensemble", None, Ensemble(models), first.tokenizer, card)
+        max_length = min(bundle.max_length for bundle in bundles)
+        made = cls(ensemble, first.decode, max_length, None, ensemble_alignment_heads(models), folders)
+        return made._loaded(device, engine)
+
+    def _loaded(self, device: str, engine: str) -> Self:
+        self.load_options = {"paths": self._folders, "device": device, "engine": engine}
+        return self
+
+    def __repr__(self) -> str:
+        names = "+".join(f.parent.name if f.name in ("best", "last") else f.name for f in self._folders)
+        name = f"{names}, " if names else ""
+        if self.bundle.loaded:
+            size, device = self.bundle.model.parameter_count(), str(self.bundle.model.device)
+        else:  # CTranslate2 runs it, on the CPU
+            size = sum(stored.numbers.size for stored in read_stored(self._folders[0]).values())
+            device = "cpu"
+        return f"{type(self).__name__}({name}{self.bundle.architecture}, {size:,} parameters, {device})"
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the model is, or the models of an ensemble; none of a model that was made in memory."""
+        return list(self._folders)
+
+    @property
+    def engine_name(self) -> str:
+        """What searches, as far as it may change a translation: two engines, or two kinds of weights, can differ."""
+        if self.converted is not None:
+            return f"CTranslate2, {self.converted.made.weights}"
+        return f"native, {str(self.load_options.get('device')).partition(':')[0]}"
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.bundle.tokenizer
+
+    @cached_property
+    def lexicon(self) -> TokenLexicon | None:
+        from regard.search.token_lexicon import TokenLexicon
+
+        beside = (TokenLexicon.load(folder, self.tokenizer) for folder in self._folders)
+        return self._lexicon or next((lexicon for lexicon in beside if lexicon), None)
+
+    @cached_property
+    def alignment_heads(self) -> AlignmentHeads:
+        if self._alignment_heads is not None:
+            return self._alignment_heads
+        if self.bundle.architecture == "transformer" and not self.bundle.loaded:
+            return heads_by_card(self.bundle.table["decoder_layers"], self.bundle.card)
+        return alignment_heads_of(self.bundle.model, self.bundle.card)
+
+    @cached_property
+    def alignment_view(self) -> AlignmentView:
+        return alignment_view(self.bundle, self.alignment_heads)
+
+    @cached_property
+    def reader(self) -> Reader:
+        source, target = self.bundle.languages
+        slots = len(self.tokenizer.slot_ids) if self.bundle.slots else 0
+        return Reader(source, target, slots, self.bundle.known_words)
+
+    @cached_property
+    def _calibration(self) -> Calibration:
+        return read_card(self.bundle.card).calibration
+
+    @cached_property
+    def required_terms(self) -> RequiredTerms:
+        return RequiredTerms(self.tokenizer)
+
+    @cached_property
+    def prefixes(self) -> PrefixReader:
+        return PrefixReader(self.tokenizer)
+
+    @cached_property
+    def _table(self) -> IdTable:
+        from regard.search.token_lexicon import known
+
+        return known(self.lexicon).in_ids(self.tokenizer)
+
+    def pipeline(self, search: SearchOptions, text: TextOptions, tag: str | None = None) -> Pipeline:
+        """What translates the units of `unit_maker(text, tag)`."""
+        return Pipeline(
+            self.bundle,
+            self.engine(),
+            search,
+            text,
+            self.alignment_view,
+            self.required_terms,
+            self.prefixes,
+            self._calibration if text.guard else None,
+            self.languages(tag),
+            tag or self.bundle.tag,
+        )
+
+    def engine(
+        self, steered: Model | None = None, batch_tokens: int = BATCH_TOKENS, precision: Precision = "auto"
+    ) -> Engine:
+        """What searches: with the bundle's model, or with that model with a lexicon and rules mixed in."""
+        if steered is None and self.converted is not None:
+            from regard.search.ctranslate2_engine import CTranslate2Engine
+
+            native = partial(self._native_engine, None, batch_tokens, precision)
+            return CTranslate2Engine(self.converted, self.alignment_view, native, batch_tokens)
+        return self._native_engine(steered, batch_tokens, precision)
+
+    def _native_engine(self, steered: Model | None, batch_tokens: int, precision: Precision) -> Engine:
+        from regard.search.native_engine import NativeEngine
+
+        plain = self.bundle.model
+        model = plain if steered is None else steered
+        return NativeEngine(model, self.alignment_view, plain, batch_tokens, precision=precision)
+
+    def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
+        """The model's own search, but for what is given."""
+        given = {"beam": beam, "length_penalty": length_penalty, "mend": mend}
+        own = {name: getattr(self.config, name) for name, value in given.items() if value is None}
+        return build(DecodeConfig, given | own, "decode")
+
+    def unit_maker(self, options: TextOptions, tag: str | None = None) -> UnitMaker:
+        """What makes units of texts for this model: one preparation for translation, scores and explanations."""
+        reader = self.reader if tag is None else replace(self.reader, target=self.languages(tag)[1])
+        return UnitMaker(self.tokenizer.plain, self.tokenizer.prefix(tag), self.max_length, options, reader)
+
+    def for_text(self, text: str) -> tuple[Self, str]:
+        """Of a text that begins with the tag of a language: the translator with this tag before every source, and the
+        rest of the text. Of any other, both as they are."""
+        ((tag, rest),) = self.tokenizer.by_tag([text], None).items()
+        if tag is None:
+            return self, text
+        bundle = replace(self.bundle, tokenizer=self.tokenizer.marked(tag))
+        marked = type(self)(bundle, self.config, self.max_length, None, self._alignment_heads, self._folders)
+        return marked, rest[0]
+
+    def languages(self, tag: str | None = None) -> tuple[str | None, str | None]:
+        """ISO codes of source and target, None where they are not known; a tag may say the target."""
+        source, target = self.reader.source, self.reader.target
+        return source, (tag_language(self.tokenizer.find_tag(tag)) if tag else None) or target
+
+    def started(self, unit: Unit, prefix: str, search: SearchOptions) -> Unit:
+        """A unit whose translation begins with a text, as the model would say it."""
+        if not prefix.strip() or not unit.ids:
+            return unit
+        room = self.max_length - 1 if search.max_length is None else min(self.max_length - 1, search.max_length)
+        said = unit.prepared.as_said(in_one_line(prefix).lstrip()).text
+        return replace(unit, start=self.prefixes.start(said, room))
+
+    def _fill_unknown(self, unknown: Unknown, tag: str | None, batch_tokens: int) -> FillUnknown | None:
+        if unknown == "keep":
+            return None
+        from regard.translation.unknown import check_unknown, fill_unknown
+
+        lexicon = self.lexicon if unknown == "lexicon" else None
+        tokenizer = self.tokenizer.marked(tag) if tag else self.tokenizer
+        check_unknown(unknown, tokenizer, self.alignment_heads, lexicon, self.bundle.architecture)
+        known = self.bundle.model, self.alignment_heads, tokenizer, lexicon
+        return partial(fill_unknown, *known, batch_tokens=batch_tokens)
+
+    def _steered(self, steer: float, rules: float) -> Model | None:
+        """None where both weights are 0."""
+        check_weight("steer", steer)
+        check_weight("rules", rules)
+        if not (steer or rules):
+            return None
+        from regard.search.steering import LexiconSteered, RuleSteered, rules_in_ids
+
+        model = self.bundle.model
+        if steer:
+            model = LexiconSteered(model, self._table, self.alignment_heads, steer)
+        if not rules:
+            return model
+        if self.rule_system is None:
+            raise InputError(f"rules is {rules:g}, but this translator has no rule system; set translator.rule_system")
+        return RuleSteered(model, rules_in_ids(self.rule_system, self.tokenizer), rules)
+
+
+def engine_and_device(engine: str, device: str, models: int) -> tuple[EngineName, str]:
+    """The engine that is asked for, and where the model is to be. CTranslate2 is used on the CPU, with one model."""
+    chosen = checked_engine(engine)
+    if chosen != "ctranslate2":
+        return chosen, device_name(device)
+    if models > 1:
+        raise InputError(f"CTranslate2 translates with one model, but {models} are given; use engine native, or one")
+    if device not in ("auto", "cpu"):
+        raise InputError(f"CTranslate2 is used on the CPU, but the device is {device}; leave one of the two out")
+    return chosen, "cpu"
+
+
+def check_tokenizers(folders: Sequence[Path], bundles: Sequence[Bundle]) -> None:
+    """The members of an ensemble must have the same vocabulary and tag."""
+    for folder, bundle in zip(folders, bundles, strict=True):
+        if bundle.tag != bundles[0].tag:
+            tags = " and ".join(f"{f} {one.tag or 'none'}" for f, one in ((folders[0], bundles[0]), (folder, bundle)))
+            raise InputError(f"the models of an ensemble must have the same tag before every source, but have {tags}")
+        if bundle.tokenizer.fingerprint != bundles[0].tokenizer.fingerprint:
+            raise InputError(
+                f"the models of an ensemble must share one vocabulary, but {folders[0]} and {folder} have different "
+                "ones; train them on the same files with the same [text]"
+            )

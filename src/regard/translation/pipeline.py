@@ -1,0 +1,327 @@
+"""From units to judged translations: search, alignment, check, guard, and a second try for what is doubtful.
+
+    units ─ search ─▶ hypotheses ─ forced pass ─▶ word links ─ check ─ repair ─ guard ─▶ results
+              ▲                                                 │                │
+              ├── what is missing must be said ◀────────────────┘                │
+              └── doubtful ones are searched for another way ◀───────────────────┘
+
+Slots are always demanded. What the model reads as it is (a glossary's term, a number for a model without slots) is
+demanded only if a free search does not say it; then the word that it said instead is forbidden. The result for a unit
+does not depend on the other units. Equal units are searched once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from regard.align.attention import WordAttention, beyond_tag
+from regard.bundle.bundle import Bundle
+from regard.bundle.calibration import Calibration
+from regard.errors import InputError
+from regard.search.alignment_heads import AlignmentView
+from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
+from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.options import SearchOptions
+from regard.search.prefix import NO_START, ForcedStart, PrefixReader
+from regard.search.required_terms import RequiredTerms, wrong_translations
+from regard.text.fidelity import invented_numbers
+from regard.text.slots import slots_in
+from regard.text.words import WordLink
+from regard.translation.confidence import LogProbSum, Observation
+from regard.translation.guard import Judgement, better, judge, second_tries
+from regard.translation.placeholder_check import CheckedAnswer, checked, repaired
+from regard.translation.prepare import PreparedSentence, TextOptions
+from regard.translation.translation import Candidate, Reason, distinct
+from regard.translation.units import Unit
+from regard.translation.word_links import word_links
+
+Seen = tuple[WordAttention, list[WordLink]]  # what the words of an answer attended to
+FillUnknown = Callable[[Sequence[str], Sequence[Ids]], list[str]]  # sources as read, targets → texts
+
+
+class Demand(NamedTuple):
+    """What a search must say, each in one of several forms, what it must not say, and how it must begin."""
+
+    phrases: tuple[tuple[str, ...], ...] = ()
+    never: tuple[str, ...] = ()
+    start: ForcedStart = NO_START
+
+
+NO_DEMAND = Demand()
+
+
+class SearchTaken(NamedTuple):
+    """How a unit was searched for."""
+
+    options: SearchOptions
+    demand: Demand = NO_DEMAND
+
+
+Key = tuple[Ids, Demand]  # what a search depends on
+
+
+@dataclass(frozen=True)
+class UnitDraft:
+    """What a search found for a unit."""
+
+    unit: Unit
+    hypotheses: Sequence[Hypothesis]  # none where nothing is read
+    survived: Sequence[CheckedAnswer]  # the text of each, restored and checked
+    seen: Seen | None  # of the first; None for a model without attention
+    search: SearchTaken
+
+    @property
+    def missing(self) -> int:
+        """How much of what the model read and should have said is not there."""
+        fates = zip(self.unit.prepared.held, self.survived[0].protected, strict=True)
+        return sum(fate.status == "missing" and not held.omitted for held, fate in fates)
+
+
+@dataclass(frozen=True)
+class UnitResult:
+    """A unit's translation: what the search found, what became of it, and what the guard says."""
+
+    candidates: tuple[Candidate, ...]  # texts of the whole unit, restored; best first, no two equal
+    outcome: CheckedAnswer
+    aligned: bool  # whether the outcome's links are an alignment; without attention they are not
+    search: SearchTaken  # the last one, if there were several
+    judgement: Judgement | None = None
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What translates units: one model with its search."""
+
+    bundle: Bundle
+    engine: Engine
+    search: SearchOptions
+    text: TextOptions
+    view: AlignmentView
+    required: RequiredTerms
+    prefixes: PrefixReader
+    calibration: Calibration | None  # of the guard; None: nothing is judged
+    languages: tuple[str | None, str | None]
+    tag: str | None = None  # the first token of every source, where there is one
+    fill_unknown: FillUnknown | None = None
+
+    def results(self, units: Sequence[Unit], progress: Progress | None = None) -> list[UnitResult]:
+        """One result for each unit. `progress` is called with the number of units that a batch finished."""
+        found = self._results(units, self.search, progress)
+        if self.calibration is None or self.search.sampling is not None:
+            return found
+        plans = [second_tries(one.judgement.reasons, self.search.beam) if one.judgement else [] for one in found]
+        for number in range(max(map(len, plans), default=0)):
+            tries: dict[SearchOptions, list[int]] = defaultdict(list)  # which units are searched for again, and how
+            for i, (one, plan) in enumerate(zip(found, plans, strict=True)):
+                if one.judgement and one.judgement.reasons and number < len(plan):
+                    tries[replace(self.search, groups=1, **plan[number])].append(i)
+            for options, doubtful in tries.items():
+                again = self._results([units[i] for i in doubtful], options)
+                for i, other in zip(doubtful, again, strict=True):
+                    first, second = found[i].judgement, other.judgement
+                    if first and second and better(first, second):
+                        found[i] = other
+        return found
+
+    def observed(self, units: Sequence[Unit]) -> list[tuple[UnitResult, Observation | None]]:
+        """What is found for each unit at the first try, and what the guard sees of it; None where nothing is read."""
+        drafts = self._checked_drafts(units, self.search)
+        results = [self._result(draft) for draft in drafts]
+        seen = [self._observation(draft, one.outcome.text) for draft, one in zip(drafts, results, strict=True)]
+        return list(zip(results, seen, strict=True))
+
+    def _results(
+        self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
+    ) -> list[UnitResult]:
+        return [self._result(draft) for draft in self._checked_drafts(units, options, progress)]
+
+    def _checked_drafts(
+        self, units: Sequence[Unit], options: SearchOptions, progress: Progress | None = None
+    ) -> list[UnitDraft]:
+        """What lacks something is searched for once more."""
+        drafts = self._drafts(units, [Demand(start=unit.start) for unit in units], options, progress)
+        lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
+        demands = [self._demand(drafts[i]) for i in lacking]
+        for i, other in zip(lacking, self._drafts([units[i] for i in lacking], demands, options), strict=True):
+            if other.missing < drafts[i].missing:
+                drafts[i] = other
+        return drafts
+
+    # ── search ──
+
+    def _drafts(
+        self, units: Sequence[Unit], demands: Sequence[Demand], options: SearchOptions, progress: Progress | None = None
+    ) -> list[UnitDraft]:
+        keys = [(unit.ids, demand) for unit, demand in zip(units, demands, strict=True)]
+        times = Counter(keys)
+        read = [key for key in times if key[0]]
+        if progress is not None and len(read) < len(units):
+            progress(len(units) - len(read))  # empty ones, and those that are searched once for several
+        requests = [SearchRequest(ids, self.constraint(ids, demand, options), demand.start.ids) for ids, demand in read]
+        hypotheses = dict(zip(read, self._search(requests, options, progress), strict=True))
+        self._add_log_probs(hypotheses)
+        attention = self._attention(hypotheses)
+        seen: dict[tuple[str, Demand], Seen] = {}  # of each text that was read
+        drafts, every = [], [hypotheses.get(key, []) for key in keys]
+        for unit, key, found, answers in zip(units, keys, every, self._answers(units, every), strict=True):
+            weights, asked = attention.get(key), (unit.prepared.read, key[1])
+            if weights is not None and asked not in seen:
+                seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
+            drafts.append(_draft(unit, found, answers, seen.get(asked), SearchTaken(options, key[1])))
+        return drafts
+
+    def _search(
+        self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None
+    ) -> list[list[Hypothesis]]:
+        if options.mbr is not None:
+            from regard.search.sampling import least_risk  # here, because metrics take time to import
+
+            drawn = self.engine.search(requests, replace(options, nbest=options.mbr.samples, mbr=None), progress)
+            decode = self.bundle.tokenizer.decode
+            return [least_risk(some, [decode(h.ids) for h in some], options.mbr.utility) for some in drawn]
+        if options.sampling is None and options.nbest > 1:  # the whole beam, so that there are enough different texts
+            options = replace(options, nbest=options.beam)
+        judged = self.calibration is not None
+        options = replace(options, attention=self._needs_attention, token_log_probs=judged)
+        return self.engine.search(requests, options, progress)
+
+    def constraint(
+        self, ids: Ids, demand: Demand = NO_DEMAND, options: SearchOptions | None = None
+    ) -> Constraint | None:
+        """Of the search for one unit: every slot of the source once, and what is demanded."""
+        options = self.search if options is None else options
+        tokenizer, present = self.bundle.tokenizer, set(ids)
+        slots = zip(tokenizer.source.slot_ids, tokenizer.slot_ids, strict=False)  # as they are read and said
+        parts: list[Constraint] = []
+        if read := frozenset(said for own, said in slots if own in present):
+            parts.append(EachOnce(read, frozenset(tokenizer.slot_ids)))
+        if terms := self.required.of(demand.phrases).terms:
+            _check_room(terms.needs + len(demand.start.ids), options.max_length)
+            parts.append(terms)
+        if demand.never:
+            parts.append(self.required.never(demand.never))
+        if options.no_repeat:
+            parts.append(NoRepeat.for_source(options.no_repeat, ids))
+        if begins := self.prefixes.constraint(demand.start):
+            parts.append(begins)
+        return None if not parts else parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def _demand(self, draft: UnitDraft) -> Demand:
+        """Everything that is read as it is must be said, but not what stands for what is missing."""
+        first = draft.survived[0]
+        phrases = tuple(one.wanted for one in draft.unit.prepared.inner if not (one.slot or one.omitted))
+        lost = [one.source for one in first.protected if one.status == "missing"]
+        return Demand(phrases, tuple(wrong_translations(lost, first.links, first.text)), draft.search.demand.start)
+
+    # ── alignment ──
+
+    @property
+    def _needs_attention(self) -> bool:
+        needed = self.calibration is not None or self.text.protect or self.text.glossary
+        return bool(self.view and needed) and self.fill_unknown is None  # what fills <unk> moves the words
+
+    def _attention(self, hypotheses: dict[Key, list[Hypothesis]]) -> dict[Key, Weights]:
+        """The attention of the best hypothesis of each unit: what the search added to it, else by a pass of its own."""
+        if not self._needs_attention:
+            return {}
+        found = {key: some[0].attention for key, some in hypotheses.items() if some}
+        keys = [key for key, weights in found.items() if weights is None]
+        if keys:
+            maps = self.engine.attention([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
+            found |= dict(zip(keys, maps or (), strict=maps is not None))
+        return {key: beyond_tag(weights, self.tag) for key, weights in found.items() if weights is not None}
+
+    def _add_log_probs(self, hypotheses: dict[Key, list[Hypothesis]]) -> None:
+        """Of each token of the best hypotheses, where the search gave only their sum and the guard needs more."""
+        keys = [key for key, found in hypotheses.items() if found and self._unsure(found[0])]
+        if self.calibration is None or not keys:
+            return
+        rows = self.engine.log_probs([ids for ids, _ in keys], [hypotheses[key][0].ids for key in keys])
+        for key, row in zip(keys, rows, strict=True):
+            best, *others = hypotheses[key]
+            hypotheses[key] = [replace(best, log_probs=tuple(row.tolist())), *others]
+
+    def _unsure(self, best: Hypothesis) -> bool:
+        known = self._log_probs(best)
+        return not known.sure if isinstance(known, LogProbSum) else not known
+
+    def _log_probs(self, best: Hypothesis) -> Sequence[float] | LogProbSum:
+        """Of its tokens, or their sum as it would be over all pieces."""
+        if best.log_probs or best.total is None or self.calibration is None:
+            return best.log_probs
+        tokens = len(best.ids) + 1
+        return LogProbSum(best.total - tokens * self.calibration.unwritten, tokens)
+
+    # ── check and guard ──
+
+    def _answers(self, units: Sequence[Unit], found: Sequence[Sequence[Hypothesis]]) -> list[list[str]]:
+        """The texts of each unit's hypotheses."""
+        if self.fill_unknown is None:
+            return [self._said(unit, some) for unit, some in zip(units, found, strict=True)]
+        pairs = [(unit.prepared.read, h.ids) for unit, some in zip(units, found, strict=True) for h in some]
+        texts = iter(self.fill_unknown([read for read, _ in pairs], [ids for _, ids in pairs]))
+        return [[next(texts) for _ in some] for some in found]
+
+    def _said(self, unit: Unit, hypotheses: Sequence[Hypothesis]) -> list[str]:
+        sentence = unit.prepared
+        answers = [_tidy(self.bundle.tokenizer.decode(h.ids), sentence) for h in hypotheses]
+        if not self.text.mend:
+            return answers
+        forced = len(self.prefixes.text(unit.start))
+        shorter = [sentence.without_additions(answer) for answer in answers]
+        return [new if len(new) >= forced else old for old, new in zip(answers, shorter, strict=True)]
+
+    def _result(self, draft: UnitDraft) -> UnitResult:
+        texts = [repaired(one) for one in draft.survived]
+        candidates = tuple(
+            Candidate(one.text, h.score, h.log_prob, h.ids) for one, h in zip(texts, draft.hypotheses, strict=False)
+        )
+        if self.search.sampling is None or self.search.mbr is not None:
+            candidates = distinct(candidates, self.search.nbest)
+        aligned = draft.seen is not None or not draft.hypotheses
+        return UnitResult(candidates, texts[0], aligned, draft.search, self._judged(draft, texts[0].text))
+
+    def _observation(self, draft: UnitDraft, text: str) -> Observation | None:
+        if not draft.hypotheses:
+            return None
+        prepared, attention = draft.unit.prepared, draft.seen[0] if draft.seen else None
+        log_probs, tokens = self._log_probs(draft.hypotheses[0]), len(draft.unit.ids)
+        return Observation(prepared.source, text, log_probs, tokens, attention, self.languages, prepared.bare)
+
+    def _judged(self, draft: UnitDraft, text: str) -> Judgement | None:
+        seen = self._observation(draft, text)
+        if self.calibration is None or seen is None:
+            return None
+        judged = judge(seen, self.calibration)
+        invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
+        numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
+        return judged._replace(reasons=(*judged.reasons, *numbers))
+
+
+def _draft(
+    unit: Unit, hypotheses: Sequence[Hypothesis], answers: Sequence[str], seen: Seen | None, search: SearchTaken
+) -> UnitDraft:
+    links = seen[1] if seen else []
+    texts = answers or [""]
+    survived = [checked(unit.prepared, text, links if i == 0 else ()) for i, text in enumerate(texts)]
+    return UnitDraft(unit, hypotheses, survived, seen, search)
+
+
+def _check_room(needed: int, max_length: int | None) -> None:
+    if max_length is not None and needed > max_length:
+        raise InputError(
+            f"max_length is {max_length}, but what the glossary and the prefix demand takes {needed} tokens; "
+            "allow more, or demand less",
+            parameter="max_length",
+        )
+
+
+def _tidy(answer: str, sentence: PreparedSentence) -> str:
+    """Without line breaks and without slots that the sentence does not have: a model may produce both."""
+    strange = set(slots_in(answer)) - {one.slot for one in sentence.held}
+    if not strange and "\n" not in answer and "\r" not in answer:
+        return answer
+    return answer.translate({ord("\r"): " ", ord("\n"): " "} | {ord(slot): "\ufffd" for slot in strange})

@@ -1,0 +1,141 @@
+"""Whether everything that must survive is in a sentence's translation; what is missing is put in where it belongs.
+
+A slot that the search said is filled and needs no check. What the model read as it is must occur in the answer as often
+as in the source, in one of the forms that are allowed (`text/fidelity.py`). What is missing replaces the words that
+are aligned with it, or is put after the word that its left neighbour became: `repaired`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from regard.text.fidelity import occurs
+from regard.text.glossary import located_terms
+from regard.text.words import Span, WordLink, word_spans
+from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText
+from regard.translation.translation import ProtectedSpan
+
+NOT_SAID = "the search did not say it"
+ENDING = ".,;:!?…。！？»\"')]}"
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """A sentence's translation after the check. Spans are of the sentence and of its text."""
+
+    text: str
+    links: tuple[WordLink, ...]
+    protected: tuple[ProtectedSpan, ...]
+
+
+def checked(sentence: PreparedSentence, answer: str, links: Sequence[WordLink]) -> CheckedAnswer:
+    """The answer restored, with the fate of every protected span. `links` lead from `sentence.read` to the answer."""
+    restored = sentence.restore(answer)
+    links = [link for link in links if link[1][1] <= len(answer)]  # an added full stop is gone
+    moved = tuple((sentence.origin(source), restored.span(target)) for source, target in links)
+    found = CheckedAnswer(restored.text, moved, ())
+    fates = [_fate(sentence, one, restored, answer) for one in sentence.held]
+    taken = [fate.target for fate in fates if fate is not None and fate.target is not None]
+    pending = [(i, one) for i, (one, fate) in enumerate(zip(sentence.held, fates, strict=True)) if fate is None]
+    for i, one in pending:
+        target = _first_free(one, found.text, taken)
+        fates[i] = _span(sentence, one, target, "kept" if target else "missing")
+        taken += [target] if target else []
+    return replace(found, protected=tuple(fate for fate in fates if fate is not None))
+
+
+def repaired(found: CheckedAnswer) -> CheckedAnswer:
+    """What is missing is put in."""
+    for fate in found.protected:
+        if fate.status == "missing":
+            found = _repaired(found, fate)
+    return found
+
+
+def _fate(sentence: PreparedSentence, one: ProtectedToken, restored: RestoredText, answer: str) -> ProtectedSpan | None:
+    """Of a span that the model did not read or read a slot for; None where the text must be searched for it."""
+    if one.outside:
+        after = len(restored.text) - len(sentence.source) if one.start >= sentence.end and sentence.read else 0
+        return _span(sentence, one, (one.start + after, one.end + after), "kept")
+    if one.slot and one.slot in answer:
+        at = answer.index(one.slot)
+        return _span(sentence, one, restored.span((at, at + 1)), "kept")
+    return None
+
+
+def _first_free(one: ProtectedToken, text: str, taken: Sequence[Span]) -> Span | None:
+    if one.kind == TERM:
+        return located_terms([one.wanted], text, taken)[0]
+    for wanted in one.wanted:
+        for start, end in occurs(wanted, one.kind, text):
+            if not any(start < stop and begin < end for begin, stop in taken):
+                return start, end
+    return None
+
+
+def _span(sentence: PreparedSentence, one: ProtectedToken, target: Span | None, status: str) -> ProtectedSpan:
+    note = "" if target else NOT_SAID
+    text = sentence.source[one.start : one.end]
+    return ProtectedSpan(text, one.kind, one.wanted[0], (one.start, one.end), target, status, note)  # type: ignore[arg-type]
+
+
+# ── repair ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _repaired(found: CheckedAnswer, lost: ProtectedSpan) -> CheckedAnswer:
+    """The wanted text instead of what its words became, or else in the place that its neighbours give."""
+    start, end = _place(found, lost)
+    before, after = found.text[:start], found.text[end:]
+    wanted = lost.wanted
+    if start == end:  # put in, not instead of something: apart from its neighbours
+        wanted = (" " if before and not before[-1].isspace() and before[-1] not in "([«'’" else "") + wanted
+        wanted += " " if after and not (after[0].isspace() or after[0] in ENDING) else ""
+    at = start + len(wanted) - len(wanted.lstrip()) if lost.wanted[:1] != " " else start
+    place = (at, at + len(lost.wanted))
+    grown = len(wanted) - (end - start)
+
+    def moved(span: Span) -> Span:
+        return (span[0] + grown, span[1] + grown) if span[0] >= end else span
+
+    def overlaps(span: Span) -> bool:
+        return span[0] < end and start < span[1]
+
+    links = [(source, moved(target)) for source, target in found.links if not overlaps(target)]
+    links.append((lost.source, place))
+    mended = replace(lost, target=place, status="repaired", note="")
+    protected = [
+        mended if one is lost else replace(one, target=moved(one.target)) if one.target else one
+        for one in found.protected
+    ]
+    return CheckedAnswer(before + wanted + after, tuple(sorted(links, key=lambda link: link[1])), tuple(protected))
+
+
+def _place(found: CheckedAnswer, lost: ProtectedSpan) -> Span:
+    """The words that are linked with the lost span alone, if they stand together; else after its left neighbour."""
+    kept = [one.target for one in found.protected if one.target]
+
+    def free(span: Span) -> bool:
+        return not any(span[0] < end and start < span[1] for start, end in kept)
+
+    def inside(source: Span) -> bool:
+        return source[0] < lost.source[1] and lost.source[0] < source[1]
+
+    own = sorted(target for source, target in found.links if inside(source) and free(target))
+    own = [span for span in own if any(character.isalnum() for character in found.text[slice(*span)])]
+    if own:
+        whole = (own[0][0], own[-1][1])
+        others = [target for source, target in found.links if not inside(source)]
+        if free(whole) and not any(whole[0] < end and start < whole[1] for start, end in others):
+            return whole
+    left = [(source, target) for source, target in found.links if source[1] <= lost.source[0]]
+    if left:
+        at = max(left, key=lambda link: (link[0][1], link[1][1]))[1][1]
+        inside_kept = [end for start, end in kept if start < at < end]
+        at = inside_kept[0] if inside_kept else at
+        return at, at
+    if not found.links:  # no alignment: before the punctuation at the end
+        words = word_spans(found.text)
+        at = max((end for start, end in words if found.text[start:end].isalnum()), default=len(found.text))
+        return at, at
+    return 0, 0

@@ -1,0 +1,145 @@
+"""How probable a model finds given translations, and what else it could have said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, overload
+
+from regard.errors import InputError
+from regard.search.engine import check_log_probs
+from regard.search.options import (
+    SearchOptions,
+)
+from regard.text.slots import NO_SLOTS, SlotTexts
+from regard.text.words import Span
+from regard.translation.loaded_model import LoadedModel
+from regard.translation.options import checked_texts
+from regard.translation.prepare import TextOptions
+from regard.translation.translation import in_one_line
+from regard.translation.units import UnitMaker
+
+if TYPE_CHECKING:
+    from regard.search.forced_decoding import Likelihood
+    from regard.translation.alternatives import Alternative
+
+CHUNK = 2000  # pairs at a time
+
+
+class ScoringModel(LoadedModel):
+    """A model that scores and ranks translations, and lists alternatives."""
+
+    @overload
+    def score(self, sources: str, targets: str, *, tag: str | None = None) -> Likelihood: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def score(self, sources: Iterable[str], targets: Iterable[str], *, tag: str | None = None) -> list[Likelihood]: ...
+
+    def score(
+        self, sources: str | Iterable[str], targets: str | Iterable[str], *, tag: str | None = None
+    ) -> Likelihood | list[Likelihood]:
+        """How probable the model finds given translations (forced decoding): of a pair of strings one `Likelihood`,
+        of two lists a list. Sources are read as `translate` reads them, each as one sentence; a target stands with its
+        slots where the source has them."""
+        if isinstance(sources, str) != isinstance(targets, str):
+            raise InputError("score takes a source and a target: two strings, or two lists of the same length")
+        read, written = (checked_texts(side, "score") for side in (sources, targets))
+        if len(read) != len(written):
+            raise InputError(f"score needs as many targets as sources, but there are {len(written)} and {len(read)}")
+        found = list(self.scores(zip(read, written, strict=True), tag=tag))
+        return found[0] if isinstance(sources, str) else found
+
+    def forced_pair(self, source: str, target: str, tag: str | None = None) -> ForcedPair:
+        """A source as `translate` reads it, as one sentence, and a given translation of it."""
+        return forced_pair(self.unit_maker(TextOptions("lines", mend=self.config.mend), tag), source, target)
+
+    def scores(self, pairs: Iterable[tuple[str, str]], *, tag: str | None = None) -> Iterator[Likelihood]:
+        """As `score`, of any number of pairs, of which some are in memory at a time."""
+        from regard.search.forced_decoding import Likelihood, forced_log_probs
+
+        waiting, done = iter(pairs), 0
+        while some := [tuple(map(in_one_line, pair)) for pair in islice(waiting, CHUNK)]:
+            forced = [self.forced_pair(source, target, tag) for source, target in some]
+            for number, pair in enumerate(forced):
+                pair.check_length(self.max_length, "score", done + number)
+            ids = [pair.source_ids for pair in forced], [pair.target_ids for pair in forced]
+            rows = forced_log_probs(self.bundle.model, *ids)
+            for (source, target), pair, row in zip(some, forced, rows, strict=True):
+                check_log_probs(row.tolist())
+                tokens = self.tokenizer.target.labels(pair.target_ids, pair.slots.target)
+                yield Likelihood(source, target, (*tokens, "</s>"), tuple(row.tolist()))
+            done += len(some)
+
+    def rank(
+        self, source: str, targets: Iterable[str], *, length_penalty: float | None = None, tag: str | None = None
+    ) -> list[Likelihood]:
+        """Several translations of one source, the best first: by their score, as a search with this length penalty
+        ranks (default: the model's own)."""
+        alpha = self._config(None, length_penalty, None).length_penalty
+        (read,), written = checked_texts(source, "rank"), checked_texts(targets, "rank")
+        found = self.scores(((read, target) for target in written), tag=tag)
+        return sorted(found, key=lambda one: -one.score(alpha))
+
+    def alternatives(
+        self, text: str, prefix: str = "", *, position: int | None = None, count: int = 5, tag: str | None = None
+    ) -> list[Alternative]:
+        """What else a sentence's translation could say after `prefix`, or at a word of the model's own translation
+        (`position`, from 0): the `count` most probable next tokens, and how the sentence goes on from each. After a
+        prefix that ends with a space it is the next word; otherwise the rest of its last word."""
+        from regard.translation.alternatives import alternatives
+
+        (sentence,) = checked_texts(text, "alternatives")
+        if prefix and position is not None:
+            raise InputError("alternatives come after a prefix, or at the position of a word; give one of them")
+        search = SearchOptions(self.config.beam, self.config.length_penalty)
+        options = TextOptions("lines", mend=self.config.mend, guard=False)
+        units = list(self.unit_maker(options, tag).units([(0, sentence)]))
+        if len(units) != 1 or not units[0].ids:
+            raise InputError("alternatives are of one sentence with something to translate; give sentences one by one")
+        unit = self.started(units[0], prefix, search)
+        return alternatives(self.pipeline(search, options, tag), self.bundle.model, unit, position, count)
+
+
+@dataclass(frozen=True)
+class ForcedPair:
+    """Both sides in text and in ids, without EOS. Origins lead from each character to the text as it was given."""
+
+    read: str
+    answer: str
+    source_ids: tuple[int, ...]  # with the tag's
+    target_ids: tuple[int, ...]
+    source_origins: tuple[Span, ...]
+    target_origins: tuple[Span, ...]
+    slots: SlotTexts = NO_SLOTS
+
+    def check_length(self, max_length: int, method: str, number: int) -> None:
+        """Raise where the model has no room for a side and its EOS."""
+        if max(len(self.source_ids), len(self.target_ids)) >= max_length:
+            raise InputError(
+                f"{method} reads sentences of fewer than {max_length} tokens, but pair {number} has "
+                f"{len(self.source_ids)} and {len(self.target_ids)}; give its sentences one by one"
+            )
+
+
+def forced_pair(maker: UnitMaker, source: str, target: str) -> ForcedPair:
+    """`maker` must take a text as one sentence (split "lines")."""
+    tokenizer = maker.tokenizer
+    units = list(maker.units([(0, source)]))
+    if len(units) == 1 and units[0].ids:
+        (unit,) = units
+        sentence, at = unit.prepared, unit.span[0]
+        inset = len(target) - len(target.lstrip())
+        answer = sentence.as_said(target.strip())
+        answer_origins = tuple((inset + start, inset + end) for start, end in answer.origins)
+        origins = tuple((at + start, at + end) for start, end in sentence.origins)
+        (target_ids,) = tokenizer.encode_target([answer.text])
+        texts = sentence.read, answer.text, unit.ids, tuple(target_ids)
+        return ForcedPair(*texts, origins, answer_origins, sentence.slots)
+    (source_ids,), (target_ids,) = tokenizer.encode_source([source]), tokenizer.encode_target([target])
+    texts = source, target, (*maker.prefix, *source_ids), tuple(target_ids)
+    return ForcedPair(*texts, _places(source), _places(target))
+
+
+def _places(text: str) -> tuple[Span, ...]:
+    return tuple((at, at + 1) for at in range(len(text)))

@@ -1,0 +1,120 @@
+"""A text as units that a model can read: its sentences, and of a sentence that is too long its clauses.
+
+Nothing here depends on the other texts of a call, so the units of a long text can be made as they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from regard.search.prefix import NO_START, ForcedStart
+from regard.text.clauses import clause_spans
+from regard.text.layout import is_list_item
+from regard.text.sentences import sentence_spans
+from regard.text.signatures import is_signature
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import Span
+from regard.translation.prepare import PreparedSentence, Reader, TextOptions, prepared, unread
+
+LONGEST = 20_000  # characters of a sentence that is looked at as a whole
+ROOM = 2  # for EOS, and for a word-start mark that the beginning of a part may need
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is searched for at a time: a sentence or a part of one."""
+
+    text: int  # the number of its text
+    sentence: int  # the number of its sentence in the text
+    span: Span  # in the text
+    prepared: PreparedSentence
+    ids: tuple[int, ...]  # with the tag's, without EOS; none where nothing is read
+    start: ForcedStart = NO_START  # how its translation must begin
+
+    def without_reading(self) -> Unit:
+        """What is needed to put a text together, without the places of characters."""
+        return replace(self, ids=(), prepared=replace(self.prepared, origins=()))
+
+
+class _Waiting(NamedTuple):
+    """A unit that is not encoded yet."""
+
+    whole: str
+    text: int
+    sentence: int
+    span: Span
+    prepared: PreparedSentence
+
+
+@dataclass(frozen=True)
+class UnitMaker:
+    """How texts become units for one model."""
+
+    tokenizer: Tokenizer  # without a tag of its own
+    prefix: Sequence[int]  # ids of the tag
+    max_length: int  # tokens that the model reads, EOS counted
+    options: TextOptions
+    reader: Reader
+
+    def units(self, texts: Iterable[tuple[int, str]], at_a_time: int = 512) -> Iterator[Unit]:
+        """The units of numbered texts, in order."""
+        waiting: list[_Waiting] = []
+        for number, text in texts:
+            for sentence, span in enumerate(self._sentences(text)):
+                for part in self._short_parts(text, span):
+                    waiting.append(_Waiting(text, number, sentence, part, self._prepared(text, part)))
+                    if len(waiting) == at_a_time:
+                        yield from self._encoded(waiting)
+                        waiting = []
+        yield from self._encoded(waiting)
+
+    def _sentences(self, text: str) -> list[Span]:
+        if self.options.split == "lines":
+            stripped = text.strip()
+            start = text.index(stripped) if stripped else 0
+            return [(start, start + len(stripped))] if stripped else []
+        return sentence_spans(text, self._language, wrapped=self.options.split == "wrapped")
+
+    @property
+    def _language(self) -> str:
+        return self.reader.source or "en"
+
+    def _short_parts(self, text: str, span: Span) -> list[Span]:
+        if span[1] - span[0] <= LONGEST:
+            return [span]
+        return clause_spans(text, span, lambda part: len(part) <= LONGEST, self._language)
+
+    def _prepared(self, text: str, span: Span) -> PreparedSentence:
+        sentence = text[slice(*span)]
+        if self.options.protect and self.options.mend and is_signature(text, span):
+            return unread(sentence)
+        found = prepared(sentence, self.options, self.reader)
+        if self.options.mend and found.read[:1].islower() and is_list_item(text, span[0], self._language):
+            return replace(found, item_in=self.reader.target)
+        return found
+
+    def _encoded(self, waiting: Sequence[_Waiting]) -> Iterator[Unit]:
+        encoded = self.tokenizer.encode_source([one.prepared.read for one in waiting])
+        for one, ids in zip(waiting, encoded, strict=True):
+            if self._fits(one.prepared, len(ids)):
+                yield self._unit(one, ids)
+                continue
+            parts = clause_spans(one.whole, one.span, self._text_fits, self._language)
+            cut = [one._replace(span=part, prepared=self._prepared(one.whole, part)) for part in parts]
+            read = self.tokenizer.encode_source([part.prepared.read for part in cut])
+            yield from (self._unit(part, its) for part, its in zip(cut, read, strict=True))
+
+    def _unit(self, one: _Waiting, ids: Sequence[int]) -> Unit:
+        return Unit(one.text, one.sentence, one.span, one.prepared, (*self.prefix, *ids) if one.prepared.read else ())
+
+    def _text_fits(self, text: str) -> bool:
+        if len(text) > LONGEST:
+            return False
+        one = prepared(text, self.options, self.reader)
+        return self._fits(one, len(self.tokenizer.encode_source([one.read])[0]) + ROOM)
+
+    def _fits(self, one: PreparedSentence, tokens: int) -> bool:
+        held = sum(not span.omitted for span in one.inner) if self.options.protect and self.reader.slots else 0
+        return tokens + len(self.prefix) < self.max_length and held <= max(1, self.reader.slots)

@@ -1,0 +1,48 @@
+"""What each word of a translation attended to: the links between words that an attention map gives.
+
+The map that is read is the card's choice (`attention_view`) or the default one (`alignment_heads.py`). A slot is the
+same character on both sides, so its link is certain and taken from the texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from regard.align.attention import WordAttention, hard_links, word_attention
+from regard.search.alignment_heads import AlignmentView
+from regard.search.engine import Weights
+from regard.text.slots import SLOTS
+from regard.text.tokenizer import Tokenizer
+from regard.text.words import Span, WordLink, WordsOf, word_spans
+
+
+def word_links(
+    tokenizer: Tokenizer, view: AlignmentView, weights: Weights, read: str, target_ids: Sequence[int]
+) -> tuple[WordAttention, list[WordLink]]:
+    """How much the words of the target ids' text attended to the words of `read`, and the links between them, in order
+    of the target."""
+    source_spans = [(token.start, token.end) for token in tokenizer.plain.source_tokens(read)]
+    target_spans = tokenizer.target_pieces(target_ids)
+    return links_between(weights, view, (read, source_spans), (tokenizer.decode(target_ids), target_spans))
+
+
+def links_between(
+    weights: Weights,
+    view: AlignmentView,
+    source: tuple[str, Sequence[Span]],
+    target: tuple[str, Sequence[Span]],
+    words: WordsOf = word_spans,
+) -> tuple[WordAttention, list[WordLink]]:
+    """The same of two texts with the spans of their tokens."""
+    (read, source_spans), (answer, target_spans) = source, target
+    source_words, target_words = words(read), words(answer)
+    known = {read: source_words, answer: target_words}
+    in_words = word_attention(weights, source_spans, target_spans, read, answer, view.row, known.__getitem__)
+    links = {j: source_words[i] for i, j in hard_links(in_words)}
+    places = {read[start:end]: (start, end) for start, end in source_words if read[start:end] in SLOTS}
+    found: list[tuple[Span, Span]] = []
+    for j, word in enumerate(target_words):
+        linked = places.get(answer[word[0] : word[1]]) or links.get(j)
+        if linked is not None:
+            found.append((linked, word))
+    return in_words, found
