@@ -72,7 +72,7 @@ def test_all_explain_what_translate_says(boxed: Translator, text: str) -> None:
 def test_a_bundle_and_a_request_give_the_same(boxed: Translator) -> None:
     said = boxed.translate(ROUGH[3])
     assert explain(boxed.bundle, ROUGH[3]).translation == said.text
-    assert explained_source(boxed, ROUGH[3]).said().ids == said.candidates[0].ids
+    assert explained_source(boxed, ROUGH[3]).target().ids == said.candidates[0].ids
 
 
 @pytest.mark.parametrize("text", SEVERAL)
