@@ -19,8 +19,7 @@ from regard.models.ensemble import Ensemble
 from regard.models.gnmt import GNMT, GNMTConfig
 from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
-from regard.models.rnn_attention import RnnAttention
-from regard.models.rnn_attention_config import RnnAttentionConfig
+from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.models.state import BatchState, per_row, repeated
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -59,7 +58,7 @@ SMALL_CONVS2S = ConvS2SConfig(width=12, embedding=10, encoder_layers=2, decoder_
 
 CONVS2S: dict[str, Callable[[], Model]] = {
     "plain": lambda: ConvS2S(SMALL_CONVS2S, V, V, True),
-    "normalised": lambda: ConvS2S(replace(SMALL_CONVS2S, weight_norm=True, tie="none"), V, V, False),
+    "normalized": lambda: ConvS2S(replace(SMALL_CONVS2S, weight_norm=True, tie="none"), V, V, False),
     "wide": lambda: ConvS2S(replace(SMALL_CONVS2S, kernel=5, max_positions=12, tie="target"), V, V, False),
 }
 

@@ -11,7 +11,7 @@ import typer
 
 from regard.bundle import box
 from regard.cli.lines import check_output, read_lines, write_output
-from regard.cli.options import Device, Json, Model, number
+from regard.cli.options import Device, Json, Model, file_flag, integer
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,61 +23,39 @@ if TYPE_CHECKING:
 
 
 def align(
-    src: Annotated[Path, typer.Option("--src", metavar="FILE", help="Sentences, one a line (.gz .xz .bz2 .zst too).")],
-    tgt: Annotated[Path, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")],
+    src: Annotated[Path, file_flag("--src", "Sentences, one a line (.gz .xz .bz2 .zst too).")],
+    tgt: Annotated[Path, file_flag("--tgt", "Their translations, line by line.")],
     model: Model = None,
     gold: Annotated[
         Path | None,
-        typer.Option(
+        file_flag(
             "--gold",
-            metavar="FILE",
-            help="Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
+            "Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
         ),
     ] = None,
-    gold_first: Annotated[
-        int,
-        typer.Option(
-            "--gold-first",
-            parser=number("--gold-first", int, 0, 1),
-            metavar="N",
-            help="The number of a sentence's first word in --gold.",
-        ),
-    ] = 0,
+    gold_first: Annotated[int, integer("--gold-first", "The number of a sentence's first word in --gold.", 0, 1)] = 0,
     dev_src: Annotated[
-        Path | None,
-        typer.Option(
-            "--dev-src", metavar="FILE", help="Sentences to choose the view on.  [default: every other line of --src]"
-        ),
+        Path | None, file_flag("--dev-src", "Sentences to choose the view on.  [default: every other line of --src]")
     ] = None,
-    dev_tgt: Annotated[Path | None, typer.Option("--dev-tgt", metavar="FILE", help="Their translations.")] = None,
-    dev_gold: Annotated[Path | None, typer.Option("--dev-gold", metavar="FILE", help="Their links.")] = None,
+    dev_tgt: Annotated[Path | None, file_flag("--dev-tgt", "Their translations.")] = None,
+    dev_gold: Annotated[Path | None, file_flag("--dev-gold", "Their links.")] = None,
     train_src: Annotated[
         Path | None,
-        typer.Option(
-            "--train-src",
-            metavar="FILE",
-            help="More text for the aligners that are compared.  [default: --src and --tgt alone]",
-        ),
+        file_flag("--train-src", "More text for the aligners that are compared.  [default: --src and --tgt alone]"),
     ] = None,
-    train_tgt: Annotated[Path | None, typer.Option("--train-tgt", metavar="FILE", help="Its translations.")] = None,
+    train_tgt: Annotated[Path | None, file_flag("--train-tgt", "Its translations.")] = None,
     words: Annotated[
         Literal["regard", "spaces"],
         typer.Option("--words", help="What a word is: as regard splits text, or what stands between spaces."),
     ] = "regard",
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="Where links go, a line each: 0-0 1-2 …  [default: the terminal, without --gold]",
-        ),
+        file_flag("--out", "Where links go, a line each: 0-0 1-2 …  [default: the terminal, without --gold]"),
     ] = None,
     save_view: Annotated[
         bool, typer.Option("--save-view", help="Write the chosen view and its error rate to the model's card.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the random baselines.")
-    ] = 1,
+    seed: Annotated[int, integer("--seed", "Of the random baselines.")] = 1,
     as_json: Json = False,
     device: Device = "auto",
 ) -> None:
@@ -103,36 +81,28 @@ def align(
             f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
             f"{folder.name} --out mine"
         )
-    pairs, cut = read_both(src, tgt), words_of(words)
+    from regard.text.words import space_spans, word_spans
+    from regard.translator import Translator
+
+    pairs, cut = read_both(src, tgt), space_spans if words == "spaces" else word_spans
     if gold is None:
-        translator = load(folder, device)
-        say_view(translator.bundle)
-        write_output(out, lambda file: write_given(file, translator, pairs, cut))
+        write_given(out, Translator.load(folder, device), pairs, cut)
         return
     known = read_known(pairs, gold, gold_first, cut)
     dev, test = dev_and_test(known, (dev_src, dev_tgt, dev_gold), gold_first, cut)
     if not (dev.pairs and test.pairs):
         raise InputError(f"a view is chosen on some lines and measured on others, but {src} has {len(pairs)}")
     text = [*more_text(train_src, train_tgt), *pairs]
-    bundle = load(folder, device).bundle
-    view, table = measure(bundle, dev, test, text, cut, seed)
+    bundle = Translator.load(folder, device).bundle
+    from regard.explain.aligners import attention_rows, baseline_rows
+
+    view, table = attention_rows(bundle, dev, test, cut)
+    table += baseline_rows(bundle, dev, test, text, cut, seed)
     show(table, len(dev.pairs), len(test.pairs), len(text), as_json)
     if out is not None:
         write_links(out, bundle, pairs, view, cut)
     if save_view:
         keep_view(bundle, folder, table[0], gold.name)
-
-
-def words_of(name: str) -> WordsOf:
-    from regard.text.words import space_spans, word_spans
-
-    return space_spans if name == "spaces" else word_spans
-
-
-def load(folder: Path, device: str) -> Translator:
-    from regard.translator import Translator
-
-    return Translator.load(folder, device)
 
 
 def read_both(src: Path, tgt: Path) -> list[Pair]:
@@ -167,29 +137,14 @@ def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: W
     return read_known(read_both(src, tgt), gold, first, words), known
 
 
-def say_view(bundle: Bundle) -> None:
+def write_given(out: Path | None, translator: Translator, pairs: list[Pair], words: WordsOf) -> None:
+    """Write the links of texts that are read as `regard translate` reads them, in the view of the model's card."""
     from regard.explain.views import stored_view
-
-    view, trust = stored_view(bundle)
-    worth = trust or "never measured: --gold FILE does"
-    typer.echo(f"regard: links are those of {view} ({worth})", err=True)
-
-
-def write_given(out: TextIO, translator: Translator, pairs: list[Pair], words: WordsOf) -> None:
-    """The links of texts that are read as `regard translate` reads them."""
     from regard.explain.word_alignment import align_pairs
 
-    for found in align_pairs(translator, pairs, words):
-        out.write(f"{found}\n")
-
-
-def measure(
-    bundle: Bundle, dev: Gold, test: Gold, text: list[Pair], words: WordsOf, seed: int
-) -> tuple[View, list[Measured]]:
-    from regard.explain.aligners import attention_rows, baseline_rows
-
-    view, rows = attention_rows(bundle, dev, test, words)
-    return view, rows + baseline_rows(bundle, dev, test, text, words, seed)
+    view, trust = stored_view(translator.bundle)
+    typer.echo(f"regard: links are those of {view} ({trust or 'never measured: --gold FILE does'})", err=True)
+    write_output(out, lambda file: file.writelines(f"{found}\n" for found in align_pairs(translator, pairs, words)))
 
 
 def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: int, as_json: bool) -> None:

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from regard.cli.explain_sentences import show_sentences
-from regard.cli.options import Device, Font, How, Model, Numbers, Picture, Sentence, SentenceNumber, Target, number
+from regard.cli.explain_common import load_translator, show_sentences
+from regard.cli.options import (
+    Device,
+    Font,
+    How,
+    Model,
+    Numbers,
+    Picture,
+    Sentence,
+    SentenceNumber,
+    Target,
+    file_flag,
+    integer,
+)
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
     from regard.explain.evidence import Evidence
 
-CutHeads = Annotated[
-    int,
-    typer.Option(
-        "--cut-heads", parser=number("--cut-heads", int, 1), metavar="N", help="How many heads are cut together."
-    ),
-]
-Draws = Annotated[
-    int, typer.Option("--draws", parser=number("--draws", int, 1, 10_000), metavar="N", help="Random sets of heads.")
-]
-Seed = Annotated[int, typer.Option("--seed", parser=number("--seed", int), metavar="N", help="Of the random sets.")]
+CutHeads = Annotated[int, integer("--cut-heads", "How many heads are cut together.", 1)]
+Draws = Annotated[int, integer("--draws", "Random sets of heads.", 1, 10_000)]
+Seed = Annotated[int, integer("--seed", "Of the random sets.")]
 
 
 def evidence(
@@ -67,12 +72,10 @@ def evidence(
     from regard.explain import evidence as measured
     from regard.explain.cutting import parse_head
     from regard.explain.render.evidence_figure import evidence_output
-    from regard.report.deliver import PICTURES, check_out, deliver
-    from regard.translator import Translator
+    from regard.report.deliver import deliver
 
     wanted = [[] if words == "each" else [parse_head(one) for one in words.split(",")] for words in cut or ()]
-    check_out(out, PICTURES)
-    translator = Translator.load(model, device)
+    translator = load_translator(model, device, out)
 
     def show(number: int) -> None:
         found = measured.evidence(translator, text, target, blank, sentence=number)
@@ -84,18 +87,10 @@ def evidence(
 
 def importance(
     model: Model = None,
-    src: Annotated[
-        Path | None, typer.Option("--src", metavar="FILE", help="Sentences.  [default: the embedded test]")
-    ] = None,
-    tgt: Annotated[Path | None, typer.Option("--tgt", metavar="FILE", help="Their translations, line by line.")] = None,
+    src: Annotated[Path | None, file_flag("--src", "Sentences.  [default: the embedded test]")] = None,
+    tgt: Annotated[Path | None, file_flag("--tgt", "Their translations, line by line.")] = None,
     sentences: Annotated[
-        int,
-        typer.Option(
-            "--sentences",
-            parser=number("--sentences", int, 4),
-            metavar="N",
-            help="How many; one half chooses heads, the other measures them.",
-        ),
+        int, integer("--sentences", "How many; one half chooses heads, the other measures them.", 4)
     ] = 200,
     cut_heads: CutHeads = 3,
     draws: Draws = 10,
@@ -137,11 +132,8 @@ def lab(
     model: Model = None,
     minimal_pairs: Annotated[
         int | None,
-        typer.Option(
-            "--minimal-pairs",
-            parser=number("--minimal-pairs", int, 1),
-            metavar="N",
-            help="How many pairs choose heads, and how many measure them, at most.  [default: all]",
+        integer(
+            "--minimal-pairs", "How many pairs choose heads, and how many measure them, at most.  [default: all]", 1
         ),
     ] = None,
     cut_heads: CutHeads = 3,

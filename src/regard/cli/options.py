@@ -35,6 +35,16 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
     return read
 
 
+def integer(flag: str, help: str, least: int | None = None, most: int | None = None) -> Any:
+    """An option that takes a whole number within bounds."""
+    return typer.Option(flag, parser=number(flag, int, least, most), metavar="N", help=help)
+
+
+def file_flag(flag: str, help: str) -> Any:
+    """An option that takes the path of a file."""
+    return typer.Option(flag, metavar="FILE", help=help)
+
+
 class NumberList(tuple[Any, ...]):
     """Several numbers as one value of a flag: typer takes a plain tuple for several values."""
 

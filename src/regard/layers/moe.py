@@ -9,12 +9,12 @@
 L is 1 when the load is even. The mixture is dropless: an expert serves all tokens that chose it, so what happens to a
 sentence does not depend on its neighbours in the batch; only where two experts are almost tied can rounding, on another
 device or in another batch, tip the choice. `mix_all` is the equation; `mix_chosen` is its fast twin, which
-computes only what was chosen. The twin needs on the host how many tokens each expert has: one synchronisation per
+computes only what was chosen. The twin needs on the host how many tokens each expert has: one synchronization per
 layer on a GPU.
 
-How L enters training. A model returns logits only, and the loop minimises ΣNLL / tokens. `with_loss` therefore hands
+How L enters training. A model returns logits only, and the loop minimizes ΣNLL / tokens. `with_loss` therefore hands
 an activation through unchanged and gives the loss attached to it the gradient 1 in the backward pass, whatever gradient
-comes from above. The division by tokens happens above, so it does not touch L: training then minimises
+comes from above. The division by tokens happens above, so it does not touch L: training then minimizes
 
     ΣNLL / tokens + balance · Σ_layers L
 

@@ -5,7 +5,7 @@ Translation"; smoothing as in Chen and Cherry, 2014).
 
 The first part of this file is the definition, one small function for each term of the formula. `Bleu` uses fast
 versions of two of them (`ngrams.matching` for the counts, `Bleu.scores` for many scores at once); tests hold each equal
-to its definition. Scores and signatures are those of sacreBLEU, and so are the tokenisers (`tokens.py`).
+to its definition. Scores and signatures are those of sacreBLEU, and so are the tokenizers (`tokens.py`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import References, Score, Stats, signed
-from regard.metrics.lines import Stream, checked_lines, reference_count, unknown
-from regard.metrics.ngrams import Numbers, matching
-from regard.metrics.tokens import TokenEncoder, encoder_for, tokenizer
+from regard.metrics.base import References, Score, Stats, Stream, checked_lines, reference_count, signed, unknown
+from regard.metrics.ngrams import Numbers, TokenEncoder, encoder_for, matching, tokenizer
 
 MAX_ORDER = 4
 SMOOTHING: dict[str, float | None] = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}  # name → default value
@@ -148,9 +146,6 @@ class BleuScore(Score):
         precisions = "/".join(f"{p:.1f}" for p in self.precisions)
         lengths = f"ratio = {self.ratio:.3f} hyp_len = {self.hyp_len} ref_len = {self.ref_len:.10g}"
         return f"BLEU = {self.score:.{width}f} {precisions} (BP = {self.bp:.3f} {lengths})"
-
-    def __str__(self) -> str:
-        return self.text()
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "ratio": self.ratio}

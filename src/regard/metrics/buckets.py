@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import Metric, References, Score, Stats
-from regard.metrics.lines import checked_lines
-from regard.metrics.ngrams import Numbers, Ragged
-from regard.metrics.tokens import TokenEncoder
+from regard.metrics.base import Metric, References, Score, Stats, checked_lines
+from regard.metrics.ngrams import Numbers, Ragged, TokenEncoder
 
 LENGTH_EDGES = (10, 20, 30, 40, 50, 60)
 FREQUENCY_EDGES = (1, 2, 3, 4, 5, 10, 100, 1000)

@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import References, Score, Stats, signed
+from regard.metrics.base import References, Score, Stats, Stream, checked_lines, reference_count, signed
 from regard.metrics.bleu import clipped_matches, ngram_counts
-from regard.metrics.lines import Stream, checked_lines, reference_count
 from regard.metrics.ngrams import Numbers, Ragged, matching
 
 CHUNK = 256  # lines counted at a time; a line has more characters than words

@@ -19,15 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import Metric, References, Stats
+from regard.metrics.base import Metric, References, Stats, Stream, checked_lines
 from regard.metrics.bleu import MAX_ORDER, Bleu, NGrams, most_in_one_reference, ngram_counts
-from regard.metrics.lines import Stream, checked_lines
-from regard.metrics.ngrams import Numbers, Ragged
-from regard.metrics.tokens import TokenEncoder, tokens_of
+from regard.metrics.ngrams import Numbers, Ragged, TokenEncoder, tokens_of
 
 DIGITS = 9  # digits of a score that count; differences below that are ties
 FAR = 12  # characters: the farthest that a token is searched for
-ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # which the tokeniser 13a decodes
+ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}  # which the tokenizer 13a decodes
 Spans = tuple[tuple[int, int], ...]  # begin and end of pieces of a text
 Pair = tuple[str, str]
 
@@ -138,7 +136,7 @@ def largest(gaps: NDArray[np.float64], most: int) -> list[int]:
 def matched_spans(line: str, references: Sequence[str], tokenize: str = "13a", lowercase: bool = False) -> Spans:
     """The spans of the words of `line` that are in a reference, each as often as one reference has it, from the left.
 
-    Tokenisers may change characters; a token that is not found in the line is left out. For display only.
+    Tokenizers may change characters; a token that is not found in the line is left out. For display only.
 
     >>> matched_spans("a cat, a cat", ["the cat."])
     ((2, 5),)
@@ -260,7 +258,7 @@ def _all_matches(
 
 
 class _TokensAt:
-    """The words at a place among all tokens of some lines; each line is tokenised when it is first used."""
+    """The words at a place among all tokens of some lines; each line is tokenized when it is first used."""
 
     def __init__(self, lines: Sequence[str], encoded: Sequence[Ragged], tokenize: str, lowercase: bool) -> None:
         self._lines, self._tokenize, self._lowercase = lines, tokenize, lowercase

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from regard.metrics.base import Stream
 from regard.metrics.bleu import Bleu, BleuScore, NGrams, most_in_one_reference, ngram_counts
-from regard.metrics.lines import Stream
-from regard.metrics.tokens import tokens_of
+from regard.metrics.ngrams import tokens_of
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from regard.metrics.base import Stream
 from regard.metrics.bleu import Bleu, BleuScore, geometric_mean
-from regard.metrics.lines import Stream
 from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, fraction
 
 NAMED = 3  # examples named in one sentence
-PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was not detokenised
+PIECES = re.compile(r" \.$|@-@|&apos;|&quot;|@@ |▁")  # signs of text that was not detokenized
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Reasons:
                 )
 
     def in_pieces(self) -> Iterator[str]:
-        """Text that is tokenised on one side only."""
+        """Text that is tokenized on one side only."""
         sides = {"hypothesis": 0, "reference": 0}
         for i, line in enumerate(self.lines):
             ours = bool(PIECES.search(line))
@@ -159,8 +159,8 @@ class Reasons:
             if sides[side]:
                 where = "The" if self.one else f"In {sides[side]:,} of {_count(len(self.lines), 'line')} the"
                 yield (
-                    f'{where} {side} looks tokenised (" ." at the end, or signs such as @-@ and @@) and the {other} '
-                    "does not: detokenise it before scoring."
+                    f'{where} {side} looks tokenized (" ." at the end, or signs such as @-@ and @@) and the {other} '
+                    "does not: detokenize it before scoring."
                 )
 
     def worst(self) -> Iterator[str]:

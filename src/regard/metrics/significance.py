@@ -32,8 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import Metric, Score, Stats
-from regard.metrics.lines import unknown
+from regard.metrics.base import Metric, Score, Stats, unknown
 
 Floats = NDArray[np.float64]
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from regard.errors import InputError
-from regard.metrics.base import References, Stats
+from regard.metrics.base import References, Stats, checked_lines, reference_count
 from regard.metrics.bleu import Bleu, BleuScore, NGrams, geometric_mean, line_stats, ngram_counts
-from regard.metrics.lines import checked_lines, reference_count
 from regard.metrics.ngram_tables import OrderCounts, TokenizedLine, length_of, orders_of
 from regard.metrics.reasons import Reasons
 

@@ -65,7 +65,7 @@ class State(Protocol):
 
 
 class Step(NamedTuple):
-    """What a step gives. `logits` need not be normalised; log-probabilities are logits too."""
+    """What a step gives. `logits` need not be normalized; log-probabilities are logits too."""
 
     logits: Tensor  # (N, V) of the next token
     state: State

@@ -31,7 +31,7 @@ from regard.layers.recurrent import Carry
 from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
-from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_matrices
+from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, tie_embeddings
 from regard.models.state import BatchState, per_row, per_sentence
 
 
@@ -77,17 +77,8 @@ PRESETS = {
     "moe": MoeConfig(
         width=512, cells=2048, inner=2048, encoder_layers=3, decoder_layers=2, experts=32, expert_choice=4, dropout=0.4
     ),
-    "moe-2048": MoeConfig(
-        width=512,
-        cells=2048,
-        inner=2048,
-        encoder_layers=3,
-        decoder_layers=2,
-        experts=2048,
-        expert_choice=4,
-        dropout=0.4,
-    ),
 }
+PRESETS["moe-2048"] = replace(PRESETS["moe"], experts=2048)
 
 
 @dataclass(frozen=True)
@@ -123,9 +114,7 @@ class Moe(Model):
         self.join = nn.Linear(2 * width, width)  # W of W[s; c]
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(width, target_size, bias=False)
-        for table in (self.source_embedding, self.target_embedding):
-            nn.init.normal_(table.weight, std=width**-0.5)
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        tie_embeddings(self, config.tie, joint, std=width**-0.5)
 
     # ── the contract ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -210,9 +199,8 @@ def no_past(lstm: nn.LSTM, rows: int) -> Carry:
 
 
 def make_experts(config: MoeConfig) -> MixtureOfExperts:
-    shape = (config.width, config.inner)
-    choice = (config.experts, config.expert_choice)
-    return MixtureOfExperts(*shape, "relu", *choice, config.balance, config.noise)
+    routing = (config.experts, config.expert_choice, config.balance, config.noise)
+    return MixtureOfExperts(config.width, config.inner, "relu", *routing)
 
 
 def run_lstm(

@@ -19,7 +19,6 @@ from regard.models import (
     moe,
     rnn,
     rnn_attention,
-    rnn_attention_config,
     transformer,
     transformer_layers,
 )
@@ -37,9 +36,7 @@ class Architecture(NamedTuple):
 
 ARCHITECTURES: dict[str, Architecture] = {
     "rnn": Architecture(rnn.RnnConfig, rnn.PRESETS, rnn.Rnn),
-    "rnn-attention": Architecture(
-        rnn_attention_config.RnnAttentionConfig, rnn_attention_config.PRESETS, rnn_attention.RnnAttention
-    ),
+    "rnn-attention": Architecture(rnn_attention.RnnAttentionConfig, rnn_attention.PRESETS, rnn_attention.RnnAttention),
     "gnmt": Architecture(gnmt.GNMTConfig, gnmt.PRESETS, gnmt.GNMT),
     "deep-att": Architecture(deep_att.DeepAttConfig, deep_att.PRESETS, deep_att.DeepAtt),
     "bytenet": Architecture(bytenet.ByteNetConfig, bytenet.PRESETS, bytenet.ByteNet),

@@ -22,15 +22,13 @@ from torch import Tensor, nn
 
 from regard.batch import Batch, Shared
 from regard.layers import positions
-from regard.layers.attention import KeyValue
+from regard.layers.attention import KeyValue, padding_mask
 from regard.layers.dropout import Dropout
-from regard.layers.masks import padding_mask
 from regard.layers.positions import Rotation
 from regard.layers.residual import LayerNorm, in_working_precision
 from regard.models.attention_parts import AttentionParts, MultiHeadPart
 from regard.models.base import AttentionMaps, DecoderStack, Memory, RowModel, State, Step
-from regard.models.common import tie_matrices
-from regard.models.portions import in_portions
+from regard.models.common import encode_by_length, tie_embeddings
 from regard.models.state import BatchState, mapped, per_row, per_sentence, repeated
 from regard.models.transformer_cache import CachedState, start_cached, step_cached
 from regard.models.transformer_layers import DecoderLayer, EncoderLayer, TransformerConfig, compiled
@@ -102,10 +100,10 @@ class Transformer(RowModel):
             self.target_positions = nn.Embedding(config.max_positions, config.width)
         self.dropout = Dropout(config.dropout)
         self.output = nn.Linear(config.width, target_size, bias=config.output_bias)
-        self._initialise()
-        tie_matrices(config.tie, joint, self.source_embedding, self.target_embedding, self.output)
+        self._initialize()
+        tie_embeddings(self, config.tie, joint)
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         """Glorot for matrices, zeros for biases, N(0, 1/D) for embeddings so that √D times them has unit variance."""
         for module in self.modules():
             if isinstance(module, nn.Linear):
@@ -164,7 +162,7 @@ class Transformer(RowModel):
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         if src.device.type != "cpu" or torch.is_grad_enabled() or self.config.experts:
             return self._encode(src, mask)
-        return Memory(in_portions(lambda some, real: self._encode(some, real).states, src, mask), mask)
+        return Memory(encode_by_length(lambda some, real: self._encode(some, real).states, src, mask), mask)
 
     def start(
         self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regard.layers.has_triton import HAS_TRITON
+from regard.layers.kernels import HAS_TRITON
 
 BLOCK = 4096
 
