@@ -20,7 +20,7 @@ from regard.models.gnmt import GNMT, GNMTConfig
 from regard.models.moe import Moe, MoeConfig
 from regard.models.rnn import Rnn, RnnConfig
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
-from regard.models.state import BatchState, per_row, repeated
+from regard.models.state import BatchState, per_row, repeat_rows
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.search.alignment_heads import AlignmentHeads
@@ -178,7 +178,7 @@ class Blind(Model):
         return Memory(self.words(src) * mask[..., None], mask)
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> BlindState:
-        return BlindState(beams, repeated(memory.states.sum(1) / memory.mask.sum(1, keepdim=True), beams))
+        return BlindState(beams, repeat_rows(memory.states.sum(1) / memory.mask.sum(1, keepdim=True), beams))
 
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, BlindState)

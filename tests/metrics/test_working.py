@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.metrics.bleu import REFERENCE_LENGTHS, SMOOTHING, Bleu, bleu, ngram_counts
+from regard.metrics.bleu_steps import EXTREMES, explain_bleu, longest_matches
 from regard.metrics.ngram_tables import NGramRow
-from regard.metrics.working import EXTREMES, explain_bleu, longest_matches
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 WMT17, MULTEVAL = DATA / "wmt17-en-de-systems", DATA / "multeval-example"

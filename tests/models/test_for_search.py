@@ -7,7 +7,7 @@ import gc
 import torch
 
 from regard.batch import BOS, pad_sources
-from regard.explain.cutting import Head, cut
+from regard.explain.ablation import Head, ablated
 from regard.models import transformer_recorded as module
 from regard.models.base import Model
 from regard.models.rnn import Rnn, RnnConfig
@@ -57,7 +57,7 @@ def test_a_twin_is_made_again_for_other_hooks() -> None:
 
     whole = logits(for_search(model))
     for head in (Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 0, 1)):
-        with cut(model, [head]):
+        with ablated(model, [head]):
             without = logits(for_search(model))
             close(without, logits(model))
             assert for_search(model) is for_search(model)

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import regard
 from regard.bundle import box
-from regard.explain.cutting import heads_of
+from regard.explain.ablation import heads_of
 from regard.explain.explanation import explain
 from regard.serve.api.own import explain as explain_api
 from regard.serve.api.own import tools

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import torch
 
-from regard.explain.cutting import Head
+from regard.explain.ablation import Head
 from regard.serve.api.own.explain_attention import cut_answer
 from regard.serve.errors import ServeError
 from regard.serve.explain_service import (

@@ -17,7 +17,7 @@ from regard.errors import InputError
 if TYPE_CHECKING:
     from regard.align.attention import View
     from regard.bundle.bundle import Bundle
-    from regard.explain.aligners import Gold, Measured, Pair
+    from regard.explain.aligners import AlignmentScore, GoldAlignments, Pair
     from regard.text.words import WordsOf
     from regard.translator import Translator
 
@@ -121,13 +121,15 @@ def more_text(src: Path | None, tgt: Path | None) -> list[Pair]:
     return read_both(src, tgt) if src and tgt else []
 
 
-def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> Gold:
+def read_known(pairs: list[Pair], gold: Path, first: int, words: WordsOf) -> GoldAlignments:
     from regard.explain.aligners import read_gold
 
     return read_gold(pairs, list(read_lines(gold)), first, words)
 
 
-def dev_and_test(known: Gold, dev: tuple[Path | None, ...], first: int, words: WordsOf) -> tuple[Gold, Gold]:
+def dev_and_test(
+    known: GoldAlignments, dev: tuple[Path | None, ...], first: int, words: WordsOf
+) -> tuple[GoldAlignments, GoldAlignments]:
     """Lines to choose the view on and others to measure it on: the files that are given, or halves."""
     if not any(dev):
         return known.part(slice(0, None, 2)), known.part(slice(1, None, 2))
@@ -147,7 +149,7 @@ def write_given(out: Path | None, translator: Translator, pairs: list[Pair], wor
     write_output(out, lambda file: file.writelines(f"{found}\n" for found in align_pairs(translator, pairs, words)))
 
 
-def show(table: list[Measured], chosen_on: int, measured_on: int, learnt_from: int, as_json: bool) -> None:
+def show(table: list[AlignmentScore], chosen_on: int, measured_on: int, learnt_from: int, as_json: bool) -> None:
     if as_json:
         rows = [{**dataclasses.asdict(row), "view": str(row.view) if row.view else None} for row in table]
         told = {"chosen_on": chosen_on, "measured_on": measured_on, "aligners_learnt_from": learnt_from, "rows": rows}
@@ -178,7 +180,7 @@ def write_links(output: Path, bundle: Bundle, pairs: list[Pair], view: View, wor
     write_output(output, write_all)
 
 
-def keep_view(bundle: Bundle, folder: Path, chosen: Measured, on: str) -> None:
+def keep_view(bundle: Bundle, folder: Path, chosen: AlignmentScore, on: str) -> None:
     """The card alone is written anew."""
     from regard.files import write_atomically
 

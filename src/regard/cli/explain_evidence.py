@@ -70,7 +70,7 @@ def evidence(
       regard explain evidence --model en-fr-classic "The black cat sleeps." --blank removed --cut cross:2:1 --cut each
     """
     from regard.explain import evidence as measured
-    from regard.explain.cutting import parse_head
+    from regard.explain.ablation import parse_head
     from regard.explain.render.evidence_figure import evidence_output
     from regard.report.deliver import deliver
 
@@ -108,7 +108,7 @@ def importance(
       regard explain importance --sentences 8 --draws 2
       regard explain importance --src corpus/dev.en --tgt corpus/dev.fr --sentences 8 --draws 2 --out heads.json
     """
-    from regard.explain import cutting
+    from regard.explain.ablation import importance as head_importance
     from regard.explain.render.evidence_figure import importance_output
     from regard.report.deliver import NUMBERS, check_out, deliver
     from regard.translator import Translator
@@ -120,7 +120,7 @@ def importance(
     targets = bundle.tokenizer.encode_target([t for _, t in lines])
     pairs = list(zip(sources, targets, strict=True))
     half = len(pairs) // 2
-    found = cutting.importance(bundle.model, pairs[:half], pairs[half:], cut_heads, draws, seed, how)
+    found = head_importance(bundle.model, pairs[:half], pairs[half:], cut_heads, draws, seed, how)
     deliver(importance_output(found), out)
 
 
@@ -174,10 +174,10 @@ def lab(
 
 def _cuts(bundle: Bundle, found: Evidence, wanted: list[list[Any]], how: Any) -> list[dict[str, Any]]:
     """Of each set of heads (an empty one: of every head alone): what the forced output loses, and the new output."""
-    from regard.explain.cutting import cut_output, heads_of
+    from regard.explain.ablation import ablated_output, heads_of
 
     sets = [one for heads in wanted for one in ([heads] if heads else [[h] for h in heads_of(bundle.model)])]
-    return [cut_output(bundle, found.source_ids, found.target_ids, heads, how, found.slots) for heads in sets]
+    return [ablated_output(bundle, found.source_ids, found.target_ids, heads, how, found.slots) for heads in sets]
 
 
 def _pairs(src: Path | None, tgt: Path | None, count: int) -> list[tuple[str, str]]:

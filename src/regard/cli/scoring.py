@@ -163,8 +163,8 @@ def each_line(job: ScoringJob) -> Part:
 
 
 def explain(job: ScoringJob, line: int | None) -> Part:
-    from regard.metrics.show.working import render_html, render_text
-    from regard.metrics.working import explain_bleu
+    from regard.metrics.bleu_steps import explain_bleu
+    from regard.metrics.show.bleu_steps import render_html, render_text
 
     if len(job.systems) > 1:
         raise InputError(f"--explain shows one system, but {len(job.systems)} were given; name one file")

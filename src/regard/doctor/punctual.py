@@ -16,7 +16,7 @@ from torch import Tensor
 
 from regard.batch import EOS
 from regard.models.base import Memory, Model, ModelWrapper, State, Step
-from regard.models.state import BatchState, inner, per_sentence, repeated
+from regard.models.state import BatchState, inner, per_sentence, repeat_rows
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Punctual(ModelWrapper):
     def step(self, token: Tensor, state: State) -> Step:
         assert isinstance(state, PunctualState)
         step = self.model.step(token, state.model)
-        due = repeated(state.left <= 1, state.beams)  # (N,)
+        due = repeat_rows(state.left <= 1, state.beams)  # (N,)
         logits = step.logits.masked_fill(due[:, None], -torch.inf)  # (N, V)
         logits[:, EOS] = torch.where(due, 0.0, -torch.inf)
         return step._replace(logits=logits, state=replace(state, model=step.state, left=state.left - 1))

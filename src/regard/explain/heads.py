@@ -105,8 +105,8 @@ class Arcs:
     words: tuple[str, ...]  # of the side the chosen word is on
     others: tuple[str, ...]  # what it is joined to: of self-attention the same words
     heads: tuple[View, ...]
-    looks_at: NDArray[np.float64] | None  # (H, others): its row in each head; None for a source word
-    looked_at_by: NDArray[np.float64] | None  # (H, others): its column; None for a target word
+    attends_to: NDArray[np.float64] | None  # (H, others): its row in each head; None for a source word
+    attended_by: NDArray[np.float64] | None  # (H, others): its column; None for a target word
     hidden: NDArray[np.float64] | None  # (H,) of its row: the weight of what is not a word
     kind: Kind
     title: str

@@ -26,6 +26,20 @@ def forward_hooks(modules: Iterable[nn.Module], hook: Callable[..., Any]) -> Ite
         yield
 
 
+def head_output_hook(
+    value: Tensor | float, head: int, heads: int
+) -> Callable[[nn.Module, tuple[Tensor]], tuple[Tensor]]:
+    """A hook before the output layer Wᴼ of multi-head attention that replaces the output of one head by `value`
+    (K,)."""
+
+    def hook(module: nn.Module, inputs: tuple[Tensor]) -> tuple[Tensor]:
+        joined = inputs[0].clone()  # (B, T, D)
+        joined.unflatten(-1, (heads, -1))[..., head, :] = value  # (B, T, H, K)
+        return (joined,)
+
+    return hook
+
+
 class ModuleCall(NamedTuple):
     inputs: tuple[Any, ...]  # positional arguments
     output: Any

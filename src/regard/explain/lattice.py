@@ -122,7 +122,7 @@ def lattice_of(source: ExplainedSource) -> Lattice:
     records: list[SearchTrace] = []
     (found,) = beam_search(source.bundle.model, src, mask, taken.beam, taken.length_penalty, records, [constraint])
     labels = dict(enumerate(tokenizer.target.labels(range(tokenizer.target_size), source.slots.target)))
-    nodes = nodes_of(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
+    nodes = search_nodes(records[0], found, taken.beam, rows, labels | {EOS: EOS_LABEL})
     given = {candidate.ids: candidate.text for candidate in source.result.candidates}
     texts = [given.get(h.ids) or source.restore_text(h.ids) for h in found]
     nbest = _entries(nodes, found, texts)
@@ -131,10 +131,10 @@ def lattice_of(source: ExplainedSource) -> Lattice:
     notes += [] if constraint is None else [f"{rows} rows, because something must be said"]
     settings = taken.beam, rows, taken.length_penalty, " · ".join(notes)
     read = fill(source.model_text, source.slots.source)
-    return Lattice(read, *settings, ending, tuple(_led(nodes, nbest)), nbest)
+    return Lattice(read, *settings, ending, tuple(_with_best_ranks(nodes, nbest)), nbest)
 
 
-def nodes_of(
+def search_nodes(
     record: SearchTrace, found: list[Hypothesis], beam: int, width: int, labels: Mapping[int, str]
 ) -> list[Node]:
     """The nodes of a search, from its record and its n-best list."""
@@ -211,7 +211,7 @@ def _entries(nodes: list[Node], found: list[Hypothesis], texts: list[str]) -> tu
     )
 
 
-def _led(nodes: list[Node], nbest: tuple[Entry, ...]) -> list[Node]:
+def _with_best_ranks(nodes: list[Node], nbest: tuple[Entry, ...]) -> list[Node]:
     best: dict[int, int] = {}
     for rank, path in enumerate(nbest, start=1):
         for number in path.nodes:

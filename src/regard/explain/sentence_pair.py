@@ -33,8 +33,8 @@ from regard.translation.units import Unit
 
 Blank = Literal["mean", "removed"]  # the ways to blank a source word (`evidence.py`)
 BLANKS: tuple[Blank, ...] = get_args(Blank)
-How = Literal["zero", "uniform"]  # the ways to ablate an attention head (`cutting.py`)
-HOWS: tuple[How, ...] = get_args(How)
+Ablation = Literal["zero", "uniform"]  # the ways to ablate an attention head (`cutting.py`)
+ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
 
 
 class TooLongError(InputError):
@@ -252,7 +252,7 @@ class SentencePair:
 
     @cached_property
     def target_spans(self) -> list[Span]:
-        """Of the words, in `answer`."""
+        """The spans of the target words in `answer`."""
         return word_spans(self.answer)
 
     @cached_property

@@ -36,7 +36,7 @@ Ids = Sequence[int]
 
 @dataclass(frozen=True)
 class Shares:
-    """Of each target word."""
+    """The contributions of the source and of the words before, for each target word."""
 
     source: NDArray[np.float64]  # (W,) φ(source), in nats
     before: NDArray[np.float64]  # (W,) φ(words before)
@@ -53,14 +53,16 @@ class Shares:
 def shares_of(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int = 0) -> Shares:
     """`words` (T − 1, W) says which part of each target token belongs to which word; ids are without EOS. The first
     `tags` source tokens are no words: like EOS they are never blanked."""
-    whole, only_source, only_before, neither = _four(model, source, target, words, tags)
+    whole, only_source, only_before, neither = _four_log_probs(model, source, target, words, tags)
     gain_source = 0.5 * ((whole - only_before) + (only_source - neither))
     gain_before = 0.5 * ((whole - only_source) + (only_before - neither))
     return Shares(gain_source, gain_before)
 
 
 @torch.inference_mode()
-def _four(model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int) -> list[NDArray[np.float64]]:
+def _four_log_probs(
+    model: Model, source: Ids, target: Ids, words: NDArray[np.float64], tags: int
+) -> list[NDArray[np.float64]]:
     """log p of each word (W,): with both, the source alone, the words before alone, neither.
 
     Four rows go through the target side by side: the source as it is or blanked, and what was read as it is or blanked.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any
 
@@ -87,7 +87,7 @@ def tokens_of_vocabulary(text: str, vocabulary: Vocabulary, origin: str) -> Text
     for word in vocabulary.cut(to_pieces_form(nfc(text))):
         found = by_steps(word, vocabulary.symbols(word), ranks)
         ids = tuple(vocabulary.ids[piece] for piece in found.pieces)
-        words.append(WordPieces(found.word, found.symbols, found.steps, ids))
+        words.append(replace(found, ids=ids))
     return TextInPieces(text, origin, (), tuple(words))
 
 

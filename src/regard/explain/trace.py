@@ -57,7 +57,7 @@ class Trace:
 
     @property
     def source(self) -> str:
-        """With slots filled."""
+        """The source with slots filled."""
         return fill(self.read, self.slots.source)
 
     @property

@@ -104,17 +104,17 @@ def projected_values(model: Model) -> list[MultiHeadPart]:
     return projected if len(projected) == len(cross) else []
 
 
-def brought(values: Tensor, output: Tensor) -> Tensor:
-    """What each position would bring with a weight of 1, v Wᴼ_h: values (H, S, K), output (D, H·K) → (H, S, D)."""
+def value_contributions(values: Tensor, output: Tensor) -> Tensor:
+    """The output of each position with a weight of 1, v Wᴼ_h: values (H, S, K), output (D, H·K) → (H, S, D)."""
     heads, _, size = values.shape
     by_head = output.view(-1, heads, size)  # (D, H·K) → (D, H, K)
     return torch.einsum("hsk,dhk->hsd", values, by_head)
 
 
-def weighted_by_norms(weights: Tensor, brings: Tensor) -> tuple[Tensor, Tensor]:
-    """weights (H, T, S), brings (H, S, D) → each head's (H, T, S), and that of all heads together (T, S)."""
-    each = weights * brings.norm(dim=-1)[:, None]  # (H, T, S)
-    together = torch.einsum("hts,hsd->tsd", weights, brings).norm(dim=-1)  # (T, S)
+def weighted_by_norms(weights: Tensor, contributions: Tensor) -> tuple[Tensor, Tensor]:
+    """weights (H, T, S), contributions (H, S, D) → each head's (H, T, S), and that of all heads together (T, S)."""
+    each = weights * contributions.norm(dim=-1)[:, None]  # (H, T, S)
+    together = torch.einsum("hts,hsd->tsd", weights, contributions).norm(dim=-1)  # (T, S)
     return each / each.sum(-1, keepdim=True), together / together.sum(-1, keepdim=True)
 
 
@@ -134,8 +134,10 @@ def norm_links(
         states = model.encode(batch.src, batch.src_mask).states
         links = {}
         for number, (layer, maps) in enumerate(zip(layers, model.attention(batch).cross, strict=True)):
-            brings = brought(layer.project_keys_values(states).value[0], layer.output.weight)  # (H, S, D)
-            each, together = weighted_by_norms(maps[0], brings)
+            contributions = value_contributions(
+                layer.project_keys_values(states).value[0], layer.output.weight
+            )  # (H, S, D)
+            each, together = weighted_by_norms(maps[0], contributions)
             for head, weights in ((None, together), *enumerate(each)):
                 to_text = beyond_tag(weights.cpu().double().numpy(), bundle.tag)
                 for row in ROW_MEANINGS:

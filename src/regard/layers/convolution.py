@@ -51,7 +51,7 @@ def convolve(
 def convolve_fused(
     x: Tensor, weight: Tensor, bias: Tensor, dilation: int = 1, causal: bool = False, mask: Tensor | None = None
 ) -> Tensor:
-    """The same as `convolve` by torch's kernel."""
+    """`convolve` by torch's kernel."""
     before, after = margins(weight.shape[-1], dilation, causal)
     return slide(F.pad(_zero_padding(x, mask), (0, 0, before, after)), weight, bias, dilation)
 

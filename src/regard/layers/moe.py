@@ -40,7 +40,7 @@ from regard.layers.feedforward import Activation, FeedForward
 
 
 def check_experts(experts: int, choice: int, balance: float) -> None:
-    """What configurations with experts have in common."""
+    """Raise RecipeError unless the choice of experts and the weight of the balance are valid."""
     require(
         2 <= choice <= experts,  # one alone always has the weight 1, so the translation could not teach the router
         f"model.expert_choice must be from 2 to model.experts = {experts}, but is {choice}",
@@ -66,7 +66,7 @@ def mix_all(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Mod
 
 
 def mix_chosen(x: Tensor, weights: Tensor, chosen: Tensor, experts: Sequence[nn.Module]) -> Tensor:
-    """The same output: each expert on its own tokens. An expert nobody chose runs on none and gets the gradient 0."""
+    """`mix_all` with each expert on its own tokens. An expert nobody chose runs on none and gets the gradient 0."""
     order = chosen.flatten().argsort(stable=True)  # (M·k,) the choices, expert by expert
     token = order // chosen.shape[1]  # the token of each choice
     load = chosen.new_zeros(len(experts)).index_add(0, chosen.flatten(), torch.ones_like(order))  # (E,)

@@ -35,7 +35,7 @@ def top_tokens_by_sorting(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def top_tokens(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The same, faster. Of equal tokens either may come first, but always the same."""
+    """`top_tokens_by_sorting`, faster. The order of equal tokens is not defined, but deterministic."""
     if HAS_TRITON and logits.is_cuda and k <= MOST_TOP_TOKENS:
         return top_tokens_kernel(logits, k, FIRST)
     allowed = logits.log_softmax(dim=-1, dtype=torch.float32)[:, FIRST:]  # (N, V − 2)

@@ -79,7 +79,7 @@ class Metric(Protocol):
         ...
 
     def score(self, stats: Stats) -> Score:
-        """Of all lines in `stats` together."""
+        """The score of all lines in `stats` together."""
         ...
 
     def scores(self, sums: NDArray[Any]) -> NDArray[np.float64]:
@@ -91,7 +91,7 @@ class Metric(Protocol):
         ...
 
 
-def signed(references: int | None, test: Mapping[str, int] | None, parts: Mapping[str, object]) -> str:
+def format_signature(references: int | None, test: Mapping[str, int] | None, parts: Mapping[str, object]) -> str:
     """A signature in sacreBLEU's order; the version is that of the installed sacreBLEU, whose tokenizers are used."""
     from sacrebleu import __version__
 

@@ -20,7 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.metrics.base import References, Score, Stats, Stream, checked_lines, reference_count, signed, unknown
+from regard.metrics.base import (
+    References,
+    Score,
+    Stats,
+    Stream,
+    checked_lines,
+    format_signature,
+    reference_count,
+    unknown,
+)
 from regard.metrics.ngrams import Numbers, TokenEncoder, encoder_for, matching, tokenizer
 
 MAX_ORDER = 4
@@ -253,7 +262,7 @@ class Bleu:
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU, to be read and compared as such. What sacreBLEU has no name for is only said where
         it is not the usual: order (if not 4), weights, reflen."""
-        return signed(
+        return format_signature(
             references,
             test,
             {

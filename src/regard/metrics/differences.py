@@ -48,7 +48,8 @@ class DifferentNGram:
 
 @dataclass(frozen=True)
 class Differences:
-    """Of `lines` and `ngrams` the first part is where the first system is better, the second where the second is."""
+    """Two systems compared. `lines` and `ngrams` are pairs: where the first system is better, and where the second
+    is."""
 
     systems: Pair
     metric: str

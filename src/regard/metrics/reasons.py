@@ -27,7 +27,7 @@ class Reasons:
     metric: Bleu
     lines: Sequence[str]
     streams: Sequence[Stream]
-    cuts: Sequence[TokenizedLine]
+    tokenized: Sequence[TokenizedLine]
     score: BleuScore
     orders: Sequence[OrderCounts]
     mean: float
@@ -51,13 +51,13 @@ class Reasons:
         return metric.score(metric.stats(self.lines, self.streams)).score
 
     def empty(self) -> Iterator[str]:
-        empty = [cut.number for cut in self.cuts if not cut.hypothesis]
+        empty = [line_tokens.number for line_tokens in self.tokenized if not line_tokens.hypothesis]
         if empty and self.one:
             yield "The hypothesis is empty: there is nothing to credit, so BLEU is zero."
         elif empty:
             named = ", ".join(f"{number:,}" for number in empty[:NAMED]) + (", …" if len(empty) > NAMED else "")
             verb = "is" if len(empty) == 1 else "are"
-            yield f"{len(empty):,} of {_count(len(self.cuts), 'hypothesis')} {verb} empty (line {named})."
+            yield f"{len(empty):,} of {_count(len(self.tokenized), 'hypothesis')} {verb} empty (line {named})."
 
     def nothing(self) -> Iterator[str]:
         yield (
@@ -120,8 +120,8 @@ class Reasons:
         """Unigrams that one line has more often than any of its references."""
         taken: Counter[str] = Counter()
         said = []
-        for cut in self.cuts:
-            counts, most = cut.counts(1)
+        for line_tokens in self.tokenized:
+            counts, most = line_tokens.counts(1)
             for (token,), count in counts.items():
                 if 0 < most[(token,)] < count:
                     taken[token] += count - most[(token,)]

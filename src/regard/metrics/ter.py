@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.metrics.base import References, Score, Stats, checked_lines, reference_count, signed
+from regard.metrics.base import References, Score, Stats, checked_lines, format_signature, reference_count
 
 
 def rate(edits: float, ref_len: float) -> float:
@@ -75,7 +75,7 @@ class Ter:
 
     def signature(self, references: int | None, test: Mapping[str, int] | None = None) -> str:
         """As in sacreBLEU."""
-        return signed(
+        return format_signature(
             references,
             test,
             {

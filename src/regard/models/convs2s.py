@@ -38,7 +38,7 @@ from regard.layers.scores import weighted_mean
 from regard.models.attention_parts import AttentionParts, ConvolutionPart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_kernel, check_shares, check_sizes, tie_embeddings
-from regard.models.state import BatchState, per_row, per_sentence, repeated
+from regard.models.state import BatchState, per_row, per_sentence, repeat_rows
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class ConvS2S(Model):
     ) -> tuple[Tensor, tuple[Past, ...]]:
         """Tokens (N, T) after those of the state → (N, T, F) before the output layer, and the convolutions' pasts."""
         step = tokens.shape[1] == 1  # several tokens begin a sentence
-        place = repeated(state.length[:, None], state.beams) if step else None  # (N, 1)
+        place = repeat_rows(state.length[:, None], state.beams) if step else None  # (N, 1)
         embedded = self._embed(tokens, self.target_embedding, self.target_positions, place)
         x = self.decoder_input(embedded)
         present: list[Past] = []

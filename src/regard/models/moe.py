@@ -222,6 +222,7 @@ def run_lstm(
 
 
 def lstm_flops(inputs: int, cells: int, outputs: int) -> float:
-    """Of one token in one direction: four gates read input and past output; then the projection, if there is one."""
+    """Operations for one token in one direction: four gates read input and past output; then the projection, if there
+    is one."""
     projection = 2.0 * cells * outputs if cells > outputs else 0.0
     return 2.0 * 4 * cells * (inputs + outputs) + projection

@@ -116,17 +116,17 @@ class RecordedEncoder:
 
     def _forward(self) -> Tensor:
         position = torch.arange(self.tokens.shape[1], device=self.tokens.device)
-        x, turn = self.model.embed_source(self.tokens, position)
+        x, rotation = self.model.embed_source(self.tokens, position)
         mask = padding_mask(self.real)
         sublayers: list[Sublayer] = []
         for i, layer in enumerate(self.model.encoder_layers()):
-            sublayers.append((layer.around_attention.norm, partial(self._attend, i, layer, mask, turn)))
+            sublayers.append((layer.around_attention.norm, partial(self._attend, i, layer, mask, rotation)))
             sublayers.append((layer.around_feed_forward.norm, partial(feed_forward, layer.feed_forward)))
         last = self.model.encoder_norm if self.model.config.norm == "pre" else None
         return through(x.flatten(0, 1), sublayers, last).view_as(x)  # (B·S, D) → (B, S, D)
 
-    def _attend(self, index: int, layer: EncoderLayer, mask: Tensor, turn: Rotation | None, x: Tensor) -> Tensor:
+    def _attend(self, index: int, layer: EncoderLayer, mask: Tensor, rotation: Rotation | None, x: Tensor) -> Tensor:
         joined = self.projections[index](x).view(*self.tokens.shape, -1)  # (B, S, 3D)
-        query, seen = layer.attention.split(joined, turn)
+        query, seen = layer.attention.split(joined, rotation)
         out: Tensor = layer.attention(query, seen, mask=mask)
         return out.flatten(0, 1)

@@ -27,7 +27,7 @@ from regard.config import key
 from regard.layers.recurrent import Carry, Cell, Recurrent
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_embeddings
-from regard.models.state import BatchState, per_row, repeated
+from regard.models.state import BatchState, per_row, repeat_rows
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Rnn(Model):
 
     def start(self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None) -> RnnState:
         assert isinstance(memory, RnnMemory)
-        carry = repeated(memory.final, beams, axis=1)
+        carry = repeat_rows(memory.final, beams, axis=1)
         return RnnState(beams, carry, carry.hidden[-1] if self.config.context == "every" else None)
 
     def step(self, token: Tensor, state: State) -> Step:

@@ -42,7 +42,7 @@ from regard.layers.scores import Score, Scores, weighted_mean
 from regard.models.attention_parts import AttentionParts, ScorePart
 from regard.models.base import AttentionMaps, Memory, Model, State, Step
 from regard.models.common import TIE_HELP, Tie, check_shares, check_sizes, check_ties, tie_embeddings
-from regard.models.state import BatchState, per_row, per_sentence, repeated
+from regard.models.state import BatchState, per_row, per_sentence, repeat_rows
 
 
 @dataclass(frozen=True)
@@ -230,13 +230,13 @@ class RnnAttention(Model):
     ) -> RnnAttentionState:
         assert isinstance(memory, RnnAttentionMemory)
         config = self.config
-        carry = repeated(self._first(memory.final), beams, axis=1)
+        carry = repeat_rows(self._first(memory.final), beams, axis=1)
         covered = torch.zeros_like(memory.mask, dtype=memory.states.dtype) if config.coverage else None
         return RnnAttentionState(
             beams=beams,
             carry=carry,
             fed=torch.zeros_like(carry.hidden[-1]) if config.input_feeding else None,
-            coverage=repeated(covered, beams),
+            coverage=repeat_rows(covered, beams),
             values=memory.states,
             prepared=self.scores.prepare(memory.states),
             mask=memory.mask,
@@ -300,7 +300,7 @@ class RnnAttention(Model):
         )
 
     def _decode_by_step(self, x: Tensor, state: RnnAttentionState) -> RnnAttentionDecoded:
-        """The same position by position: x (N, T, E), where each step needs the attention of the last."""
+        """Decode position by position where each step needs the attention of the last: x (N, T, E)."""
         tops, contexts, weights, fed = [], [], [], []
         for word in x.unbind(dim=1):  # (N, E)
             top, attended, state = self._advance(word, state)
@@ -335,7 +335,7 @@ class RnnAttention(Model):
             return AttentionContext(context.view(*shape, -1), weight.view(*shape, -1), None)
         assert self.of_coverage is not None
         coverage, contexts, weights = state.coverage, [], []
-        source = repeated((state.prepared, state.mask, state.values), state.beams)  # (N, S, ·), (N, S), (N, S, K)
+        source = repeat_rows((state.prepared, state.mask, state.values), state.beams)  # (N, S, ·), (N, S), (N, S, K)
         for query in queries.split(1, dim=1):  # (N, 1, D)
             prepared = source[0] + coverage[..., None] * self.of_coverage  # (N, S, A)
             context, weight = weighted_mean(self.scores(query, prepared), *source[1:])

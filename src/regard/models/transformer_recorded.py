@@ -13,7 +13,7 @@ loads must be known.
 
 `for_search` chooses the fastest model for the device. On a CPU that is a copy whose matrices are stored column by
 column: with few rows their products are then up to 1.3 times as fast (docs/log.md). A copy is made once for a model,
-and again when its weights or its hooks have changed, such as those that ablate a head (`explain/cutting.py`): a copy
+and again when its weights or its hooks have changed, such as those that ablate a head (`explain/ablation.py`): a copy
 has the hooks of its model at that time. A recorded copy has none, so on a GPU a model with hooks is searched with
 itself.
 """
@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from regard.device import free_memory
 from regard.layers.kernels import HAS_TRITON
 from regard.models.base import Memory, Model, ModelWrapper, State, Step
-from regard.models.recorded_arena import Arena, Shape, at_least
+from regard.models.recorded_arena import Arena, Shape, next_power_of_two
 from regard.models.recorded_layers import RecordedEncoder
 from regard.models.transformer import Transformer
 from regard.models.transformer_cache import JoinedMatrix
@@ -63,7 +63,7 @@ class RecordedTransformer(ModelWrapper):
 
     def encode(self, src: Tensor, mask: Tensor) -> Memory:
         sentences, longest = src.shape
-        length = at_least(longest, 16)
+        length = next_power_of_two(longest, 16)
         some = max(1, ENCODED // length)  # sentences of a pass
         states = self.source_matrix.weight.new_empty(sentences, longest, self.model.config.width)
         with self._lock:  # an encoder has one memory
@@ -95,15 +95,18 @@ class RecordedTransformer(ModelWrapper):
     # ── arenas ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _shape(self, beams: int, source: int, room: int) -> Shape:
-        """Of an arena: for as many sentences as the rows and a share of the memory allow, for at least one."""
-        shape = Shape(beams, max(1, self.search_rows // beams), at_least(source, 32), at_least(room, 64))
+        """The shape of an arena for as many sentences as the rows and a share of the free memory allow, at least
+        one."""
+        shape = Shape(
+            beams, max(1, self.search_rows // beams), next_power_of_two(source, 32), next_power_of_two(room, 64)
+        )
         free = free_memory(self.device)
         if free is None:
             return shape
         free += sum(arena.shape.bytes(self._token) for arena in self._idle)  # they can go
         return shape.within(free // SHARE, self._token)
 
-    def take(self, beams: int, sentences: int, source: int, room: int) -> Arena:
+    def acquire(self, beams: int, sentences: int, source: int, room: int) -> Arena:
         """An arena for so many sentences, recorded before or now; who has done with it gives it back."""
         with self._lock:
             shape = self._shape(beams, source, room)
@@ -112,16 +115,16 @@ class RecordedTransformer(ModelWrapper):
             if held is not None:
                 self._idle.remove(held)
                 return held
-            while self._idle and (len(self._idle) >= KEPT or self._lacks(shape)):
+            while self._idle and (len(self._idle) >= KEPT or self._memory_is_short(shape)):
                 del self._idle[0]
         return Arena(self.model, shape, self.search_rows)
 
-    def _lacks(self, shape: Shape) -> bool:
+    def _memory_is_short(self, shape: Shape) -> bool:
         """Whether a new arena would take more than half of what is free."""
         free = free_memory(self.device)
         return free is not None and shape.bytes(self._token) > free // 2
 
-    def give_back(self, arena: Arena) -> None:
+    def release(self, arena: Arena) -> None:
         with self._lock:
             self._idle.append(arena)
 
@@ -138,7 +141,7 @@ class SlotState:
     def arena(self) -> Arena:
         if self._arena is None:
             assert self.seen is not None
-            self._arena = self.model.take(self.beams, len(self.seen), self.seen.shape[1], self.room)
+            self._arena = self.model.acquire(self.beams, len(self.seen), self.seen.shape[1], self.room)
             self._arena.clear()
             self._arena.add(self.seen, self.source_length)
             self.seen = None
@@ -165,12 +168,12 @@ class SlotState:
         wanted = Shape(self.beams, count, source, max(self.room, other.room))
         self.room = wanted.room
         if not arena.shape.holds(wanted):
-            larger = self.model.take(
+            larger = self.model.acquire(
                 self.beams, count, max(source, arena.shape.source), max(self.room, arena.shape.room)
             )
             larger.clear()
-            larger.take_over(arena)
-            self.model.give_back(arena)
+            larger.copy_from(arena)
+            self.model.release(arena)
             arena = self._arena = larger
         arena.add(other.seen, other.source_length)
         return self
@@ -178,7 +181,7 @@ class SlotState:
     def __del__(self) -> None:
         if getattr(self, "_arena", None) is not None:
             assert self._arena is not None
-            self.model.give_back(self._arena)
+            self.model.release(self._arena)
 
 
 # ── the fastest model for a device ────────────────────────────────────────────────────────────────────────────────────

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from regard.batch import BOS, EOS, Batch
 from regard.models.base import Memory, Model, ModelWrapper, State, Step
-from regard.models.state import BatchState, inner, per_row, per_sentence, repeated
+from regard.models.state import BatchState, inner, per_row, per_sentence, repeat_rows
 from regard.search.alignment_heads import AlignmentHeads
 from regard.search.options import check_weight
 from regard.search.token_lexicon import IdTable
@@ -185,8 +185,8 @@ class RuleSteered(ModelWrapper):
         assert isinstance(state, RuleSteeredState)
         step = self.model.step(token, state.model)
         due, before = planned(state.plan, state.due), planned(state.plan, state.due - 1)  # (B,)
-        following = state.following & (token == repeated(before, state.beams))
-        proposal = plan_proposal(repeated(due, state.beams), following, self.target_size)  # (N, V)
+        following = state.following & (token == repeat_rows(before, state.beams))
+        proposal = plan_proposal(repeat_rows(due, state.beams), following, self.target_size)  # (N, V)
         left = replace(state, model=step.state, following=following, due=state.due + 1)
         return step._replace(logits=blend(step.log_probs, proposal, self.weight), state=left)
 

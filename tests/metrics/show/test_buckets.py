@@ -20,7 +20,7 @@ from regard.metrics.show.comparison import (
     differences_text,
     frequency_html,
     frequency_text,
-    lit,
+    highlight,
     short_names,
 )
 from regard.metrics.ter import Ter
@@ -231,7 +231,7 @@ def test_page_needs_nothing_else(everything):
 def test_lighting_loses_no_letter(text, places):
     places = sorted(min(place, len(text)) for place in places)
     spans = tuple(zip(places[::2], places[1::2], strict=False))
-    shown = Reader(lit(text.replace("\r", ""), spans))
+    shown = Reader(highlight(text.replace("\r", ""), spans))
     assert "".join(shown.text) == text.replace("\r", "")
 
 

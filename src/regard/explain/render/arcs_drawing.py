@@ -36,16 +36,16 @@ def arcs_drawing(arcs: Arcs) -> Drawing:
 
 def _within(arcs: Arcs) -> Drawing:
     """One column of words between two fields of arcs."""
-    assert arcs.looks_at is not None
-    assert arcs.looked_at_by is not None
+    assert arcs.attends_to is not None
+    assert arcs.attended_by is not None
     words = [cut(printable(word), LONGEST) for word in arcs.words]
     field = max(len(arcs.heads) * SQUARE + GAP + 0.75 * _bulge(len(words)) + 4, width(ATTENDED) * SMALL)
     column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen one is bold
     middle, right = field + column / 2, field + column
-    out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.looks_at, words, right, ATTENDS)]
+    out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.attends_to, words, right, ATTENDS)]
     into = [
         _heading(right, ATTENDED, "left"),
-        *_field(arcs.word, arcs.looked_at_by, words, right, ATTENDED),
+        *_field(arcs.word, arcs.attended_by, words, right, ATTENDED),
     ]
     total = 2 * field + column
     items = [*_column(words, arcs.words, middle, "middle", arcs.word), *out, *mirrored(into, total)]
@@ -56,7 +56,7 @@ def _within(arcs: Arcs) -> Drawing:
 
 def _between(arcs: Arcs) -> Drawing:
     """Two columns of words, the chosen word's sentence on the left."""
-    weights, name = (arcs.looks_at, ATTENDS) if arcs.looks_at is not None else (arcs.looked_at_by, ATTENDED)
+    weights, name = (arcs.attends_to, ATTENDS) if arcs.attends_to is not None else (arcs.attended_by, ATTENDED)
     assert weights is not None
     words, others = ([cut(printable(word), LONGEST) for word in side] for side in (arcs.words, arcs.others))
     left = max(width(word) for word in words) * SIZE * 1.1

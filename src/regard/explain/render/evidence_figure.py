@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from regard.explain.ablation import Importance
 from regard.explain.alignment import NOT_EVALUATED
-from regard.explain.cutting import Importance
 from regard.explain.evidence import Evidence
 from regard.explain.grid import Grid
 from regard.explain.render.html import maps_page

@@ -29,7 +29,7 @@ ROW = LINE * SMALL  # a line of text under a map
 
 
 def map_output(grid: Grid, heat_map: bool = True, title: str = "") -> Output:
-    """As a heat map, or as words and what they attend to. `title` is the page's."""
+    """A heat map, or each word with the words it attends to most. `title` is the title of the page."""
     drawings = () if heat_map else (ribbons(grid),)  # a page has the map as a table already
     return Output(
         text=lambda: render(grid, heat=heat_map),
@@ -71,17 +71,17 @@ def arcs_output(several: Sequence[Arcs], title: str = "") -> Output:
 
 
 def arcs_grids(arcs: Arcs) -> list[Grid]:
-    """The same numbers as tables: a row for each head."""
+    """The weights as tables: a row for each head."""
     found = []
     rows = tuple(head_name(view) for view in arcs.heads)
     fine = (None,) * len(rows)
-    if arcs.looks_at is not None and arcs.hidden is not None:
+    if arcs.attends_to is not None and arcs.hidden is not None:
         title = f"{arcs.title} · what the word attends to"
-        found.append(Grid(rows, arcs.others, arcs.looks_at, arcs.hidden, title, arcs.caption, fine, arcs.hidden_name))
-    if arcs.looked_at_by is not None:
+        found.append(Grid(rows, arcs.others, arcs.attends_to, arcs.hidden, title, arcs.caption, fine, arcs.hidden_name))
+    if arcs.attended_by is not None:
         title, none = f"{arcs.title} · what attends to the word", np.zeros(len(rows))
         caption = f"{arcs.caption} · these are columns of the map and need not sum to 1"
-        found.append(Grid(rows, arcs.others, arcs.looked_at_by, none, title, caption, fine, ""))
+        found.append(Grid(rows, arcs.others, arcs.attended_by, none, title, caption, fine, ""))
     return found
 
 
@@ -117,8 +117,8 @@ def arcs_data(arcs: Arcs) -> dict[str, Any]:
         "words": arcs.words,
         "others": arcs.others,
         "heads": [view_data(view) for view in arcs.heads],
-        "looks_at": arcs.looks_at,
-        "looked_at_by": arcs.looked_at_by,
+        "looks_at": arcs.attends_to,
+        "looked_at_by": arcs.attended_by,
         "hidden": arcs.hidden,
     }
 

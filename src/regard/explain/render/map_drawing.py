@@ -90,7 +90,7 @@ def _placed(label: Label, right: float) -> Label:
 
 
 def _stretches(grid: Grid) -> Iterator[tuple[int, int]]:
-    """From where to where rows follow each other that can be drawn."""
+    """The ranges of consecutive rows that can be drawn."""
     numbered = enumerate(problem is None for problem in grid.problems)
     for good, rows in groupby(numbered, key=lambda row: row[1]):
         places = [i for i, _ in rows]

@@ -99,7 +99,7 @@ def step_text(step: StepNumbers) -> str:
     lines = [
         f"{step.architecture} · {step.query}",
         f"{printable(step.source)} → {printable(step.target)}",
-        f"asks: {printable(step.asks)}",
+        f"asks: {printable(step.query_label)}",
         step.numbers.equation,
     ]
     for kind, terms in groupby(step.numbers.terms, key=_shape):

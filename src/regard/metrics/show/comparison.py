@@ -87,7 +87,7 @@ def frequency_text(shown: FrequencyTable, digits: int = 2) -> str:
 
 
 def differences_text(shown: Differences, digits: int = 2) -> str:
-    """Who is better how often; then the lines and the n-grams that speak most for each of the two."""
+    """How often each system is better; then the lines and the n-grams that favor each of the two most."""
     names = short_names(shown.systems)
     tally = [[who, str(lines)] for who, lines in _tally(shown, names)]
     parts = ["\n".join([_heading(shown), Table(["", "lines"], tally).text()])]
@@ -215,13 +215,13 @@ def _line_html(line: DifferentLine, shown: Differences, digits: int) -> str:
         for name, score in zip(shown.systems, line.scores, strict=True)
     ]
     pair = zip(line.hypotheses, line.matched, strict=True)
-    cells = [Markup(f'<div class="text" dir="auto">{lit(text, spans)}</div>') for text, spans in pair]
+    cells = [Markup(f'<div class="text" dir="auto">{highlight(text, spans)}</div>') for text, spans in pair]
     return f"<h4>Line {line.number}</h4>\n{sentences}{Table(header, [cells], left=(0, 1)).html()}"
 
 
-def lit(text: str, spans: Spans) -> str:
+def highlight(text: str, spans: Spans) -> str:
     """
-    >>> lit("a <b> c", ((2, 5),))
+    >>> highlight("a <b> c", ((2, 5),))
     'a <mark>&lt;b&gt;</mark> c'
     """
     parts, end = [], 0

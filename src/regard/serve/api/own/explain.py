@@ -19,7 +19,7 @@ from regard.align.attention import RowMeaning
 from regard.course.lessons import lessons
 from regard.explain.grid import KINDS
 from regard.explain.neighbours import MEASURE, PAIRS_FILE
-from regard.explain.sentence_pair import BLANKS, HOWS, SentencePair
+from regard.explain.sentence_pair import ABLATIONS, BLANKS, SentencePair
 from regard.serve.api.api_common import OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import MOST_HEADS, MOST_ROWS, Units, numbers, sentence_data
@@ -237,7 +237,8 @@ ENDPOINTS = (
             *PAIR,
             Field("heads", "list", "heads as [KIND, LAYER, HEAD], from 1", example=[["cross", 1, 1]], least=1,
                   most=MOST_HEADS, items=HEAD),
-            Field("how", "choice", "their output is 0, or they attend to all alike", None, choices=HOWS, nullable=True),
+            Field("how", "choice", "their output is 0, or they attend to all alike", None, choices=ABLATIONS,
+                  nullable=True),
         ),
     ),
     Endpoint(

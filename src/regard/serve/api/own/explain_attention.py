@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from regard.align.attention import RowMeaning, View
-from regard.explain.cutting import Head, cut
+from regard.explain.ablation import Head, ablated
 from regard.explain.edited_attention import EditedModel, Floats, Place, checked_edits, cross_parts, weights_of_words
 from regard.explain.explanation import TITLES, explain_pair
 from regard.explain.grid import BOS as BOS_LABEL
@@ -18,7 +18,7 @@ from regard.explain.grid import Grid, trace_grid
 from regard.explain.heads import entropy, sheet_of
 from regard.explain.mechanisms import Query
 from regard.explain.rerun import own_translation, pair_log_probs, rerun_translation, word_diff
-from regard.explain.sentence_pair import How, PlacedWord, SentencePair
+from regard.explain.sentence_pair import Ablation, PlacedWord, SentencePair
 from regard.explain.step import as_dict, step_numbers
 from regard.explain.trace import Kind
 from regard.explain.views import stored_view
@@ -128,10 +128,10 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 # ── heads cut ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def cut_answer(pair: SentencePair, model: str, heads: Sequence[Head], how: How | None = None) -> dict[str, Any]:
+def cut_answer(pair: SentencePair, model: str, heads: Sequence[Head], how: Ablation | None = None) -> dict[str, Any]:
     own = pair.bundle.model
     before, old = pair_log_probs(pair, own), own_translation(pair.source)
-    with cut(own, heads, how):
+    with ablated(own, heads, how):
         after, new = pair_log_probs(pair, own), rerun_translation(pair.source, own)
     return {
         **pair_data(pair, model),
@@ -141,7 +141,7 @@ def cut_answer(pair: SentencePair, model: str, heads: Sequence[Head], how: How |
     }
 
 
-def default_cut(model: Model) -> How:
+def default_cut(model: Model) -> Ablation:
     """What `cut` does where nothing is said: heads of multi-head attention are removed, others attend to all alike."""
     heads = any(isinstance(part, MultiHeadPart) for part in model.attention_parts().values())
     return "zero" if heads else "uniform"

@@ -41,7 +41,7 @@ class ShownLine:
 
 
 @dataclass(frozen=True)
-class Working:
+class BleuSteps:
     metric: Bleu
     line: int | None  # counted from 1; None: all lines together
     lines: int  # of the whole text
@@ -59,7 +59,7 @@ class Working:
 
 def explain_bleu(
     metric: Bleu, hypotheses: Sequence[str], references: References, line: int | None = None, most: int = 20
-) -> Working:
+) -> BleuSteps:
     """The working of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
     lines, streams = checked_lines(hypotheses, references)
     of = len(lines)
@@ -69,25 +69,32 @@ def explain_bleu(
         line = 1
     if line is not None:
         lines, streams = lines[line - 1 : line], [stream[line - 1 : line] for stream in streams]
-    cuts = [
+    tokenized = [
         TokenizedLine.of(metric, hypothesis, [stream[i] for stream in streams], number=(line or 1) + i)
         for i, hypothesis in enumerate(lines)
     ]
-    rows = np.array([line_stats(cut.hypothesis, cut.references, metric.max_order, metric.ref_length) for cut in cuts])
+    rows = np.array(
+        [
+            line_stats(line_tokens.hypothesis, line_tokens.references, metric.max_order, metric.ref_length)
+            for line_tokens in tokenized
+        ]
+    )
     stats = Stats(rows, reference_count(streams))  # (lines, 2 + 2N)
     score = metric.score(stats)
-    orders = tuple(orders_of(metric, score, cuts, None if line else most))
+    orders = tuple(orders_of(metric, score, tokenized, None if line else most))
     mean = geometric_mean([order.precision for order in orders if not order.left_out], metric.weights)
-    return Working(
+    return BleuSteps(
         metric=metric,
         line=line,
         lines=of,
         orders=orders,
-        ref_lens=tuple(length_of([cut.streams[i] for cut in cuts]) for i in range(len(streams))),
+        ref_lens=tuple(length_of([line_tokens.streams[i] for line_tokens in tokenized]) for i in range(len(streams))),
         mean=mean,
         score=score,
-        shown=(_shown(cuts[0], "asked", score.score, metric.max_order),) if line else _extremes(metric, stats, cuts),
-        reasons=tuple(Reasons(metric, lines, streams, cuts, score, orders, mean, one=line is not None)),
+        shown=(_shown(tokenized[0], "asked", score.score, metric.max_order),)
+        if line
+        else _extremes(metric, stats, tokenized),
+        reasons=tuple(Reasons(metric, lines, streams, tokenized, score, orders, mean, one=line is not None)),
     )
 
 
@@ -119,23 +126,23 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     return tuple(longest)
 
 
-def _shown(cut: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
+def _shown(line_tokens: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
     orders = range(1, max_order + 1)
-    credit = [here & most for here, most in (cut.counts(n) for n in orders)]
-    texts = [MarkedText("hypothesis", tuple(cut.hypothesis), longest_matches(cut.hypothesis, credit))]
-    for number, tokens in enumerate(cut.streams, start=1):
+    credit = [here & most for here, most in (line_tokens.counts(n) for n in orders)]
+    texts = [MarkedText("hypothesis", tuple(line_tokens.hypothesis), longest_matches(line_tokens.hypothesis, credit))]
+    for number, tokens in enumerate(line_tokens.streams, start=1):
         if tokens is not None:
-            credit = [ngram_counts(cut.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
-            name = f"reference {number}" if len(cut.streams) > 1 else "reference"
+            credit = [ngram_counts(line_tokens.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
+            name = f"reference {number}" if len(line_tokens.streams) > 1 else "reference"
             texts.append(MarkedText(name, tuple(tokens), longest_matches(tokens, credit)))
-    return ShownLine(why, cut.number, score, tuple(texts))
+    return ShownLine(why, line_tokens.number, score, tuple(texts))
 
 
-def _extremes(metric: Bleu, stats: Stats, cuts: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:
+def _extremes(metric: Bleu, stats: Stats, tokenized: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:
     """The lines with the lowest and the highest scores of their own; of equals, the longer first."""
     scores = replace(metric, effective_order=True).scores(stats.rows).tolist()
-    lowest = sorted(range(len(cuts)), key=lambda i: (scores[i], -len(cuts[i].hypothesis)))[:EXTREMES]
-    others = [i for i in range(len(cuts)) if i not in lowest]
-    highest = sorted(others, key=lambda i: (-scores[i], -len(cuts[i].hypothesis)))[:EXTREMES]
+    lowest = sorted(range(len(tokenized)), key=lambda i: (scores[i], -len(tokenized[i].hypothesis)))[:EXTREMES]
+    others = [i for i in range(len(tokenized)) if i not in lowest]
+    highest = sorted(others, key=lambda i: (-scores[i], -len(tokenized[i].hypothesis)))[:EXTREMES]
     chosen = [("lowest", i) for i in lowest] + [("highest", i) for i in highest]
-    return tuple(_shown(cuts[i], why, scores[i], metric.max_order) for why, i in chosen)
+    return tuple(_shown(tokenized[i], why, scores[i], metric.max_order) for why, i in chosen)
