@@ -9,9 +9,9 @@ import sys
 from typing import get_args
 
 from regard.align import hmm, ibm
-from regard.align.wordbased import WordBased
 from regard.course.grammar import generate
 from regard.course.rules.translate import translate_all
+from regard.course.word_based import WordBased
 from regard.explain.alignment import aer, diagonal, transpose
 from regard.metrics.bleu import bleu
 from regard.text.words import split_words

@@ -32,11 +32,10 @@ from general.measure import Candidate, Record, beside, measure, measure_pronouns
 from general.peers import peer_outputs, peers_folder
 from general.speed import WAYS, SpeedText, latency, rates, size
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.directions import directions
-from regard.bundle.folder import find_bundle
-from regard.bundle.json_file import read_json
+from regard.bundle.bundled_models import directions
+from regard.bundle.folder import find_bundle, read_json
 from regard.errors import InputError, RegardError
 from regard.files import write_atomically
 from regard.translator import Translator
@@ -153,7 +152,7 @@ def jobs(given: Given) -> list[Job]:
 
 def translators() -> list[Path]:
     """Those of the box that --to chooses from."""
-    return [box.boxed(str(one)) for one in directions()]
+    return [bundled_models.folder_of(str(one)) for one in directions()]
 
 
 def direction_of(folder: Path) -> str:

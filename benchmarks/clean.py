@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 
 from regard.align.looseness import learn_association
-from regard.data import line_language
+from regard.data import clean_rules
 from regard.data.clean import LEARN_FROM
+from regard.data.clean_rules import SAMPLE, LineLanguage
 from regard.data.corpus import PairFiles, read_pairs
-from regard.data.key_words import key_words
-from regard.data.line_language import SAMPLE, LineLanguage
+from regard.data.overlap import key_words
 from regard.report.table import Table
-from regard.text.language import not_in
+from regard.text.language_identification import foreign_language
 
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -53,20 +53,20 @@ def language_table(pairs: list[tuple[str, str]], languages: list[str], tested: i
     for side, language in enumerate(languages):
         lines = [pair[side] for pair in pairs[SAMPLE :: max(1, (len(pairs) - SAMPLE) // tested)]]
         begun = time.process_time()
-        exact = [not_in(line, language) is not None for line in lines]
+        exact = [foreign_language(line, language) is not None for line in lines]
         slow = time.process_time() - begun
         shown = 0
 
         def counted(text: str, code: str) -> tuple[str, float] | None:
             nonlocal shown
             shown += 1
-            return not_in(text, code)
+            return foreign_language(text, code)
 
-        line_language.not_in = counted
+        clean_rules.foreign_language = counted
         begun = time.process_time()
         quick = [learnt.is_wrong(side, line, key_words(line)) for line in lines]
         fast = time.process_time() - begun
-        line_language.not_in = not_in
+        clean_rules.foreign_language = foreign_language
         missed = sum(a and not b for a, b in zip(exact, quick, strict=True))
         times = [f"{1e6 * seconds / len(lines):.0f} µs" for seconds in (slow, fast)]
         rows.append(

@@ -32,14 +32,14 @@ from regard.models.transformer import PRESETS
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
 from regard.training.cost import peak_bytes
-from regard.training.feed import Ready
+from regard.training.feed import PreparedBatch
 from regard.training.folder import RunFolder
 from regard.training.job import prepare
 from regard.training.rehearsal import Trial
 from regard.training.update import Update
 
 SMALL = PRESETS["small"]
-Step = Callable[[Ready], object]
+Step = Callable[[PreparedBatch], object]
 
 
 class Attention(nn.Module):
@@ -127,7 +127,7 @@ def marian(size: int) -> nn.Module:
 def plain_step(model: nn.Module, half: bool) -> Step:
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, betas=(0.9, 0.98), fused=True)
 
-    def step(ready: Ready) -> None:
+    def step(ready: PreparedBatch) -> None:
         batch = ready.batch
         with torch.autocast("cpu", torch.bfloat16, enabled=half):
             logits = model(batch)
@@ -140,7 +140,7 @@ def plain_step(model: nn.Module, half: bool) -> Step:
     return step
 
 
-def rate(step: Step, batches: Iterator[Ready], count: int) -> float:
+def rate(step: Step, batches: Iterator[PreparedBatch], count: int) -> float:
     """Target tokens per second over `count` updates. One thread is timed by its own clock, so that other work on the
     machine counts less."""
     clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
@@ -169,7 +169,7 @@ def rivals(trial: Trial, wanted: Sequence[str]) -> dict[str, Step]:
             continue
         ours = trial.job.update
         loss = replace(ours.loss, autocast=torch.autocast("cpu", torch.bfloat16, enabled=half))
-        update = Update(loss, ours.optimizer, ours.objective, ours.world)
+        update = Update(loss, ours.optimizer, ours.objective, ours.group)
         found[f"regard, {kind}"] = lambda ready, update=update: update([ready])
         found[f"plain PyTorch, {kind}"] = plain_step(Plain(size), half)
         try:
@@ -208,7 +208,7 @@ def measure(trial: Trial, precisions: Sequence[str], steps: int, rounds: int) ->
         for who, step in contestants.items():
             batches = iter(ready)
             if who.startswith("regard"):  # made from the corpus, the same ones again
-                trial.job.material.batches.index = 0
+                trial.job.data.batches.index = 0
                 batches = trial.batches
             found.setdefault(who, []).append(rate(step, batches, steps))
         print(

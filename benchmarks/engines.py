@@ -31,18 +31,19 @@ from typing import Any
 import ctranslate2
 import torch
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.folder import find_bundle
 from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import Weights
 from regard.export.table import export_model
 from regard.metrics.bleu import bleu
-from regard.search.ctranslate2_model import ConvertedModel, usable_cores
+from regard.search.ctranslate2_model import ConvertedModel
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
+from regard.workers import thread_count
 
 TITLE = "## Engines"
 BATCH = 64
@@ -128,7 +129,7 @@ def directly(folder: Path, native: Translator, beam: int) -> Work:
     """As a program without regard's engine would do it."""
     tokenizer, model = (
         native.tokenizer,
-        ctranslate2.Translator(str(folder), inter_threads=usable_cores(), intra_threads=1),
+        ctranslate2.Translator(str(folder), inter_threads=thread_count(), intra_threads=1),
     )
     pieces, ids, alpha = tokenizer.source.pieces, tokenizer.target.ids, native.config.length_penalty
 
@@ -226,7 +227,7 @@ class Given:
 
     src: Path
     quality: tuple[Path, Path] | None = None
-    model: Path = field(default_factory=box.boxed)
+    model: Path = field(default_factory=bundled_models.folder_of)
     lines: int = 1000
     quality_lines: int = 2000
     alone: int = 100  # lines that are translated one at a time
@@ -236,7 +237,7 @@ class Given:
 
 
 def measure(given: Given, say: Say) -> None:
-    threads = usable_cores()
+    threads = thread_count()
     torch.set_num_threads(threads)
     say(
         f"{find_bundle(given.model).name}; {platform.machine()}, {threads} threads; "
@@ -270,7 +271,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--src", type=Path, required=True, help="lines to translate, such as Multi30k's test set (.xz)")
     parser.add_argument("--quality", type=Path, nargs=2, metavar=("SRC", "REF"), help="a test set with its reference")
-    parser.add_argument("--model", type=Path, default=box.boxed(), help="a model folder; default: the model in the box")
+    parser.add_argument(
+        "--model", type=Path, default=bundled_models.folder_of(), help="a model folder; default: the model in the box"
+    )
     parser.add_argument("--lines", type=int, default=1000, help="of --src")
     parser.add_argument("--quality-lines", type=int, default=2000)
     parser.add_argument("--alone", type=int, default=100, help="lines that are translated one at a time")

@@ -42,9 +42,9 @@ from regard.search.constraints import Constraint, EachOnce
 from regard.search.options import SearchOptions
 from regard.search.required_terms import RequiredTerms
 from regard.search.search import requests_of, search
-from regard.text.fidelity import occurs
 from regard.text.glossary import Glossary, TermMatch, located_terms
 from regard.text.slots import SLOTS, fill
+from regard.text.span_matching import find_occurrences
 from regard.text.words import split_words
 from regard.translator import Translator
 
@@ -227,9 +227,9 @@ def some_tasks(
     for source, reference in pairs:
         matches = glossary.find(source, "en", "fr")
         for match in matches if instead_of is not None else ():
-            usual = [w for w in instead_of[match.term.source] if len(occurs(w, "term", reference)) == 1]  # type: ignore[index]
+            usual = [w for w in instead_of[match.term.source] if len(find_occurrences(w, "term", reference)) == 1]  # type: ignore[index]
             if len(usual) == 1:
-                ((start, end),) = occurs(usual[0], "term", reference)
+                ((start, end),) = find_occurrences(usual[0], "term", reference)
                 reference = reference[:start] + match.targets[0] + reference[end:]
         task = Task(source, reference, tuple(matches))
         if 1 <= len(matches) <= 3 and all(term_is_met(task, reference)):

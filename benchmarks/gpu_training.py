@@ -23,8 +23,8 @@ from regard.batch import Batch, FlatBatch, Places, flat_batch
 from regard.data.batching import plan_epoch
 from regard.data.rows import fill_batch
 from regard.models.transformer import PRESETS, Transformer
-from regard.training.cost import Cost
-from regard.training.cuda_graph import RecordedPass
+from regard.training.cost import FlopCounter
+from regard.training.cuda_graph import CudaGraphPass
 from regard.training.loss import projected_nll
 
 VOCABULARY = 32_000
@@ -84,11 +84,11 @@ def ours(preset: str) -> tuple[Step, Transformer]:
         return loss.detach()
 
     parameters = list(model.parameters())
-    recorded: list[RecordedPass] = []
+    recorded: list[CudaGraphPass] = []
 
     def step(batch: Batch, tokens: int) -> Tensor:
         if not recorded:
-            recorded.append(RecordedPass(work, batch, parameters))
+            recorded.append(CudaGraphPass(work, batch, parameters))
         loss = recorded[0](batch, 1 / tokens)
         torch.nn.utils.clip_grad_norm_(parameters, 1.0, foreach=True)
         optimizer.step()
@@ -160,8 +160,8 @@ def main() -> None:
     torch.cuda.synchronize()
     print(f"first step after {time.perf_counter() - began:.1f} s; rows filled {real:.3f}", flush=True)
     rate, seconds = measure(step, on_gpu)
-    cost = Cost(model)
-    flops = sum(cost.of(b) for b in batches[5:]) / (len(batches) - 5) / seconds
+    cost = FlopCounter(model)
+    flops = sum(cost.of_batch(b) for b in batches[5:]) / (len(batches) - 5) / seconds
     memory = torch.cuda.max_memory_allocated() / 2**30
     print(f"regard {given.preset} {given.tokens}: {rate:,.0f} target tokens/s, {1000 * seconds:.1f} ms a step, "
           f"{flops / 1e12:.0f} TFLOP/s = {flops / PEAK:.1%} of peak, {memory:.1f} GiB", flush=True)  # fmt: skip

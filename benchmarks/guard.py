@@ -31,20 +31,20 @@ from pathlib import Path
 import numpy as np
 
 from regard.align.attention import beyond_tag
-from regard.bundle import box
-from regard.bundle.calibration import Calibration
+from regard.bundle import bundled_models
+from regard.bundle.card import Calibration
 from regard.bundle.folder import find_bundle
 from regard.data.text_files import read_lines
 from regard.files import write_atomically
 from regard.metrics.chrf import Chrf
 from regard.report.chart import Spot, from_zero, plot
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.translation.confidence import Observation, bins, calibration_error, fit_calibration
 from regard.translation.guard import judge
+from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline
-from regard.translation.prepare import TextOptions
 from regard.translation.units import Unit
 from regard.translation.word_links import word_links
 from regard.translator import Translator
@@ -89,7 +89,7 @@ class TracedRow:
     @classmethod
     def of(cls, translator: Translator) -> TracedRow:
         config = translator.config
-        text = TextOptions("lines", mend=config.mend)
+        text = TranslateOptions(split="lines", mend=config.mend)
         return cls(translator, translator.pipeline(SearchOptions(config.beam, config.length_penalty), text))
 
     @property
@@ -291,7 +291,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
     parser.add_argument("--no-alarms", action="store_true")
     given = parser.parse_args()
-    folder = find_bundle(given.model or box.boxed())
+    folder = find_bundle(given.model or bundled_models.folder_of())
     watched = TracedRow.of(Translator.load(folder, "cpu", given.engine))
     watched = watched.with_unwritten([line for _, s, _ in (*given.fit, *given.test) for line in sample(Path(s), FEW)])
     fitted_on, tests = (

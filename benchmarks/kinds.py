@@ -26,21 +26,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.align import hmm
+from regard.align.lexicon import count_translations
 from regard.align.numbered import NumberedPairs, words_of
-from regard.align.wordbased import Bigrams, WordBased, WordBasedConfig, learn_lexicon
+from regard.course.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
+from regard.course.phrases.rerank import Proposals, learn_reranking
 from regard.course.rules.translate import translate_all
+from regard.course.word_based import Bigrams, WordBased, WordBasedConfig
 from regard.data.compressed import COMPRESSED
-from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
-from regard.data.key_words import key_words
+from regard.data.overlap import key_words
 from regard.data.sources import DATA_SETS
+from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.metrics.bleu import Bleu
-from regard.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
-from regard.phrases.rerank import Proposals, learn_reranking
 from regard.report.table import Table
-from regard.text.language import not_in
-from regard.translation.translator import AS_LINES
+from regard.text.language_identification import foreign_language
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 Pairs = list[tuple[str, str]]
@@ -80,14 +81,14 @@ def read_texts(data: Path, text: str, most: int) -> Texts:
     assert table is not None
     rows = [tsv_pair(line, f"line {n}") for n, line in enumerate(lines(data / "tatoeba-en-fr", "pairs.tsv"), start=1)]
     split = split_connected(rows, table.dev, table.test, table.seed)
-    return Texts(lambda: spread(split.train, most), split.dev, split.test)
+    return Texts(lambda: spread(split["train"], most), split["dev"], split["test"])
 
 
 def is_translated(pair: tuple[str, str]) -> bool:
     """Europarl has many speeches in the speaker's own language alone: no reference to measure by."""
     english, french = pair
     same = key_words(english) == key_words(french)
-    return not same and not_in(english, "en") is None and not_in(french, "fr") is None
+    return not same and foreign_language(english, "en") is None and foreign_language(french, "fr") is None
 
 
 class ExplainedTarget(NamedTuple):
@@ -141,7 +142,7 @@ def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBase
         made = PhraseBased.of_links(numbered, list(both.align_each(numbered, JOIN)), targets, config, say)
         made.save(untuned)
         clock.append(time.process_time())
-        lexicon = learn_lexicon(numbered, both.align_each(numbered, "intersection"), WordBasedConfig())
+        lexicon = count_translations(numbered, both.align_each(numbered, "intersection"), WordBasedConfig.options)
         language = Bigrams.count(words_of(target) for target in targets)
         WordBased(lexicon, language, made.writing, WordBasedConfig()).save(words)
         clock.append(time.process_time())

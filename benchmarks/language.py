@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.text_files import read_lines
-from regard.text.language import not_in, plain_words, word_count
+from regard.text.language_identification import foreign_language, language_words, word_count
 
 SEED, EACH, WORDS = 7, 100, 4
 FALSE_ALARMS = 0.005  # of the sentences to tune on
@@ -106,12 +106,12 @@ def catalogue(folder: Path, language: str, packages: Iterable[str]) -> list[str]
 
 
 def mostly_words(text: str) -> bool:
-    words = plain_words(text)
+    words = language_words(text)
     return word_count(words) >= WORDS and sum(map(len, words)) > 0.6 * len(text)
 
 
 def margin(scores: Callable[[str], Scores], text: str) -> float:
-    found = scores(" ".join(plain_words(text)))
+    found = scores(" ".join(language_words(text)))
     other = max((score for code, score in found.items() if code != "en"), default=0.0)
     return math.log(max(other, LEAST)) - math.log(max(found.get("en", 0.0), LEAST))
 
@@ -128,7 +128,7 @@ def report(name: str, wrong_of: Callable[[str], bool], good: list[str], wrong: d
 
 
 def sample(lines: Iterable[str], rng: random.Random) -> list[str]:
-    known = sorted({line for line in lines if word_count(plain_words(line)) >= WORDS})
+    known = sorted({line for line in lines if word_count(language_words(line)) >= WORDS})
     return rng.sample(known, min(EACH, len(known)))
 
 
@@ -155,7 +155,7 @@ def main() -> None:
         margins = sorted(margin(scores, text) for text in tune)
         threshold = margins[int((1 - FALSE_ALARMS) * len(margins))]
         report(name, lambda text, s=scores, t=threshold: margin(s, text) > t, good, wrong)  # type: ignore[misc]
-    report("regard", lambda text: not_in(text, "en") is not None, good, wrong)
+    report("regard", lambda text: foreign_language(text, "en") is not None, good, wrong)
 
 
 if __name__ == "__main__":

@@ -209,7 +209,7 @@ def said(name: str, texts: list[str], references: list[str], like: list[str] | N
 
 def by_regard(model: Path, texts: list[str], beam: int | None = None, engine: str = "native") -> list[str]:
     """Line by line, as they stand, so that transformers is given the same."""
-    from regard.translation.translator import AS_LINES
+    from regard.translation.options import AS_LINES
     from regard.translator import Translator
 
     translator = Translator.load(model, "cpu", engine=engine)

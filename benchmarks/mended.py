@@ -22,15 +22,15 @@ from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.report.table import Table
 from regard.text.known_words import KnownWords
-from regard.text.mend import Change, respelt
-from regard.text.protect import protected_spans
+from regard.text.normalize_input import TextEdit, spelling_corrections
+from regard.text.protected_spans import protected_spans
 
 LETTERS_A_SLIP = 40
 
 
-def changes(line: str, known: KnownWords, language: str) -> list[Change]:
+def changes(line: str, known: KnownWords, language: str) -> list[TextEdit]:
     spans = [(span.start, span.end) for span in protected_spans(line, known, language)]
-    return respelt(line, spans, known, language)
+    return spelling_corrections(line, spans, known, language)
 
 
 def mended(line: str, known: KnownWords, language: str) -> str:

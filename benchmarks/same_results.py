@@ -4,7 +4,7 @@ architecture.
     python benchmarks/same_results.py multi30k/test_2016_flickr.en.xz --sentences 1000
 
 Every architecture is made in its tiny size with random weights and the vocabulary of the model in the box; the model in
-the box itself is there too. Translations of random weights end where `Punctual` ends them: as long as their source.
+the box itself is there too. `FixedLengthModel` ends the translations of random weights at the length of their source.
 Printed is how many sentences have the same token ids, for each beam: one alone against 64 together, and the order of
 the file against the reversed order with other neighbours.
 """
@@ -18,10 +18,10 @@ from pathlib import Path
 
 import torch
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.data.text_files import read_lines
-from regard.doctor.punctual import Punctual
+from regard.doctor.rehearse import FixedLengthModel
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES, make_model
 from regard.models.transformer_recorded import for_search
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5])
     parser.add_argument("--architectures", nargs="+", default=["the model in the box", *ARCHITECTURES])
-    parser.add_argument("--model", type=Path, default=box.boxed(), help="default: the model in the box")
+    parser.add_argument("--model", type=Path, default=bundled_models.folder_of(), help="default: the model in the box")
     given = parser.parse_args()
     shipped = Bundle.load(given.model)
     lines = list(read_lines(given.file))[: given.sentences]
@@ -59,7 +59,7 @@ def main() -> None:
             model: Model = for_search(shipped.model)
         else:
             preset = ARCHITECTURES[name].presets["tiny"]
-            model = Punctual(make_model(name, preset, shipped.tokenizer).eval(), ratio=1.0)
+            model = FixedLengthModel(make_model(name, preset, shipped.tokenizer).eval(), ratio=1.0)
         for beam in given.beams:
             begun = time.perf_counter()
             alone, many = (searched(model, sources, beam, together) for together in (1, 64))

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from regard.batch import pad_sources
 from regard.budget import budgeted
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.data.slot_pairs import copies_of
+from regard.data.copies import copies_of
 from regard.data.text_files import read_lines
 from regard.device import pick_device
 from regard.metrics.bleu import bleu
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--device", default="auto")
     given = parser.parse_args()
-    bundle = Bundle.load(given.model or box.boxed(), pick_device(given.device))
+    bundle = Bundle.load(given.model or bundled_models.folder_of(), pick_device(given.device))
     if given.pairs:
         report_carried(bundle, pairs_of(given.pairs), given.beam)
     if given.spans:

@@ -197,7 +197,7 @@ MAKERS: dict[str, Callable[[Rng], str]] = {
     "place": lambda rng: rng.choice(PLACES),
     "product": lambda rng: rng.choice(PRODUCTS),
 }
-KIND = {"person": "name", "place": "name", "product": "name"}  # what protect.py calls it, where that differs
+KIND = {"person": "name", "place": "name", "product": "name"}  # what protected_spans.py calls it, where that differs
 
 TEMPLATES = """
 There are {number} people here.

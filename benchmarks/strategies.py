@@ -16,7 +16,7 @@ from typing import Any
 
 import regard
 from regard.data.text_files import read_lines
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 
 WARM = regard.Sampling(seed=1)
 CUT = regard.Sampling(min_p=0.05, seed=1)

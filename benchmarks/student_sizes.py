@@ -34,14 +34,13 @@ import ctranslate2
 import numpy as np
 import torch
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import StoredView
-from regard.bundle.stored import Stored
+from regard.bundle.numpy_weights import StoredTensor
 from regard.bundle.weights import to_storage
 from regard.export.ctranslate2 import CONFIGURATION, SHORTEST_TABLE, WITH_MAP, export_ctranslate2
-from regard.export.ctranslate2_entries import model_entries
-from regard.export.ctranslate2_file import write_model
+from regard.export.ctranslate2_file import model_entries, write_model
 from regard.models.base import unique_tensors
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
@@ -144,7 +143,7 @@ def candidate(shape: Shape, work: Work, folder: Path) -> Candidate:
     config = TransformerConfig(shape.width, shape.width // HEAD, shape.inner, shape.encoder, shape.decoder, dropout=0.0)
     torch.manual_seed(1)
     model = Transformer(config, shape.pieces, shape.pieces, joint=True)
-    stored = {name: Stored(tensor.detach().numpy()) for name, tensor in unique_tensors(model).items()}
+    stored = {name: StoredTensor(tensor.detach().numpy()) for name, tensor in unique_tensors(model).items()}
     folder.mkdir()
     view = StoredView(shape.decoder - 1, None, "predicting")
     write_model(folder / "model.bin", model_entries(vars(config), stored, view, SHORTEST_TABLE), "int8")
@@ -198,7 +197,9 @@ def measure(models: Sequence[Candidate], work: Work, beams: Sequence[int], round
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--model", type=Path, default=box.boxed(), help="the model to compare with (default: the box)")
+    options.add_argument(
+        "--model", type=Path, default=bundled_models.folder_of(), help="the model to compare with (default: the box)"
+    )
     options.add_argument("--shapes", nargs="+", default=SHAPES.split())
     options.add_argument("--beams", type=int, nargs="+", default=[5, 3, 2])
     options.add_argument("--rounds", type=int, default=8)

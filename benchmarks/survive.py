@@ -23,12 +23,13 @@ from pathlib import Path
 from spans import Case, cases
 
 import regard
-from regard.text.fidelity import located
 from regard.text.known_words import KnownWords
-from regard.text.protect import protected_spans
+from regard.text.protected_spans import protected_spans
+from regard.text.span_matching import find_occurrences
 from regard.translation.translation import Translation
 
 Rows = dict[str, Counter[str]]
+Span = tuple[int, int]
 
 
 def main() -> None:
@@ -158,6 +159,22 @@ def table(rows: Rows, columns: Sequence[str]) -> None:
         total = sum(rows[kind][column] for column in columns)
         share = f"   {100 * rows[kind]['exact'] / max(1, total):6.2f}% exact" if "exact" in columns else ""
         print(f"{kind:<12}" + "".join(f"{rows[kind][column]:>12,}" for column in columns) + share)
+
+
+def located(wanted: Sequence[tuple[str, str]], target: str) -> list[Span | None]:
+    """For each (text, kind) its span in the translation, no span twice, the longest first; None for what is missing."""
+    places: list[Span | None] = [None] * len(wanted)
+    same: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, one in enumerate(wanted):
+        same[one].append(i)
+    taken = bytearray(len(target))
+    for (text, kind), rows in sorted(same.items(), key=lambda item: -len(item[0][0])):
+        free = iter(rows)
+        for start, end in find_occurrences(text, kind, target):
+            if taken.find(1, start, end) < 0 and (row := next(free, None)) is not None:
+                taken[start:end] = b"\x01" * (end - start)
+                places[row] = (start, end)
+    return places
 
 
 if __name__ == "__main__":

@@ -38,9 +38,9 @@ from table2_plan import BESIDE, plan_table, sizes_table
 from table2_setting import KINDS, Setting
 from table2_systems import MEMBERS, MODELS, SCORES, SYSTEMS, entrant_of, run_of
 
-from regard.compare.entrants import Entrant, NeuralSystem
-from regard.compare.learn import learn_lexicon_of
-from regard.compare.run import Comparison, check_recipes
+from regard.course.compare.entrants import Entrant, NeuralSystem
+from regard.course.compare.learn import learn_lexicon_of
+from regard.course.compare.run import Comparison, check_recipes
 from regard.data.compressed import COMPRESSED
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.epochs import encode_epoch
@@ -51,7 +51,7 @@ from regard.metrics.significance import bootstrap
 from regard.search.options import BATCH_TOKENS
 from regard.search.token_lexicon import LexiconConfig
 from regard.training.evaluate import HeldOut
-from regard.training.material import learn_text
+from regard.training.training_data import learn_tokenizer
 
 PAIRS = ("en-fr", "en-de")
 ALIGNED = 50_000  # pairs that the lexicon of PosUnk is learnt from: two minutes of one core
@@ -90,14 +90,14 @@ def prepare(setting: Setting, kind: str) -> None:
     """The vocabulary and the encoded text in the cache, for all trainings with such tokens."""
     began, data, console = time.monotonic(), setting.data_config(kind), Console()
     splits = find_splits(data)
-    tokenizer = learn_text(data, setting.text_config(kind), splits, console)
+    tokenizer = learn_tokenizer(data, setting.text_config(kind), splits, console)
     (corpus,) = encode_epoch(splits.train, tokenizer, data, 1, None)
     about = {"seconds": round(time.monotonic() - began, 1), "pairs": len(corpus), "target_tokens": len(corpus.tgt)}
     keep(prepared(setting, kind), about)
 
 
 def align(setting: Setting) -> None:
-    """The lexicon that replaces unknown words, where `regard.compare` looks for it."""
+    """The lexicon that replaces unknown words, where `regard.course.compare` looks for it."""
     run = run_of("deep-att", MEMBERS[0], setting)
     learn_lexicon_of(run.recipe.data, run.folder, setting.runs / "lexicon", LexiconConfig(pairs=ALIGNED))
 

@@ -18,8 +18,8 @@ from typing import Any
 from table2_setting import KINDS, Setting
 from table2_systems import EVERY_ROW, FIRMER, MEMBERS, MODELS, RATED, SCORES, entrant_of, entrants, folder_of, run_of
 
-from regard.compare.entrants import Entrant, NeuralSystem
-from regard.compare.learn import LEARNT
+from regard.course.compare.entrants import Entrant, NeuralSystem
+from regard.course.compare.learn import LEARNT
 from regard.files import write_atomically
 
 RESULTS = "results.json"

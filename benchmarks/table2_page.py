@@ -13,7 +13,7 @@ from table2_plan import sizes_table
 from table2_systems import MODELS, RATED, SYSTEMS, TableSystem, system_of
 
 from regard.report.chart import HIGH, WIDE, Axis, Spot, plot, powers
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.report.table import Table
 
 FAMILIES = {
@@ -190,15 +190,12 @@ def budgets_axis(values: Sequence[float]) -> Axis:
     return Axis("training FLOPs", share, tuple((share(value), f"{value:.2g}") for value in shown))
 
 
-def notes(rows: Rows, budget: float) -> list[str]:
+def notes(rows: Rows) -> list[str]:
     missing = [system.title for system in SYSTEMS if not of_system(rows, system.name)]
     machines = " and ".join(sorted({f"{row['device']}, torch {row['torch']}" for row in rows}))
-    about = f"- Each training had {budget:.3g} FLOPs; those of an ensemble are the sum of its members'."
-    beside = f"Several trainings ran side by side on {machines}, so no time is given."
-    spread = "sd is that of the seeds. A row with one seed says nothing of the spread between seeds."
     return [
-        f"{about} {beside}",
-        f"- ± is half of the 95% interval by bootstrap of the test's lines (1,000 resamples, first seed); {spread}",
+        f"- The FLOPs of an ensemble are the sum of its members'. Trainings ran side by side on {machines}.",
+        "- ±: half of the 95% interval by bootstrap of the lines (1,000 resamples, first seed); sd: over the seeds.",
         *([f"- Not measured yet: {', '.join(missing)}."] if missing else []),
         f"- `{rows[0]['signature']}`",
     ]
@@ -215,7 +212,7 @@ def measured_part(results: Rows) -> str:
             drawn.add(pair)
             parts.append(f"![BLEU by training FLOPs, {pair}, here](img/table2-{pair}.svg)")
             parts.append(f"![BLEU by training FLOPs, {pair}, in the paper](img/table2-{pair}-paper.svg)")
-        parts.append("\n".join(notes(rows, budget)))
+        parts.append("\n".join(notes(rows)))
     return "\n\n".join(parts)
 
 
@@ -250,7 +247,7 @@ def between(text: str, marks: tuple[str, str], part: str) -> str:
 def printed(results: Rows) -> str:
     """For a terminal."""
     parts: Iterable[str] = (
-        f"{pair}, {budget:.3g} FLOPs a training\n{figures(rows, pair).text()}\n" + "\n".join(notes(rows, budget))
+        f"{pair}, {budget:.3g} FLOPs a training\n{figures(rows, pair).text()}\n" + "\n".join(notes(rows))
         for (pair, budget), rows in groups(results)
     )
     rated = [rates_part(results)] if any(row["rate"] != 1 for row in results) else []

@@ -2,7 +2,7 @@
 
     model      an architecture with a size, a kind of text and a rate (MODELS)
     system     a row of the table: a model, or a model with reward training, PosUnk or an ensemble (SYSTEMS)
-    entrant    one system and seed, as `regard.compare` trains and translates it
+    entrant    one system and seed, as `regard.course.compare` trains and translates it
 
 Every training has the same budget. GNMT + RL spends a tenth of it on rewards, so the GNMT that it starts from has nine
 tenths. An ensemble of n has n budgets, as the paper's ensembles of eight have eight. Transformer big is to Transformer
@@ -21,14 +21,14 @@ from typing import Any
 import torch
 from table2_setting import KINDS, Setting
 
-from regard.compare.entrants import Entrant, NeuralSystem, TrainingRun
-from regard.compare.plan import SharedSettings, rewarded
-from regard.compare.published import PUBLISHED, PublishedSystem
+from regard.course.compare.entrants import Entrant, NeuralSystem, TrainingRun
+from regard.course.compare.plan import SharedSettings, rewarded
+from regard.course.compare.published import PUBLISHED, PublishedSystem
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES, ModelConfig
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
-from regard.training.cost import Cost
+from regard.training.cost import FlopCounter
 
 REWARD_SHARE = 0.1  # of the budget of GNMT + RL
 REWARD_BATCH = 2048  # tokens; each sentence has 15 samples beside its reference
@@ -222,7 +222,7 @@ def made(name: str) -> Model:
 def flops_per_token(name: str) -> float:
     """Operations of learning for a target token of a mean pair."""
     source, target = KINDS[MODELS[name].kind].lengths
-    return Cost(made(name)).of_learning(source, target) / target
+    return FlopCounter(made(name)).of_pair(source, target) / target
 
 
 def share_of(name: str) -> float:

@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 from guard import TracedRow, sample, translated
 
-from regard.bundle import box
-from regard.bundle.calibration import WordCalibration
-from regard.bundle.card import read_card
+from regard.bundle import bundled_models
+from regard.bundle.card import WordCalibration
 from regard.bundle.folder import find_bundle
 from regard.explain.word_confidence import Floats, fit_word_calibration, in_reference, word_confidences, word_features
 from regard.files import write_atomically
@@ -109,13 +108,13 @@ def main() -> None:
     parser.add_argument("--engine", choices=("native", "ctranslate2"), default="native")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    folder = find_bundle(given.model or box.boxed())
+    folder = find_bundle(given.model or bundled_models.folder_of())
     translator = Translator.load(folder, "cpu", given.engine)
     fitted_on, tests = (
         [measured(translator, name, [Path(s), Path(r)], given.most) for name, s, r in sets]
         for sets in (given.fit, given.test)
     )
-    calibration = read_card(translator.bundle.card).word_calibration
+    calibration = translator.bundle.known_card.word_calibration
     if fitted_on:
         names = ", ".join(some.name for some in fitted_on)
         calibration = fit_word_calibration([(some.features, some.all_right) for some in fitted_on], names)

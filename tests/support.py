@@ -121,7 +121,7 @@ def load_script(path: Path) -> ModuleType:
 
 def need_font() -> None:
     """Skip a test that writes a PNG where the machine has no font."""
-    from regard.report.png import USUAL, _letter
+    from regard.report.render import USUAL, _letter
 
     if all(_letter("a", family, None) == _letter(" ", family, None) for family in USUAL):
         pytest.skip("there is no font here")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import regard
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm
@@ -51,7 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _in_the_box(home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(box, "HOME", home)
+    monkeypatch.setattr(bundled_models, "HOME", home)
     monkeypatch.chdir(tmp_path)
 
 
@@ -136,9 +136,9 @@ def test_by_way_of_english(call: Call) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--to", "it", "x"), "there is no translator to Italian; the box has de-en, en-de, en-fr, fr-en"),
-        (("--to", "fr", "Il gatto dorme sul tappeto."), "there is no translator from Italian to French; the box has"),
-        (("--to", "fr", "--from", "it", "x"), "there is no translator from Italian to French; the box has"),
+        (("--to", "it", "x"), "there is no translator to Italian; bundled are de-en, en-de, en-fr, fr-en"),
+        (("--to", "fr", "Il gatto dorme sul tappeto."), "there is no translator from Italian to French; bundled are"),
+        (("--to", "fr", "--from", "it", "x"), "there is no translator from Italian to French; bundled are"),
         (("--to", "fr", "--from", "fra", "x"), "--from fra and --to fr are the same language"),
         (("--to", "french fries", "x"), '"french fries" is not a language that is known'),
         (("--from", "fr", "x"), "--from fr goes with the language to translate into; add it, as in --to fr"),

@@ -22,6 +22,7 @@ PAGES = ["notes.md", "python.md"]
 CHECKED_PAGES = [
     README,
     ROOT / "CONTRIBUTING.md",
+    ROOT / "recipes" / "README.md",
     *sorted(page for page in DOCS.rglob("*.md") if page.name != "log.md"),
 ]
 FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
@@ -56,10 +57,12 @@ def test_examples_of_a_page(page: str) -> None:
 
 
 def known_commands() -> set[str]:
-    from regard.cli.app import app
+    from regard.cli.app import program
 
-    commands = {(command.name or command.callback.__name__) for command in app.registered_commands if command.callback}
-    return commands | {group.name for group in app.registered_groups if group.name}
+    commands = {
+        (command.name or command.callback.__name__) for command in program().registered_commands if command.callback
+    }
+    return commands | {group.name for group in program().registered_groups if group.name}
 
 
 def named_commands(page: Path) -> set[str]:
@@ -129,6 +132,14 @@ def test_paths_and_links_of_the_documents_exist() -> None:
         for path in sorted({*broken_links(page), *missing_paths(page)})
     ]
     assert not wrong, f"{len(wrong)} paths or links do not exist:\n" + "\n".join(wrong)
+
+
+def test_pages_named_in_the_source_exist() -> None:
+    folders = [PACKAGE, *(ROOT / name for name in ("tests", "benchmarks", "tools", "recipes"))]
+    files = [path for folder in folders for suffix in (".py", ".toml", ".json") for path in folder.rglob(f"*{suffix}")]
+    named = {(path, page) for path in files for page in re.findall(r"docs/[\w/-]+\.md", path.read_text("utf-8"))}
+    wrong = sorted(f"{path.relative_to(ROOT)}: {page}" for path, page in named if not (ROOT / page).exists())
+    assert not wrong, "these pages do not exist:\n" + "\n".join(wrong)
 
 
 def test_a_missing_path_and_a_missing_anchor_are_found(tmp_path: Path) -> None:

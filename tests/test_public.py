@@ -16,7 +16,7 @@ from typer.models import OptionInfo
 
 import regard
 from regard.cli import main
-from regard.cli.app import app
+from regard.cli.app import program
 from regard.course.grammar import DEFAULT_SIZE
 from regard.recipe.read import known_keys
 
@@ -104,7 +104,7 @@ def python(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_exactly_these_names_are_public() -> None:
-    classes = ["Mbr", "RegardError", "Sampling", "Translation", "Translator"]
+    classes = ["Mbr", "RegardError", "Sampling", "TranslateOptions", "Translation", "Translator"]
     assert regard.__all__ == [*classes, "__version__", "bleu", "chrf", "load", "resume", "ter", "train", "translate"]
     assert set(regard.__all__) <= set(dir(regard))
     for name in regard.__all__:
@@ -166,7 +166,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_every_command_is_listed_here() -> None:
     names: list[Any] = [
-        command.name or command.callback.__name__ for command in app.registered_commands if command.callback
+        command.name or command.callback.__name__ for command in program().registered_commands if command.callback
     ]
     assert sorted(names) == sorted(FLAGS)
 
@@ -183,7 +183,7 @@ def test_no_flag_is_named_by_its_placeholder() -> None:
     spelling is what typer calls the default of an annotation."""
     unspelt = [
         (callback.__name__, name)
-        for callback in callbacks(app)
+        for callback in callbacks(program())
         for name, kind in get_type_hints(callback, include_extras=True).items()
         for option in getattr(kind, "__metadata__", ())
         if isinstance(option, OptionInfo) and (option.metavar or "").lower() == name and option.default is ...

@@ -29,10 +29,10 @@ class Flag(NamedTuple):
 
 
 def flag_table() -> list[Flag]:
-    from regard.cli.app import app
+    from regard.cli.app import program
     from regard.cli.serve import inner
 
-    return [*command_flags(app, "regard"), *command_flags(inner, "regard serve"), *recipe_key_flags()]
+    return [*command_flags(program(), "regard"), *command_flags(inner, "regard serve"), *recipe_key_flags()]
 
 
 def command_flags(app: typer.Typer, name: str) -> Iterator[Flag]:

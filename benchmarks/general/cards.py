@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from regard.bundle.folder import CARD
-from regard.bundle.json_file import read_json
+from regard.bundle.folder import CARD, read_json
 from regard.files import write_atomically
 
 TOLERANCE = 0.1  # points; another processor rounds otherwise and may change a few sentences among thousands

@@ -21,7 +21,7 @@ from regard.errors import InputError
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf
 from regard.metrics.significance import TESTS, paired
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 BEAM = 5

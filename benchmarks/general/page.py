@@ -79,7 +79,7 @@ def notes(results: Mapping[str, Any]) -> Iterator[str]:
         "CTranslate2 in 8 bits, which `regard translate` uses on a CPU. Both are in the cards. "
         f"OPUS-MT and Argos: {PUBLISHED_BY}; the other peers are scored here from their outputs "
         f"({', '.join(f'{name} {size} a direction' for name, size in SIZES.items())}). "
-        f"† BLEU differs from ours with p ≤ {SURE:g} by approximate randomisation, otherwise p is given."
+        f"† BLEU differs from ours with p ≤ {SURE:g} by approximate randomization, otherwise p is given."
     )
     parts = [
         f"{direction} {name} {part['sentences']:,}"

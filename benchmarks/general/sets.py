@@ -19,9 +19,9 @@ from pathlib import Path
 
 from regard.course.grammar import NOTES_EXAMPLES, generate
 from regard.data.compressed import COMPRESSED
-from regard.data.connected import split_connected
 from regard.data.prepare import fetch_data, read_table
 from regard.data.sources import DATA_SETS, LinesFile
+from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.errors import InputError
 

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 from general.measure import Candidate
 from regard.bundle.folder import weights_file
 from regard.files import checksum
-from regard.search.ctranslate2_model import usable_cores
-from regard.translation.translator import MeasuringOptions
+from regard.translation.options import MeasuringOptions
+from regard.workers import thread_count
 
 SINGLE, BULK, ROUNDS, WARM = 100, 100, 3, 5  # sentences one by one, sentences at once, how often, before it counts
 BARE: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "auto"}
@@ -56,7 +56,7 @@ def rates(model: Candidate, text: SpeedText, other: Candidate | None) -> dict[st
     both = [(model, text.sources), *([(other, text.its)] if other else [])]
     calls = [partial(one.any.translate, lines[:BULK], tag=one.tag) for one, lines in both]
     bulk = [[min(BULK, len(text.sources)) / seconds(call) for call in calls] for _ in range(ROUNDS)]
-    found = {"cores": usable_cores(), "sentences_per_s": statistics.median(one[0] for one in bulk)}
+    found = {"cores": thread_count(), "sentences_per_s": statistics.median(one[0] for one in bulk)}
     if other is not None:
         found["rate_ratio"] = statistics.median(one[0] / one[1] for one in bulk)
     return found

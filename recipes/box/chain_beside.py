@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard.bundle.folder import TOKENIZER
-from regard.data.epochs import EncodingAhead
+from regard.data.epochs import BackgroundEncoder
 from regard.data.splits import TrainingCorpus, find_splits
 from regard.errors import RegardError
 from regard.text.tokenizer import Tokenizer
@@ -52,7 +52,7 @@ def encode_new(chain: Chain, tokenizer: Tokenizer, known: set[TrainingCorpus]) -
     recipe = chain.recipe("student")
     new = [corpus for corpus in find_splits(recipe.data).train if corpus not in known]
     if new:
-        work = EncodingAhead(new, tokenizer, recipe.data, recipe.train.seed)
+        work = BackgroundEncoder(new, tokenizer, recipe.data, recipe.train.seed)
         work.begin(0)
         work.wait()
     return new

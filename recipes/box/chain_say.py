@@ -22,7 +22,7 @@ from chain_cost import StageCost
 from chain_plan import Said
 from say import publish
 
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.errors import RunError
 
 if TYPE_CHECKING:

@@ -19,16 +19,15 @@ from chain_texts import lines_of, write_texts
 from rich.console import Console
 
 from regard.bundle.bundle import read_words
-from regard.bundle.find import find_model
-from regard.bundle.folder import CARD, TOKENIZER, WORDS
-from regard.bundle.json_file import read_json
-from regard.data.cache import learnt_before
+from regard.bundle.find_model import find_model
+from regard.bundle.folder import CARD, TOKENIZER, WORDS, read_json
+from regard.data.cache import cached_tokenizer
 from regard.data.splits import Splits, find_splits
 from regard.errors import InputError, RegardError
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress, has_checkpoint
-from regard.training.material import learn_known_words, learn_text, make_batches, read_held_out
+from regard.training.training_data import learn_known_words, learn_tokenizer, make_batches, read_held_out
 
 if TYPE_CHECKING:
     from chain import Chain
@@ -130,7 +129,7 @@ def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
     splits = find_splits(recipe.data)
     console = Console(quiet=True)
     if given is None:
-        tokenizer = learn_text(recipe.data, recipe.text, splits, console)
+        tokenizer = learn_tokenizer(recipe.data, recipe.text, splits, console)
     else:
         tokenizer = remember_vocabulary(recipe, splits, given)
     batches = make_batches(recipe.data, recipe.train, splits.train, tokenizer, Progress(), console)
@@ -146,7 +145,7 @@ def encoded(chain: Chain, recipe: Recipe, given: Path | None) -> str:
 def remember_vocabulary(recipe: Recipe, splits: Splits, folder: Path) -> Tokenizer:
     """Put the vocabulary and the known words of a model into the cache as those of this text: learning the words again
     would take a minute or two in one process, while the GPU waits."""
-    tokenizer = learnt_before(recipe.data, recipe.text, splits.fingerprint(), lambda: vocabulary_in(folder, recipe))
+    tokenizer = cached_tokenizer(recipe.data, recipe.text, splits.fingerprint(), lambda: vocabulary_in(folder, recipe))
     words = read_words(folder)
     if words is not None and splits.dev is not None:
         learn_known_words(recipe.data, splits, read_held_out(splits.dev), 1, words)

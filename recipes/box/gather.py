@@ -31,18 +31,18 @@ from itertools import chain
 from pathlib import Path
 
 from regard.align.looseness import learn_association
-from regard.data.clean import clean, usable_cores
+from regard.data.clean import clean
 from regard.data.clean_rules import CleanConfig, Row
 from regard.data.compressed import COMPRESSED
-from regard.data.connected import split_connected
 from regard.data.corpus import tsv_pair
-from regard.data.held_out import HeldOutText
-from regard.data.key_words import key_words
+from regard.data.overlap import HeldOutText, key_words
 from regard.data.sources import DATA_SETS
+from regard.data.splits import split_connected
 from regard.data.text_files import read_lines
 from regard.errors import InputError
 from regard.report.table import Table
-from regard.text.language import not_in
+from regard.text.language_identification import foreign_language
+from regard.workers import usable_cores
 
 Read = Callable[[], Iterable[Row]]
 LANGUAGES = ("en", "fr", "de", "es")
@@ -171,7 +171,11 @@ class Gatherer:
         self.clean(out.name, lambda: europarl(files, "train", languages), languages, CleanConfig(), out)
         for part in ("dev", "test"):
             rows = list(europarl(files, part, languages))
-            fine = [r for r in rows if all(not_in(text, code) is None for text, code in zip(r, languages, strict=True))]
+            fine = [
+                r
+                for r in rows
+                if all(foreign_language(text, code) is None for text, code in zip(r, languages, strict=True))
+            ]
             write_sides(out, part, languages, [row for row in fine if key_words(row[0]) != key_words(row[1])])
             print(f"{out.name}: {len(fine):,} of {len(rows):,} pairs of {part} are in their languages", flush=True)
 

@@ -23,8 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.held_out import LONG, SPAN, HeldOutText, Overlap
-from regard.data.key_words import HashedLines, Hashes, contains, key_words
+from regard.data.overlap import LONG, SPAN, HashedLines, Hashes, HeldOutText, Overlap, contains, key_words
 from regard.data.text_files import read_lines
 from regard.report.table import Table
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from regard.course.grammar import NOTES_EXAMPLES, generate
-from regard.data.connected import sentence_key
+from regard.data.splits import sentence_key
 
 Pair = tuple[str, str]
 LONGEST = 45  # words of an English side that was put together

@@ -23,18 +23,19 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
+from regard.models.for_search import for_search
+
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.device import pick_device
 from regard.files import write_atomically
 from regard.models.base import Model
 from regard.models.ensemble import Ensemble
-from regard.models.for_search import for_search
 from regard.search.batch_rows import length_limit
 from regard.search.engine import SearchRequest
 from regard.search.options import SearchOptions
 from regard.search.search import search
-from regard.training.cost import Cost
+from regard.training.cost import FlopCounter
 
 CHUNK = {"cuda": 20_000, "cpu": 100}  # lines
 LONGEST = 120  # tokens of a source
@@ -81,7 +82,7 @@ class Sayer:
             bundle.model.eval()
         plain: Model = bundles[0].model if len(bundles) == 1 else Ensemble([bundle.model for bundle in bundles])
         self.model = for_search(plain) if recorded else plain
-        self.costs = [Cost(bundle.model) for bundle in bundles]
+        self.costs = [FlopCounter(bundle.model) for bundle in bundles]
 
     def say(self, lines: list[str], tag: str, beam: int, tally: Tally) -> list[tuple[str, str]]:
         """The lines that were translated well, as far as that can be seen, with their translations."""

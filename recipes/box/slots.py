@@ -24,7 +24,7 @@ from prepare import LONGEST, Pair, read, write
 
 from regard.align.hmm import BothWays, HmmConfig, train_both
 from regard.align.numbered import Link
-from regard.data.slot_pairs import KEPT, Replacement, copies_of, inserted, joined_copies, replaced
+from regard.data.copies import KEPT, Replacement, copies_of, inserted, joined_copies, replaced
 from regard.text.slots import SLOT, SLOTS
 from regard.text.words import Span, word_spans
 

@@ -22,8 +22,7 @@ from pathlib import Path
 
 from regard.align.attention import Link, View
 from regard.bundle.bundle import Bundle
-from regard.bundle.folder import CARD
-from regard.bundle.json_file import read_json, write_json
+from regard.bundle.folder import CARD, read_json, write_json
 from regard.course.grammar.corpus import Example, generate
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import read_lines

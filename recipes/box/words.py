@@ -16,8 +16,7 @@ from pathlib import Path
 from prepare import read
 from slots import pairs_of
 
-from regard.bundle.checksums import write_checksums
-from regard.bundle.folder import SHARED, UPDATES, WORDS
+from regard.bundle.folder import SHARED, UPDATES, WORDS, write_checksums
 from regard.text.known_words import KnownWords
 
 

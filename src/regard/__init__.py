@@ -19,7 +19,6 @@ from regard.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
-    from typing import Unpack
 
     from regard.metrics.base import References
     from regard.metrics.bleu import BleuScore
@@ -36,6 +35,7 @@ __all__ = [
     "Mbr",
     "RegardError",
     "Sampling",
+    "TranslateOptions",
     "Translation",
     "Translator",
     "__version__",
@@ -51,6 +51,7 @@ __all__ = [
 _CLASSES = {
     "Mbr": "regard.search.options",
     "Sampling": "regard.search.options",
+    "TranslateOptions": "regard.translation.options",
     "Translation": "regard.translation.translation",
     "Translator": "regard.translator",
 }  # imported when they are first used, because they take a while
@@ -105,7 +106,7 @@ def load(
 
 
 @overload
-def translate(  # type: ignore[overload-overlap]
+def translate(
     texts: str,
     *,
     to: str,
@@ -113,7 +114,7 @@ def translate(  # type: ignore[overload-overlap]
     through: str | None = None,
     device: str = "auto",
     engine: str = "auto",
-    **options: Unpack[TranslateOptions],
+    **options: Any,
 ) -> Translation: ...
 
 
@@ -126,7 +127,7 @@ def translate(
     through: str | None = None,
     device: str = "auto",
     engine: str = "auto",
-    **options: Unpack[TranslateOptions],
+    **options: Any,
 ) -> list[Translation]: ...
 
 
@@ -138,7 +139,7 @@ def translate(
     through: str | None = None,
     device: str = "auto",
     engine: str = "auto",
-    **options: Unpack[TranslateOptions],
+    **options: Any,
 ) -> Translation | list[Translation]:
     """A text, or several, into the language `to`, each by the translator in the box for its language: `source`, or what
     is found in the text. Where there is none, `through="en"` takes two, by way of English. Other options are those of

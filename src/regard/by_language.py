@@ -1,6 +1,6 @@
 """Texts into one language, each by the translator in the box for its own: `regard.translate(texts, to="en")`.
 
-The command line chooses in the same way (`bundle/directions.py`), but a file as a whole.
+The command line chooses in the same way (`bundle/bundled_models.py`), but a file as a whole.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Unpack
+from typing import Any
 
-from regard.bundle import box
-from regard.bundle.directions import Choice, choose, find_models, known_language
+from regard.bundle import bundled_models
+from regard.bundle.bundled_models import Choice, choose, find_models, known_language
 from regard.errors import InputError
 from regard.text.language import language_name
-from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.options import checked_texts
 from regard.translation.translation import Translation
 from regard.translator import Translator, TranslatorChain
 
@@ -35,7 +35,7 @@ class LanguageChoice:
 
 
 def translate_by_language(
-    texts: str | Iterable[str], asked: LanguageChoice, device: str, engine: str, **options: Unpack[TranslateOptions]
+    texts: str | Iterable[str], asked: LanguageChoice, device: str, engine: str, **options: Any
 ) -> Translation | list[Translation]:
     """The translation of a string, or of several, in their order. A text that is in the target language already comes
     back as it is, with a warning."""
@@ -44,7 +44,7 @@ def translate_by_language(
     found: dict[int, Translation] = {}
     for models in dict.fromkeys(choice.models for choice in choices):
         numbers = [number for number, choice in enumerate(choices) if choice.models == models]
-        translator = loaded(tuple(box.boxed(name) for name in models), device, engine)
+        translator = loaded(tuple(bundled_models.folder_of(name) for name in models), device, engine)
         found |= zip(numbers, translator.translate([lines[number] for number in numbers], **options), strict=True)
     translations = [_warned(found[number], choice) for number, choice in enumerate(choices)]
     return translations[0] if isinstance(texts, str) else translations
@@ -79,4 +79,4 @@ def load_through(name: object, through: str, device: str, engine: str) -> Transl
     models = find_models(source, target, way)
     if len(models) == 1:
         raise InputError(f'there is a translator from {source} to {target}: load "{models[0]}" without through')
-    return TranslatorChain.load([box.boxed(model) for model in models], device, engine)
+    return TranslatorChain.load([bundled_models.folder_of(model) for model in models], device, engine)

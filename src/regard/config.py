@@ -9,21 +9,78 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from regard.errors import RecipeError
+from regard.errors import InputError, RecipeError
 
 T = TypeVar("T")
 UNIONS = (Union, types.UnionType)
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
-def key(default: Any, help: str) -> Any:
-    """A dataclass field with a default and the sentence that `--help` prints for it."""
-    return dataclasses.field(default=default, metadata={"help": help})
+def key(
+    default: Any, help: str, minimum: float | None = None, maximum: float | None = None, *, otherwise: str = ""
+) -> Any:
+    """A dataclass field with its default, the sentence that help pages print for it, and the bounds of a number, which
+    `check_bounds` enforces. `otherwise` says in words what a default of None stands for."""
+    described = {"help": help, "minimum": minimum, "maximum": maximum, "otherwise": otherwise}
+    return dataclasses.field(default=default, metadata=described)
+
+
+class Option(NamedTuple):
+    """What `key` declares of a field, for flags of a command and fields of a request."""
+
+    name: str
+    kind: type  # int, float, bool or str; of a choice, str
+    default: Any
+    help: str
+    minimum: float | None
+    maximum: float | None
+    otherwise: str
+    choices: tuple[str, ...]
+
+
+@cache
+def options_of(section: type) -> dict[str, Option]:
+    """The fields of a dataclass that are declared with `key`, by name."""
+    found = {}
+    for name, f in ((f.name, f) for f in dataclasses.fields(section) if f.metadata):
+        kind = eval(str(f.type), vars(sys.modules[section.__module__]))  # an annotation, which is a string
+        kinds = [one for one in (get_args(kind) if get_origin(kind) in UNIONS else (kind,)) if one is not type(None)]
+        choices = get_args(kinds[0]) if get_origin(kinds[0]) is Literal else ()
+        found[name] = Option(name, str if choices else kinds[0], f.default, **f.metadata, choices=choices)
+    return found
+
+
+def check_bounds(config: Any) -> None:
+    """Raise InputError where a field has the wrong type, is out of its bounds, or is none of its choices."""
+    for name, option in options_of(type(config)).items():  # type: ignore[arg-type]
+        value = getattr(config, name)
+        if value is None and option.default is None:
+            continue
+        if option.choices and value not in option.choices:
+            raise InputError(f"{name} must be {_quoted(option.choices)}, but is {value!r}")
+        if option.minimum is None:
+            continue
+        number = isinstance(value, int if option.kind is int else int | float) and not isinstance(value, bool)
+        maximum = math.inf if option.maximum is None else option.maximum
+        if not number or not option.minimum <= value <= maximum or value == math.inf:
+            least = f"{option.minimum:g}"
+            bounds = f"from {least} to {maximum:,.10g}" if maximum < math.inf else f"of at least {least}"
+            raise InputError(f"{name} must be {describe(option.kind)} {bounds}, but is {value!r}")
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """
+    >>> _quoted(["auto", "float32", "bfloat16"])
+    '"auto", "float32" or "bfloat16"'
+    """
+    *first, last = (f'"{word}"' for word in words)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 # What other toolkits call a key of ours: the first of ours that is known where the word was typed is suggested.

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from regard.errors import InputError
 from regard.translation.chain import TextChain
-from regard.translation.options import TranslateOptions, checked_texts
+from regard.translation.options import checked_texts
 from regard.translation.translator import TextTranslator
 
 if TYPE_CHECKING:
-    from regard.bulk.tally import Tally
+    from regard.bulk.chunks import TranslationCounts
     from regard.explain.explanation import ExplainOptions, Explanation
     from regard.explain.word_alignment import WordAlignment
 
@@ -36,8 +36,8 @@ class FileTranslation:
         workers: int = 1,
         restart: bool = False,
         lines_done: Callable[[int, int], None] | None = None,
-        **options: Unpack[TranslateOptions],
-    ) -> Tally:
+        **options: Any,
+    ) -> TranslationCounts:
         """Translate a file into another, in chunks, whatever its size; options are those of `translate`.
 
         format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines

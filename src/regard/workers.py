@@ -107,6 +107,12 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def thread_count() -> int:
+    """The value of OMP_NUM_THREADS, or how many cores this process may use if it is not set to a positive integer."""
+    value = os.environ.get("OMP_NUM_THREADS", "")
+    return int(value) if value.isdecimal() and int(value) > 0 else usable_cores()
+
+
 class PoolWorker(NamedTuple):
     process: subprocess.Popen[bytes]
     connection: Connection

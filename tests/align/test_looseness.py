@@ -11,7 +11,7 @@ import pytest
 
 from regard.align import looseness
 from regard.align.looseness import Association, learn_association, slots
-from regard.data.key_words import key_words
+from regard.data.overlap import key_words
 from support import grammar
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.recipe_flags import read_words
+from regard.cli.recipe_flags import parse_words
 from regard.models.rnn_attention import PRESETS, RnnAttentionConfig
 from regard.recipe.read import read_recipe
 from support import load_script
@@ -23,7 +23,7 @@ def forms() -> dict[str, RnnAttentionConfig]:
     flags = load_script(FOLDER / "attend_before.py").forms("tiny")
     sys.path.remove(str(FOLDER))
     start = [("architecture", "rnn-attention"), ("preset", "tiny")]
-    return {name: read_recipe(None, [*start, *read_words(own, [], []).settings]).model for name, own in flags.items()}
+    return {name: read_recipe(None, [*start, *parse_words(own, [], []).settings]).model for name, own in flags.items()}
 
 
 def test_before_and_after_differ_in_nothing_else(forms: dict[str, RnnAttentionConfig]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import card_rows
 from regard.errors import InputError
@@ -44,11 +44,13 @@ def general(script: ModuleType) -> ModuleType:
 @pytest.fixture
 def stand_in(tmp_path: Path, run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A model that learnt eight sentences, in a box of its own."""
-    monkeypatch.setattr(box, "HOME", tmp_path / "boxed")
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
     bundle = Bundle.load(run_folder)
     card = bundle.card | {"about": None, "languages": ["en", "fr"]}
-    replace(bundle, weights="int8", card={k: v for k, v in card.items() if v is not None}).save(box.HOME / "en-fr")
-    return box.HOME / "en-fr"
+    replace(bundle, weights="int8", card={k: v for k, v in card.items() if v is not None}).save(
+        bundled_models.HOME / "en-fr"
+    )
+    return bundled_models.HOME / "en-fr"
 
 
 @pytest.fixture
@@ -171,10 +173,10 @@ def test_what_cannot_be_measured_is_one_line(
 
 
 def test_other_models_of_the_box_are_measured_by_name_alone(script: ModuleType, stand_in: Path) -> None:
-    shutil.copytree(stand_in, box.HOME / "en-fr-classic")
+    shutil.copytree(stand_in, bundled_models.HOME / "en-fr-classic")
     assert [job.folder for job in script.jobs(script.parse([])) if job.folder] == [stand_in]
     (job,) = script.jobs(script.parse(["--model", "en-fr-classic"]))
-    assert (job.folder, job.direction) == (box.HOME / "en-fr-classic", "en-fr")
+    assert (job.folder, job.direction) == (bundled_models.HOME / "en-fr-classic", "en-fr")
 
 
 def test_sets_are_cut_from_all_parts_and_turned(general: ModuleType, data: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from browsing import CHROMIUM, Open, RunningServer
-from regard.bundle import box
+from regard.bundle import bundled_models
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
@@ -26,7 +26,7 @@ I see the old sofa.\tJe vois le vieux canapé.
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """With two models of the box, and one that has its training pairs at hand."""
     folder = tmp_path_factory.mktemp("models") / "with-pairs"
-    shutil.copytree(box.boxed("en-fr-classic"), folder)
+    shutil.copytree(bundled_models.folder_of("en-fr-classic"), folder)
     (folder / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
     made = RunningServer("en-fr-classic", "fr-en", str(folder))
     made.start()

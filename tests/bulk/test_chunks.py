@@ -14,7 +14,7 @@ LINES = st.lists(st.sampled_from([b"a\n", b"\n", b" \n", b"bb\r\n", "é\n".encod
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "LINES", 3)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 3)
 
 
 @given(LINES, st.booleans(), st.sampled_from([b"", b"last"]))
@@ -37,7 +37,7 @@ def test_chunks_hold_all_lines_and_count_texts(lines: list[bytes], wrapped: bool
 
 
 def test_long_lines_make_small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "BYTES", 10)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_BYTES", 10)
     assert [chunk.lines for chunk in line_chunks(iter([b"x" * 50 + b"\n"] * 3))] == [1, 1, 1]
-    monkeypatch.setattr(chunks, "LONGEST", 20)  # a paragraph without an end
+    monkeypatch.setattr(chunks, "MAX_PARAGRAPH_BYTES", 20)  # a paragraph without an end
     assert [chunk.lines for chunk in line_chunks(iter([b"123456789\n"] * 6), wrapped=True)] == [2, 2, 2]

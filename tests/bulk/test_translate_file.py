@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 from bulk.fakes import Shouting, make_dying, make_refusing, make_shouting
 from regard.bulk import chunks
-from regard.bulk.journal import PartialOutput, partial_folder
+from regard.bulk.chunks import TranslationCounts
+from regard.bulk.journal import PartialOutput, ProcessShare, partial_folder
 from regard.bulk.rows import OutputForm
-from regard.bulk.share import ProcessShare
-from regard.bulk.tally import Tally
 from regard.bulk.translate_file import FileJob, RunOptions, translate_file
 from regard.data.compressed import COMPRESSED
 from regard.errors import InputError
@@ -30,8 +29,8 @@ TEXT = "".join(f"line {i}{' odd' * (i % 7 == 0)}\n" for i in range(20))
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "LINES", 3)
-    monkeypatch.setattr("regard.bulk.translate_file.LINES", 3)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 3)
+    monkeypatch.setattr("regard.bulk.translate_file.MAX_CHUNK_LINES", 3)
 
 
 @pytest.fixture
@@ -41,7 +40,9 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def translate(source: Path, out: Path, translator: Any = None, run: RunOptions | None = None, **job: Any) -> Tally:
+def translate(
+    source: Path, out: Path, translator: Any = None, run: RunOptions | None = None, **job: Any
+) -> TranslationCounts:
     return translate_file(translator or Shouting(), FileJob(source, **job), out, run or RunOptions())
 
 
@@ -241,7 +242,7 @@ def test_compressed_in_and_out(tmp_path: Path, suffix: str) -> None:
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "LINES", 200)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 200)
     peaks = []
     for lines in (1_000, 1_000, 5_000):
         (tmp_path / "a.en").write_text("an odd line of some words\n" * lines)

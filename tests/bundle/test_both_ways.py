@@ -12,18 +12,18 @@ import pytest
 
 import regard
 from regard.align.attention import View, word_attention
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.checksums import CHECKSUMS
-from regard.bundle.folder import PARTS
+from regard.bundle.folder import CHECKSUMS, PARTS
 from regard.errors import InputError
 from regard.explain.evidence import blanked_log_probs, evidence, gradient_times_input, source_in_words
 from regard.explain.explanation import explain
 from regard.explain.sentence_pair import BLANKS, Blank
 from regard.explain.trace import forced_maps, trace_sentence
 from regard.text.words import subword_shares, word_spans
-from regard.training.start import fingerprint
-from regard.translation.prepare import Reader, TextOptions
+from regard.training.job import fingerprint
+from regard.translation.options import TranslateOptions
+from regard.translation.prepare import Reader
 from regard.translation.units import UnitMaker
 from regard.translator import Translator
 from support import LINES, Call
@@ -73,7 +73,7 @@ def test_every_part_of_a_long_line_has_the_tag_once(way_back: Bundle, pair: Path
     plain, marked = Bundle.load(pair / "en-fr").tokenizer, way_back.tokenizer
     tag = plain.tag_ids(TAG)
     lines = [LONG, FRENCH[4]]
-    options, reader = TextOptions("lines"), Reader("fr", "en")
+    options, reader = TranslateOptions(split="lines"), Reader("fr", "en")
     for longest in range(9, 26):
         ours = list(UnitMaker(marked.plain, marked.mark_ids, longest, options, reader).units(enumerate(lines)))
         assert ours == list(UnitMaker(plain, tag, longest, options, reader).units(enumerate(lines)))
@@ -233,7 +233,7 @@ def test_links_and_heads(pair: Path, call: Call, tmp_path: Path) -> None:
 
 
 def test_both_are_in_the_box(pair: Path, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(box, "HOME", pair)
+    monkeypatch.setattr(bundled_models, "HOME", pair)
     monkeypatch.chdir(tmp_path)
     assert call("translate", "--model", "fr-en", *FRENCH).out.splitlines() == ENGLISH
     assert call("translate", *ENGLISH).out.splitlines() == FRENCH

@@ -15,9 +15,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 import regard
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.checksums import CHECKSUMS, read_checksums
+from regard.bundle.folder import CHECKSUMS, read_checksums
 from regard.errors import BundleError
 from regard.layers.lora import updated
 from regard.models.base import unique_tensors
@@ -74,9 +74,9 @@ def test_a_bundle_without_checksums_loads(bundle: Path) -> None:
 
 
 def test_the_models_in_the_box_have_checksums() -> None:
-    for name in box.names():
-        own = {path.name for path in box.boxed(name).iterdir()}
-        assert set(read_checksums(box.boxed(name))) == own & {
+    for name in bundled_models.names():
+        own = {path.name for path in bundled_models.folder_of(name).iterdir()}
+        assert set(read_checksums(bundled_models.folder_of(name))) == own & {
             "model.safetensors",
             "tokenizer.json",
             "updates.safetensors",

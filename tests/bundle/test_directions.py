@@ -1,4 +1,4 @@
-"""The translator for two languages, by the names of the models in the box."""
+"""The translator for two languages, by the names of the bundled models."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle import box
-from regard.bundle.directions import (
+from regard.bundle import bundled_models
+from regard.bundle.bundled_models import (
     Choice,
     Direction,
     NoDirectionError,
@@ -24,11 +24,11 @@ SIX = ("en-fr", "fr-en", "en-de", "de-en", "en-es", "es-en")
 
 @pytest.fixture
 def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A box of six directions and a model of another name; nothing but names is looked at here."""
+    """Bundled models of six directions and a model of another name; nothing but names is looked at here."""
     for name in (*SIX, "en-fr-classic"):
         (tmp_path / "boxed" / name).mkdir(parents=True)
         (tmp_path / "boxed" / name / "config.json").touch()
-    monkeypatch.setattr(box, "HOME", tmp_path / "boxed")
+    monkeypatch.setattr(bundled_models, "HOME", tmp_path / "boxed")
     return tmp_path
 
 
@@ -47,9 +47,9 @@ def test_by_way_of_english_only_if_it_is_asked_for() -> None:
         'there is no translator from French to German; through="en" translates by way of English, which loses more'
     )
     assert find_models("fr", "de", through="en") == ("fr-en", "en-de")
-    with pytest.raises(NoDirectionError, match="from Italian to German; the box has de-en, en-de"):
+    with pytest.raises(NoDirectionError, match="from Italian to German; bundled are de-en, en-de"):
         find_models("it", "de")
-    with pytest.raises(NoDirectionError, match="and none for fr-es on the way; the box has"):
+    with pytest.raises(NoDirectionError, match="and none for fr-es on the way; bundled are"):
         find_models("fr", "de", through="es")
 
 
@@ -91,9 +91,9 @@ def test_models_of_ones_own_go_before_those_of_the_package(names: Path, monkeypa
         (names / "own" / name / "config.json").touch()
     monkeypatch.setenv("REGARD_BOX", str(names / "own"))
     assert Direction("en", "it") in directions()
-    assert box.boxed("en-fr") == names / "own" / "en-fr"
-    assert box.boxed("de-en") == names / "boxed" / "de-en"
-    assert box.is_boxed(names / "own" / "en-it")
+    assert bundled_models.folder_of("en-fr") == names / "own" / "en-fr"
+    assert bundled_models.folder_of("de-en") == names / "boxed" / "de-en"
+    assert bundled_models.is_bundled(names / "own" / "en-it")
     monkeypatch.setenv("REGARD_BOX", str(names / "nowhere"))
     with pytest.raises(BundleError, match="REGARD_BOX must name a folder of models"):
         directions()

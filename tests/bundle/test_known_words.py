@@ -10,8 +10,7 @@ import pytest
 
 import regard
 from regard.bundle.bundle import Bundle, read_words
-from regard.bundle.checksums import CHECKSUMS, read_checksums
-from regard.bundle.folder import WORDS
+from regard.bundle.folder import CHECKSUMS, WORDS, read_checksums
 from regard.errors import BundleError
 from regard.text.known_words import KnownWords
 from support import Call
@@ -76,7 +75,7 @@ def test_damaged_words_are_one_line(bundle: Path, monkeypatch: pytest.MonkeyPatc
         path.write_bytes(damaged)
         with pytest.raises(BundleError, match=r"words\.txt: not a file of known words"):
             Bundle.load(bundle)
-    monkeypatch.setattr("regard.bundle.bundle.MOST_WORDS", 10)
+    monkeypatch.setattr("regard.bundle.bundle.MAX_WORDS_BYTES", 10)
     path.write_bytes(b"x" * 11)
     with pytest.raises(BundleError, match=r"words\.txt has more than 10 bytes"):
         read_words(bundle)

@@ -22,7 +22,7 @@ from regard.errors import InputError
 from regard.export.table import export_model
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.marian_text import read_marian_tokenizer
+from regard.text.marian_vocabulary import read_marian_tokenizer
 from support import Call
 
 CONFIG = TransformerConfig(

@@ -22,7 +22,7 @@ from regard.search.forced_decoding import AlignmentView
 from regard.search.native_engine import NativeEngine
 from regard.search.options import SearchOptions
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 KINDS: dict[str, dict[str, Any]] = {

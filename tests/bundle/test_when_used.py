@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
 from regard.errors import BundleError
 from regard.models.transformer_layers import TransformerConfig
 
@@ -20,6 +21,7 @@ READ = """
 import sys
 from pathlib import Path
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import read_card
 bundle = Bundle.read(Path(sys.argv[1]))
 known = bundle.max_length, bundle.languages, bundle.slots, bundle.tag, bundle.decode, bundle.known_words
 assert not bundle.loaded and bundle.table["width"] == 256 and bundle.tokenizer.encode_source(["The cat"])
@@ -52,11 +54,21 @@ def test_what_is_read_is_what_is_loaded(folder: Path) -> None:
 def test_learned_positions_limit_the_length_without_a_model(folder: Path) -> None:
     bundle = Bundle.read(folder)
     for positions, longest in (("learned", 7), ("sinusoidal", bundle.max_length)):
-        table = dict(bundle.table) | {"positions": positions, "max_positions": 7}
-        stored = vars(bundle)["model"]
-        stored.table = table
+        vars(bundle)["_table"] = dict(bundle.table) | {"positions": positions, "max_positions": 7}
         assert bundle.max_length == longest
         assert not bundle.loaded
+
+
+def test_a_card_is_checked_once_until_it_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+    monkeypatch.setattr("regard.bundle.card.read_card", lambda card: checked.append(1) or read_card(card))
+    bundles = [Bundle.read(folder) for _ in range(3)]
+    assert {bundle.max_length for bundle in bundles} == {bundles[0].known_card.max_length}
+    assert len(checked) == 1
+    bundles[0].card["languages"] = ["de", "en"]
+    assert [bundle.languages[0] for bundle in bundles[:2]] == ["de", None]
+    (folder / "card.json").write_text("{}", encoding="utf-8")
+    assert Bundle.read(folder).languages == (None, None)
 
 
 def test_threads_load_one_model(folder: Path) -> None:

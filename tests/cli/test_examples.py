@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from regard.cli.app import app
+from regard.cli.app import program
 from regard.cli.explain import app as explain
 from regard.cli.serve import inner
 from regard.cli.serve_keys import app as keys
@@ -52,9 +52,9 @@ def commands(group: typer.Typer, name: str) -> Iterator[tuple[str, str]]:
         yield from commands(part.typer_instance, f"{name} {part.name}")
 
 
-HELP = dict(commands(app, "regard")) | dict(commands(inner, "regard serve"))
+HELP = dict(commands(program(), "regard")) | dict(commands(inner, "regard serve"))
 GROUPS = {
-    "regard": str(app.info.help),
+    "regard": str(program().info.help),
     "regard explain": str(explain.info.help),
     "regard serve keys": str(keys.info.help),
 }

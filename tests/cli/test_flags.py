@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from regard.cli.app import GROUPS, app, name_of
+from regard.cli.app import GROUPS, program
 from regard.cli.flags import with_flags
 from regard.errors import InputError, RecipeError, RegardError
 from support import Call, load_script, regard
@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_flags_are_added_where_the_command_has_them(problem: RegardError, words: list[str], flags: str) -> None:
-    assert with_flags(problem, typer.main.get_command(app), words) == f"{problem}{flags}"
+    assert with_flags(problem, typer.main.get_command(program()), words) == f"{problem}{flags}"
 
 
 def test_a_typed_recipe_key_is_named_as_a_flag(call: Call) -> None:
@@ -68,15 +68,15 @@ def test_every_meaning_in_the_docs_is_of_a_flag() -> None:
 
 
 def test_every_command_is_in_one_group() -> None:
-    members = [name_of(command) for group in GROUPS.values() for command in group]
-    assert sorted(members) == sorted(typer.main.get_command(app).commands)
+    members = [name for group in GROUPS.values() for name in group]
+    assert sorted(members) == sorted(typer.main.get_command(program()).commands)
 
 
 def test_help_shows_the_groups(call: Call) -> None:
     text = call("--help").out
     for title, members in GROUPS.items():
         section = text.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
-        assert [line.split()[0] for line in section.splitlines()] == [name_of(command) for command in members]
+        assert [line.split()[0] for line in section.splitlines()] == [*members]
     assert not re.search(r"[a-z]\.\.\.$", text, flags=re.MULTILINE), "a first line is too long"
 
 

@@ -171,7 +171,7 @@ def test_output_through_a_link_and_into_a_pipe(run_folder: Path, tmp_path: Path,
 
 
 def test_a_chunk_may_end_anywhere(run_folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk_chunks, "LINES", 3)
+    monkeypatch.setattr(bulk_chunks, "MAX_CHUNK_LINES", 3)
     given = "".join(f"{source}\n" for source in SOURCES).encode()
     assert lines(call("translate", "--model", run_folder, input=given).out) == TARGETS
     listed = lines(call("translate", "--model", run_folder, "--nbest=2", input=given).out)

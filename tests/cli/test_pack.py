@@ -15,8 +15,7 @@ from safetensors.torch import load_file, save_file
 
 import regard
 from regard.bundle.bundle import Bundle
-from regard.bundle.checksums import CHECKSUMS
-from regard.bundle.folder import LEXICON, PARTS, UPDATES
+from regard.bundle.folder import CHECKSUMS, LEXICON, PARTS, UPDATES
 from regard.bundle.tensors import load_weights
 from regard.models.base import unique_tensors
 from support import ABOUT, LINES

@@ -32,7 +32,7 @@ from regard.bulk import chunks, journal
 from regard.cli import main
 
 add = journal.PartialOutput.add
-chunks.LINES = 5
+chunks.MAX_CHUNK_LINES = 5
 
 def add_and_die(self, *given):
     add(self, *given)
@@ -53,7 +53,7 @@ def test_a_process_that_is_killed_goes_on(
     killed = subprocess.run([sys.executable, "-c", KILLED, *map(str, words)], capture_output=True, check=False)
     assert killed.returncode == -9
     assert not out.exists()
-    monkeypatch.setattr(chunks, "LINES", 5)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 5)
     done = call(*words)
     assert done.code == 0
     assert done.err.startswith("regard: going on after line 10 of 24, where an earlier run stopped\n")
@@ -65,7 +65,7 @@ def test_a_process_that_is_killed_goes_on(
 def test_workers_and_shares_give_what_one_process_gives(
     run_folder: Path, source: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "LINES", 5)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 5)
     given = ["translate", "--model", run_folder, "--input", source, "--device", "cpu"]
     assert call(*given, "--out", tmp_path / "two", "--workers", "2").code == 0
     for rank in "10":
@@ -99,7 +99,7 @@ def test_alignments_and_token_scores(run_folder: Path, translator: Translator, c
 def test_a_table_goes_to_standard_output_in_chunks(
     run_folder: Path, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "LINES", 3)
+    monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 3)
     (tmp_path / "a.tsv").write_text("".join(f"{i}\t{line}\n" for i, line in enumerate(SOURCES)))
     report = tmp_path / "r.jsonl"
     answer = call(

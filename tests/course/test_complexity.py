@@ -38,7 +38,7 @@ from regard.course.complexity.report import as_markdown, as_page, as_text, chart
 from regard.course.complexity.timing import count, memory_kept, rising, sweep
 from regard.layers.attention import attend
 from regard.report.deliver import contents
-from regard.report.svg import svg
+from regard.report.render import svg
 
 CPU = torch.device("cpu")
 TINY = MeasurementPlan(lengths=(16, 32, 64), widths=(8, 16, 32), width=8, length=16, repeats=1)

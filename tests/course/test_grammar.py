@@ -22,14 +22,15 @@ from regard.course.grammar import (
     adjectives,
     ambiguous,
     corpus,
-    french,
     generate,
+    morphology,
     nouns,
     pronouns,
     tokens,
     verbs,
     write_corpus,
 )
+from regard.course.grammar.morphology import FUTURE, IMPERFECT, PRESENT
 from regard.errors import InputError
 from regard.text.words import split_words
 
@@ -42,14 +43,14 @@ def splits() -> dict[str, Split]:
 
 
 @pytest.fixture(scope="module")
-def drawn() -> list[corpus.Drawn]:
+def drawn() -> list[corpus.DrawnSentence]:
     """Sentences as the grammar gives them, nothing sorted out."""
     rng = random.Random(11)
     return [corpus.draw(rng) for _ in range(12_000)]
 
 
 @pytest.fixture(scope="module")
-def french_text(drawn: list[corpus.Drawn]) -> str:
+def french_text(drawn: list[corpus.DrawnSentence]) -> str:
     return "\n".join(d.example.tgt for d in drawn)
 
 
@@ -98,7 +99,7 @@ def test_no_sentence_is_in_two_places(splits: dict[str, Split]) -> None:
         assert [t for t, n in Counter(texts).items() if n > 1] == []
 
 
-def test_one_english_sentence_has_one_french(drawn: list[corpus.Drawn]) -> None:
+def test_one_english_sentence_has_one_french(drawn: list[corpus.DrawnSentence]) -> None:
     french_of = dict(NOTES_EXAMPLES)
     for d in drawn:
         assert french_of.setdefault(d.example.src, d.example.tgt) == d.example.tgt, d.example.src
@@ -130,7 +131,7 @@ def test_withheld_combinations_are_in_no_other_split(monkeypatch: pytest.MonkeyP
     noted: dict[str, list[tuple[str, str, str]]] = {}
     finish = corpus.finish
 
-    def noting(d: tokens.Draft, pair: tokens.Pair, mark: str) -> corpus.Drawn:
+    def noting(d: tokens.Draft, pair: tokens.Pair, mark: str) -> corpus.DrawnSentence:
         result = finish(d, pair, mark)
         noted[result.example.src] = list(d.combinations)
         return result
@@ -200,7 +201,7 @@ def test_lengths(splits: dict[str, Split]) -> None:
     assert max(lengths) >= 45
 
 
-def test_alignments(drawn: list[corpus.Drawn]) -> None:
+def test_alignments(drawn: list[corpus.DrawnSentence]) -> None:
     for d in drawn:
         e = d.example
         source, target = split_words(e.src), split_words(e.tgt)
@@ -221,7 +222,7 @@ def test_alignments(drawn: list[corpus.Drawn]) -> None:
         ("street", {"rue"}),
     ],
 )
-def test_what_a_word_is_aligned_to(drawn: list[corpus.Drawn], src: str, links: set[str]) -> None:
+def test_what_a_word_is_aligned_to(drawn: list[corpus.DrawnSentence], src: str, links: set[str]) -> None:
     seen: set[str] = set()
     for d in drawn:
         source, target = split_words(d.example.src), split_words(d.example.tgt)
@@ -351,7 +352,7 @@ def test_french_sometimes(pattern: str, french_text: str) -> None:
     assert re.search(pattern, french_text)
 
 
-def test_capital_and_mark(drawn: list[corpus.Drawn]) -> None:
+def test_capital_and_mark(drawn: list[corpus.DrawnSentence]) -> None:
     for d in drawn:
         for text in (d.example.src, d.example.tgt):
             assert text[0].isupper()
@@ -386,7 +387,7 @@ def test_adjectives_agree_with_their_noun(french_text: str) -> None:
     assert checked > 1_000
 
 
-def test_every_noun_verb_and_adjective_is_used(drawn: list[corpus.Drawn]) -> None:
+def test_every_noun_verb_and_adjective_is_used(drawn: list[corpus.DrawnSentence]) -> None:
     words = Counter(form for d in drawn for form in d.forms)
     unused = [n.en for n in nouns.NOUNS if not words[n.en] + words[n.en_plural]]
     unused += [a.en for a in adjectives.ADJECTIVES if not words[a.en]]
@@ -397,9 +398,9 @@ def test_every_noun_verb_and_adjective_is_used(drawn: list[corpus.Drawn]) -> Non
 def test_lexicon_is_large_and_clean() -> None:
     names = [n.en for n in nouns.NOUNS]
     assert len(names) == len(set(names))
-    assert not {w.en for w in ambiguous.WORDS} & set(names)  # an ambiguous word is nowhere else a noun
+    assert not {w.en for w in ambiguous.AMBIGUOUS_WORDS} & set(names)  # an ambiguous word is nowhere else a noun
     lemmas = {*names, *(a.en for a in adjectives.ADJECTIVES), *(v.name for v in verbs.BY_NAME.values())}
-    assert 350 <= len(lemmas | {w.en for w in ambiguous.WORDS}) <= 520
+    assert 350 <= len(lemmas | {w.en for w in ambiguous.AMBIGUOUS_WORDS}) <= 520
     kinds = {k for n in nouns.NOUNS for k in n.kinds} | set(names)
     selected = [w.lstrip("-") for v in verbs.BY_NAME.values() for w in f"{v.subjects} {v.objects}".split()]
     selected += [w for a in adjectives.ADJECTIVES for w in a.kinds.split()]
@@ -409,27 +410,27 @@ def test_lexicon_is_large_and_clean() -> None:
 @pytest.mark.parametrize(
     ("infinitive", "tense", "forms"),
     [
-        ("manger", french.PRESENT, "mange manges mange mangeons mangez mangent"),
-        ("manger", french.IMPERFECT, "mangeais mangeais mangeait mangions mangiez mangeaient"),
-        ("acheter", french.PRESENT, "achète achètes achète achetons achetez achètent"),
-        ("acheter", french.FUTURE, "achèterai achèteras achètera achèterons achèterez achèteront"),
-        ("espérer", french.PRESENT, "espère espères espère espérons espérez espèrent"),
-        ("protéger", french.PRESENT, "protège protèges protège protégeons protégez protègent"),
-        ("protéger", french.FUTURE, "protégerai protégeras protégera protégerons protégerez protégeront"),
-        ("nettoyer", french.PRESENT, "nettoie nettoies nettoie nettoyons nettoyez nettoient"),
-        ("nettoyer", french.FUTURE, "nettoierai nettoieras nettoiera nettoierons nettoierez nettoieront"),
-        ("envoyer", french.FUTURE, "enverrai enverras enverra enverrons enverrez enverront"),
-        ("nourrir", french.PRESENT, "nourris nourris nourrit nourrissons nourrissez nourrissent"),
-        ("attendre", french.PRESENT, "attends attends attend attendons attendez attendent"),
-        ("attendre", french.FUTURE, "attendrai attendras attendra attendrons attendrez attendront"),
-        ("être", french.IMPERFECT, "étais étais était étions étiez étaient"),
-        ("rire", french.IMPERFECT, "riais riais riait riions riiez riaient"),
-        ("voir", french.IMPERFECT, "voyais voyais voyait voyions voyiez voyaient"),
-        ("cueillir", french.FUTURE, "cueillerai cueilleras cueillera cueillerons cueillerez cueilleront"),
+        ("manger", PRESENT, "mange manges mange mangeons mangez mangent"),
+        ("manger", IMPERFECT, "mangeais mangeais mangeait mangions mangiez mangeaient"),
+        ("acheter", PRESENT, "achète achètes achète achetons achetez achètent"),
+        ("acheter", FUTURE, "achèterai achèteras achètera achèterons achèterez achèteront"),
+        ("espérer", PRESENT, "espère espères espère espérons espérez espèrent"),
+        ("protéger", PRESENT, "protège protèges protège protégeons protégez protègent"),
+        ("protéger", FUTURE, "protégerai protégeras protégera protégerons protégerez protégeront"),
+        ("nettoyer", PRESENT, "nettoie nettoies nettoie nettoyons nettoyez nettoient"),
+        ("nettoyer", FUTURE, "nettoierai nettoieras nettoiera nettoierons nettoierez nettoieront"),
+        ("envoyer", FUTURE, "enverrai enverras enverra enverrons enverrez enverront"),
+        ("nourrir", PRESENT, "nourris nourris nourrit nourrissons nourrissez nourrissent"),
+        ("attendre", PRESENT, "attends attends attend attendons attendez attendent"),
+        ("attendre", FUTURE, "attendrai attendras attendra attendrons attendrez attendront"),
+        ("être", IMPERFECT, "étais étais était étions étiez étaient"),
+        ("rire", IMPERFECT, "riais riais riait riions riiez riaient"),
+        ("voir", IMPERFECT, "voyais voyais voyait voyions voyiez voyaient"),
+        ("cueillir", FUTURE, "cueillerai cueilleras cueillera cueillerons cueillerez cueilleront"),
     ],
 )
 def test_conjugation(infinitive: str, tense: str, forms: str) -> None:
-    assert " ".join(french.conjugate(infinitive, tense, person) for person in range(6)) == forms
+    assert " ".join(morphology.conjugate(infinitive, tense, person) for person in range(6)) == forms
 
 
 @settings(max_examples=60, deadline=None)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.batching import Batches, batches_in_order, fill, plan_epoch, plan_in_order
+from regard.data.batching import Batches, plan_epoch
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, encode_corpus
@@ -48,15 +48,6 @@ def test_once_within_budget_and_fairly_shared(
     assert all(np.array_equal(a, b) for a, b in zip(again, ranks[-1], strict=True))
 
 
-@given(LENGTHS, st.integers(60, 500))
-def test_in_order_holds_every_pair_once(lengths: list[tuple[int, int]], budget: int) -> None:
-    src, tgt = columns(lengths)
-    batches = plan_in_order(src, tgt, budget)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(len(lengths)))
-    assert within(batches, src, tgt, budget)
-    assert 0 < fill(batches, src, tgt) <= 1
-
-
 def ordinary(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Lengths like those of a real corpus: log-normal, and a target a little longer than its source."""
     rng = np.random.default_rng(5)
@@ -68,7 +59,8 @@ def ordinary(count: int) -> tuple[np.ndarray, np.ndarray]:
 def test_batches_are_well_filled() -> None:
     src, tgt = ordinary(200_000)
     batches = plan_epoch(src, tgt, 4096, seed=0, epoch=0)
-    assert fill(batches, src, tgt) > 0.97
+    sides = [(len(rows), lengths[rows]) for rows in batches for lengths in (src, tgt)]
+    assert sum(side.sum() for _, side in sides) / sum(rows * side.max() for rows, side in sides) > 0.97
     used = np.mean([len(rows) * max(src[rows].max(), tgt[rows].max()) for rows in batches])
     assert used > 0.95 * 4096
 
@@ -86,7 +78,7 @@ def test_planning_grows_with_the_pairs_and_no_faster() -> None:
     def seconds(count: int) -> float:
         src, tgt = ordinary(count)
         start = time.process_time()
-        plan_epoch(src, tgt, 8192, seed=0, epoch=0, rank=1, world=7)
+        plan_epoch(src, tgt, 8192, seed=0, epoch=0, rank=1, world_size=7)
         return time.process_time() - start
 
     seconds(1000)  # what is done once
@@ -102,7 +94,7 @@ def test_a_sentence_over_budget_is_an_error() -> None:
 def test_more_processes_than_pairs_is_an_error() -> None:
     src, tgt = columns([(3, 3), (4, 4)])
     with pytest.raises(InputError, match="2 batches of one pair cannot be shared evenly by 3 processes"):
-        plan_epoch(src, tgt, 100, seed=0, epoch=0, world=3)
+        plan_epoch(src, tgt, 100, seed=0, epoch=0, world_size=3)
 
 
 @pytest.fixture(scope="module")
@@ -116,10 +108,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> EncodedCorpus:
 
 @pytest.mark.parametrize("stop", [0, 1, 5, 17, 40])
 def test_resumed_batches_are_those_that_would_have_come(corpus: EncodedCorpus, stop: int) -> None:
-    straight = Batches(corpus, 120, seed=3, rank=1, world=2)
+    straight = Batches(corpus, 120, seed=3, rank=1, world_size=2)
     for _ in range(stop):
         next(straight)
-    resumed = Batches(corpus, 120, seed=3, rank=1, world=2, state=straight.state())
+    resumed = Batches(corpus, 120, seed=3, rank=1, world_size=2, state=straight.state())
     for _ in range(2 * straight.per_epoch):
         a, b = next(straight), next(resumed)
         assert a.src.equal(b.src)
@@ -131,11 +123,11 @@ def test_resumed_batches_are_those_that_would_have_come(corpus: EncodedCorpus, s
 def test_an_epoch_of_batches_is_the_corpus(corpus: EncodedCorpus) -> None:
     batches = Batches(corpus, 120, seed=0)
     read = [next(batches) for _ in range(batches.per_epoch)]
-    assert batches.state() == {"epoch": 0, "index": batches.per_epoch}
-    assert sum(len(b) for b in read) == len(corpus) == sum(len(b) for b in batches_in_order(corpus, 120))
+    assert batches.state() == {"epoch": 0, "index": batches.per_epoch, "width": 0}
+    assert sum(len(b) for b in read) == len(corpus)
     assert all(len(b) * b.pad().src.shape[1] <= 120 and len(b) * b.pad().tgt_in.shape[1] <= 120 for b in read)
     next(batches)
-    assert batches.state() == {"epoch": 1, "index": 1}
+    assert batches.state() == {"epoch": 1, "index": 1, "width": 0}
 
 
 def test_a_corpus_may_be_made_anew_each_epoch(corpus: EncodedCorpus) -> None:

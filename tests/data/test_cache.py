@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.cache import learnt_before, words_known_before
+from regard.data.cache import cached_known_words, cached_tokenizer
 from regard.data.config import DataConfig
 from regard.text.known_words import KnownWords
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -23,7 +23,7 @@ def test_learnt_once(tmp_path: Path) -> None:
             learnt += 1
             return Tokenizer.train(lambda: iter(PAIRS), text)
 
-        return learnt_before(data, text, fingerprint, learn)
+        return cached_tokenizer(data, text, fingerprint, learn)
 
     small = TextConfig(vocab_size=300)
     first, again = ask(small), ask(small)
@@ -42,7 +42,7 @@ def test_learnt_once(tmp_path: Path) -> None:
 def test_no_place_to_keep_it(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_text("in the way")
     data = DataConfig(cache=str(tmp_path / place))
-    found = learnt_before(data, TextConfig(), "a", lambda: Tokenizer.train(lambda: iter(PAIRS), TextConfig()))
+    found = cached_tokenizer(data, TextConfig(), "a", lambda: Tokenizer.train(lambda: iter(PAIRS), TextConfig()))
     assert found.encode_source(["the cat"])
 
 
@@ -55,7 +55,7 @@ def test_words_are_learnt_once(tmp_path: Path) -> None:
             learnt += 1
             return KnownWords.learn(PAIRS, language)
 
-        return words_known_before(data, fingerprint, language, learn)
+        return cached_known_words(data, fingerprint, language, learn)
 
     assert ask("a").words == ask("a").words == {"the", "cat", "sleeps"}
     assert learnt == 1

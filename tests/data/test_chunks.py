@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data import chunks
-from regard.data.chunks import TextChunk, coded_chunks, pairs_in_chunks
+from regard.data.chunks import TextChunk, encoded_chunks, in_chunks
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import cache_folder, encode_corpus
@@ -42,7 +42,7 @@ def tokenizer() -> Tokenizer:
 
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PairFiles:
-    monkeypatch.setattr(chunks, "CHUNK", 7)
+    monkeypatch.setattr("regard.data.encode.CHUNK", 7)
     monkeypatch.setattr(chunks, "FEW", 2)
     with gzip.open(tmp_path / "a.tsv.gz", "wt", encoding="utf-8") as file:
         file.writelines(f"{src}\t{tgt}\n" for src, tgt in PAIRS[:30] + ODD + PAIRS[25:])
@@ -148,10 +148,10 @@ def test_processes_only_for_more_than_a_few_chunks(tokenizer: Tokenizer, monkeyp
 
     monkeypatch.setattr(chunks, "WorkerPool", Pool)
     monkeypatch.setattr(chunks, "usable_cores", lambda: 16)
-    encode = chunks.ChunkEncoder(tokenizer, DataConfig(), chunks.Draws(0, None), [])
+    encode = chunks.ChunkEncoder(tokenizer, DataConfig(), chunks.ChunkRandom(0, None), [])
     for count in (chunks.FEW - 1, chunks.FEW, chunks.FEW + 1):
         some = [TextChunk(i, i + 1, [(i, "a", "b")]) for i in range(count)]
-        assert [chunk for chunk, _ in coded_chunks(encode, iter(some))] == some
+        assert [chunk for chunk, _ in encoded_chunks(encode, iter(some))] == some
     assert asked == [16, 16]
 
 
@@ -165,10 +165,9 @@ def test_a_chunk_arrives_as_it_was_sent(texts: list[tuple[int, str, str]]) -> No
     assert pickle.loads(pickle.dumps(chunk)) == chunk
 
 
-def test_chunks_of_long_lines_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "CHUNK_CHARACTERS", 10)
+def test_chunks_of_long_lines_are_short() -> None:
     pairs = [("a" * 4, "b"), ("c" * 4, "d"), ("e", "f")]
-    assert list(pairs_in_chunks(iter(pairs * 2))) == [pairs, pairs]
+    assert list(in_chunks(iter(pairs * 2), 100, 10)) == [pairs, pairs]
 
 
 def test_pairs_are_duplicates_only_with_both_sides() -> None:

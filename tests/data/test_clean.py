@@ -12,7 +12,7 @@ import pytest
 from regard.data import clean as module
 from regard.data.clean import clean, length_deviations
 from regard.data.clean_rules import CleanConfig, Row, Rule
-from regard.data.held_out import HeldOutText
+from regard.data.overlap import HeldOutText
 from regard.errors import InputError
 
 ROWS: list[Row] = [(f"Sentence number {i} of the text.", f"Phrase numéro {i} du texte.") for i in range(40)]

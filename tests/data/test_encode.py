@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from regard.batch import FlatBatch, flat_batch
-from regard.data import chunks, encode
+from regard.data import encode
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, cache_folder, encode_corpus
-from regard.data.filters import FilterReport, Seen
+from regard.data.filters import FilterReport, SeenHashes
 from regard.errors import InputError
 from regard.text.tokenizer import TextConfig, Tokenizer
 
@@ -57,7 +57,7 @@ def test_what_goes_in_comes_out(tmp_path: Path, tokenizer: Tokenizer, config: Da
     for i, (src, tgt) in enumerate(PAIRS):
         a, b = corpus.pair(i)
         assert (tokenizer.decode_source(a), tokenizer.decode(b)) == (src, tgt)
-        assert (corpus.lengths[0][i], corpus.lengths[1][i]) == (len(a) + 1, len(b) + 1)
+        assert tuple(side[i] for side in corpus.lengths_of(np.arange(len(corpus)))) == (len(a) + 1, len(b) + 1)
     assert corpus.pair(-1) == corpus.pair(len(PAIRS) - 1)
     with pytest.raises(IndexError):
         corpus.pair(len(PAIRS))
@@ -170,7 +170,7 @@ def test_no_space_left(
     def full(*_: Any) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(encode, "_append", full)
+    monkeypatch.setattr(encode, "checksum", full)
     with pytest.raises(InputError, match=r"cannot write encoded data to .*cache \(no space left\); .*data\.cache"):
         encode_corpus(table(tmp_path, PAIRS), tokenizer, config)
     assert entries(config) == []
@@ -280,7 +280,7 @@ def test_memory_is_flat(
     tmp_path: Path, tokenizer: Tokenizer, config: DataConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight times the corpus takes nearly the memory of one."""
-    monkeypatch.setattr(chunks, "CHUNK", 500)
+    monkeypatch.setattr("regard.data.encode.CHUNK", 500)
     peaks = []
     for times in (1, 8):
         pairs = [(f"the cat {i}", f"le chat {i}") for i in range(1000 * times)]
@@ -294,7 +294,7 @@ def test_memory_is_flat(
 
 
 def test_seen_over_many_runs() -> None:
-    seen, rng = Seen(), np.random.default_rng(0)
+    seen, rng = SeenHashes(), np.random.default_rng(0)
     known: set[str] = set()
     for _ in range(60):
         texts = [str(i) for i in rng.integers(0, 3000, size=int(rng.integers(0, 120)))]

@@ -10,7 +10,7 @@ from regard.data import encode
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus
-from regard.data.epochs import EncodingAhead, encode_epoch
+from regard.data.epochs import BackgroundEncoder, encode_epoch
 from regard.data.splits import TrainingCorpus
 from regard.errors import InputError
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -43,7 +43,7 @@ def test_the_next_epoch_is_there_when_it_is_needed(
     )
     expected = [ids(encode_epoch(corpora, tokenizer, other, 5, epoch)) for epoch in (3, 4)]
     assert expected[0] != expected[1]
-    background = EncodingAhead(corpora, tokenizer, data, 5)
+    background = BackgroundEncoder(corpora, tokenizer, data, 5)
     background.wait()  # nothing has begun
     background.begin(4)
     background.wait()
@@ -56,7 +56,7 @@ def test_a_failure_shows_when_the_epoch_is_needed(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     data = DataConfig(cache=str(tmp_path / "file"))
-    background = EncodingAhead(corpora, tokenizer, data, 5)
+    background = BackgroundEncoder(corpora, tokenizer, data, 5)
     background.begin(1)
     background.wait()
     with pytest.raises(InputError, match="cannot write encoded data"):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fileserver import FileServer
-from regard.data.archives import check_archive, opened
+from regard.data.compressed import check_archive, opened
 from regard.data.fetch import TRIES, copy_from, download, verify
 from regard.errors import InputError
 

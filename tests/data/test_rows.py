@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles
 from regard.data.encode import EncodedCorpus, encode_corpus
-from regard.data.rows import RowBatches, fill_batch, lay_in_rows
+from regard.data.rows import RowBatches, fill_batch, lay_out_rows
 from regard.errors import InputError
 from regard.text.tokenizer import TextConfig, Tokenizer
 
@@ -21,23 +21,23 @@ lengths = st.lists(st.tuples(st.integers(1, 16), st.integers(1, 16)), min_size=1
 
 @given(lengths)
 def test_no_two_pairs_stand_in_one_place(pairs: list[tuple[int, int]]) -> None:
-    laid = lay_in_rows([s for s, _ in pairs], [t for _, t in pairs], width=16)
-    for starts, side in ((laid.src_start, 0), (laid.tgt_start, 1)):
-        taken = np.zeros((laid.rows, 16), int)
-        for row, start, pair in zip(laid.row, starts, pairs, strict=True):
+    layout = lay_out_rows([s for s, _ in pairs], [t for _, t in pairs], width=16)
+    for starts, side in ((layout.src_start, 0), (layout.tgt_start, 1)):
+        taken = np.zeros((layout.rows, 16), int)
+        for row, start, pair in zip(layout.row, starts, pairs, strict=True):
             assert start + pair[side] <= 16
             taken[row, start : start + pair[side]] += 1
         assert taken.max() == 1
-    assert set(laid.row) == set(range(laid.rows))
+    assert set(layout.row) == set(range(layout.rows))
 
 
 @given(lengths, st.integers(1, 6))
 def test_a_batch_takes_what_fits(pairs: list[tuple[int, int]], rows: int) -> None:
     src, tgt = (np.array(side) for side in zip(*pairs, strict=True))
-    count, laid = fill_batch(src, tgt, rows, 16)
+    count, layout = fill_batch(src, tgt, rows, 16)
     assert 1 <= count <= len(pairs)
-    assert laid.rows <= rows
-    assert len(laid.row) == count
+    assert layout.rows <= rows
+    assert len(layout.row) == count
 
 
 def test_rows_of_real_lengths_are_nearly_full() -> None:
@@ -77,7 +77,7 @@ def sentences(batches: RowBatches) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize("world", [1, 3])
 def test_an_epoch_holds_every_pair_once_over_all_ranks(corpus: EncodedCorpus, world: int) -> None:
     seen = []
-    ranks = [RowBatches(corpus, 128, seed=5, rank=rank, world=world) for rank in range(world)]
+    ranks = [RowBatches(corpus, 128, seed=5, rank=rank, world_size=world) for rank in range(world)]
     while ranks[0].index < len(corpus):
         for rank in ranks:
             seen += sentences(rank)

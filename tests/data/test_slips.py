@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from regard.data.slips import (
     BARE,
-    NEIGHBOURS,
+    KEY_NEIGHBORS,
     carelessly_typed,
     other_apostrophes,
     slip,
@@ -22,9 +22,11 @@ from regard.data.slips import (
 
 def test_a_slip_keeps_a_capital() -> None:
     rng = random.Random(1)
-    assert {slip("É", "t", "neighbour", NEIGHBOURS[0], rng)[0] for _ in range(99)} == set(NEIGHBOURS[0]["e"].upper())
-    assert slip("猫", "が", "neighbour", NEIGHBOURS[0], rng) == ("猫", "が")
-    assert slip("t", ".", "swapped", NEIGHBOURS[0], rng) == ("t", ".")
+    assert {slip("É", "t", "neighbour", KEY_NEIGHBORS[0], rng)[0] for _ in range(99)} == set(
+        KEY_NEIGHBORS[0]["e"].upper()
+    )
+    assert slip("猫", "が", "neighbour", KEY_NEIGHBORS[0], rng) == ("猫", "が")
+    assert slip("t", ".", "swapped", KEY_NEIGHBORS[0], rng) == ("t", ".")
 
 
 def test_what_is_no_ordinary_word_stays() -> None:

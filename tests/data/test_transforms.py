@@ -126,7 +126,7 @@ def test_a_chance_is_a_chance() -> None:
 
 def test_a_corpus_may_be_less_rough() -> None:
     config = DataConfig(slips=0.4, join_pairs=0.2, slots=0.1)
-    assert config.roughened(0.5) == DataConfig(slips=0.2, join_pairs=0.1, slots=0.1)
-    assert not any(config.roughened(0).transforms)
+    assert config.with_scaled_transforms(0.5) == DataConfig(slips=0.2, join_pairs=0.1, slots=0.1)
+    assert not any(config.with_scaled_transforms(0).transforms)
     with pytest.raises(RecipeError, match=r"data\.corpus\.rough must be from 0 to 1, but is 2"):
         CorpusConfig(rough=2)

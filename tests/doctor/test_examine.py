@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from damage import RUSSIAN, SIZE, SPANISH, Text, clean, some
-from regard.doctor import sample_checks
+from regard.doctor import examine as examine_module
 from regard.doctor.examine import Examination, examine
 from regard.doctor.findings import Finding
 
@@ -35,7 +35,7 @@ def lines(found: Finding) -> list[int]:
 @pytest.fixture
 def without_pairing(monkeypatch: pytest.MonkeyPatch) -> None:
     """For faults of another kind: to learn which lines belong together takes four fifths of the time."""
-    monkeypatch.setattr(sample_checks, "judge_pairs", lambda *_: None)
+    monkeypatch.setattr(examine_module, "judge_pairs", lambda *_: None)
 
 
 def test_a_sound_corpus_has_nothing_serious(tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ import pytest
 
 from damage import clean
 from regard.data.config import DataConfig
-from regard.doctor.advice import advise
 from regard.doctor.machine import Device, read_machine
-from regard.doctor.predict import CorpusSummary, predict
-from regard.doctor.rehearse import Rehearsal, spread
+from regard.doctor.predict import CorpusSummary, advise, predict
+from regard.doctor.rehearse import Rehearsal, spread_order
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
-from regard.training.clock import Time
+from regard.training.cost import Time
 
 SEEN = Rehearsal(
     device="cpu",
@@ -117,7 +116,7 @@ def test_advice(changes: dict[str, object], line: str) -> None:
 
 def test_an_order_that_is_spread_out_holds_all() -> None:
     for count in (1, 2, 3, 10, 33):
-        assert sorted(spread(count)) == list(range(count))
+        assert sorted(spread_order(count)) == list(range(count))
 
 
 @pytest.mark.slow

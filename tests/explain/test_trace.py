@@ -14,7 +14,7 @@ import variants
 from regard.align.attention import View
 from regard.batch import EOS, pad_sources
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.errors import BundleError, InputError
 from regard.explain.trace import checked_rows, forced_maps, trace_sentence
 from regard.models.base import AttentionMaps, Model

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.bundle.calibration import WordCalibration
-from regard.bundle.card import read_card
+from regard.bundle.card import WordCalibration, read_card
 from regard.errors import RecipeError
 from regard.explain.word_confidence import (
     FEATURES,

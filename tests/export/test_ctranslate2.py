@@ -19,7 +19,7 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.folder import CARD, WEIGHTS
 from regard.bundle.pack import PackOptions, pack_bundle
 from regard.errors import BundleError, InputError
-from regard.export.ctranslate2 import export_ctranslate2, identity, read_made
+from regard.export.ctranslate2 import export_ctranslate2, read_conversion_info, source_checksum
 from regard.models.rnn_attention import RnnAttention, RnnAttentionConfig
 from regard.search.native_engine import NativeEngine
 from regard.text.tokenizer import TextConfig, Tokenizer
@@ -162,31 +162,31 @@ def test_weights_that_do_not_fit_are_one_line(tokenizer: Tokenizer, tmp_path: Pa
 
 def test_identity_changes_with_weights_and_view_and_not_with_the_rest(tokenizer: Tokenizer, tmp_path: Path) -> None:
     bundle = saved_transformer(tmp_path, tokenizer)
-    before = identity(tmp_path)
+    before = source_checksum(tmp_path)
     bundle.card["note"] = "nothing that counts"
     bundle.save(tmp_path)
-    assert identity(tmp_path) == before
+    assert source_checksum(tmp_path) == before
     bundle.card["attention_view"] = {"layer": 0, "head": 1, "row": "predicting"}
     bundle.save(tmp_path)
-    viewed = identity(tmp_path)
+    viewed = source_checksum(tmp_path)
     bundle.card["attention_view"] |= {
         "row": "having-read",
         "aer": 0.1,
         "on": "text",
     }  # not converted: read from the card
     bundle.save(tmp_path)
-    assert identity(tmp_path) == viewed
+    assert source_checksum(tmp_path) == viewed
     with torch.no_grad():
         bundle.model.get_parameter("encoder.0.attention.query.bias")[0] += 1
     bundle.save(tmp_path)
-    assert len({before, viewed, identity(tmp_path)}) == 3
+    assert len({before, viewed, source_checksum(tmp_path)}) == 3
 
 
 def test_an_earlier_conversion_is_replaced(tokenizer: Tokenizer, tmp_path: Path) -> None:
     saved_transformer(tmp_path / "model", tokenizer)
     export_ctranslate2(tmp_path / "model", tmp_path / "out", "float32")
     made = export_ctranslate2(tmp_path / "model", tmp_path / "out", "int8")
-    assert read_made(tmp_path / "out") == made
+    assert read_conversion_info(tmp_path / "out") == made
     assert made.weights == "int8"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out"]  # nothing is left behind
 

@@ -10,7 +10,7 @@ import pytest
 from ctranslate2 import specs
 
 from converted import SMALL, saved_transformer
-from regard.bundle.stored import Stored
+from regard.bundle.numpy_weights import StoredTensor
 from regard.export.ctranslate2 import export_ctranslate2
 from regard.export.ctranslate2_file import WEIGHTS, Weights, write_model
 from regard.text.tokenizer import Tokenizer
@@ -52,7 +52,7 @@ def test_it_is_what_ctranslate2_would_write(
 
 
 def test_a_row_of_zeros_stays_one(tmp_path: Path) -> None:
-    whole = Stored(np.zeros((2, 3), np.int8), np.zeros(2, np.float32))
+    whole = StoredTensor(np.zeros((2, 3), np.int8), np.zeros(2, np.float32))
     write_model(tmp_path / "a", {"x/weight": whole}, "int8")
-    write_model(tmp_path / "b", {"x/weight": Stored(np.zeros((2, 3), np.float32))}, "int8")
+    write_model(tmp_path / "b", {"x/weight": StoredTensor(np.zeros((2, 3), np.float32))}, "int8")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from regard.batch import flat_batch
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.export.huggingface import export_huggingface
@@ -51,7 +51,7 @@ def loaded(folder: Path) -> tuple[Any, Any]:
 @pytest.fixture(scope="module")
 def exported_box(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     out = tmp_path_factory.mktemp("box") / "huggingface"
-    export_model(box.boxed(BOXED), "huggingface", out)
+    export_model(bundled_models.folder_of(BOXED), "huggingface", out)
     return loaded(out)
 
 
@@ -79,7 +79,7 @@ def test_logits_are_the_same(config: TransformerConfig, text: TextConfig, tmp_pa
 
 def test_the_box_reads_writes_and_computes_the_same(exported_box: tuple[Any, Any]) -> None:
     model, tokenizer = exported_box
-    bundle = Bundle.load(box.boxed(BOXED))
+    bundle = Bundle.load(bundled_models.folder_of(BOXED))
     sources = bundle.tokenizer.encode_source(TEXTS)
     assert [[*ids, 2] for ids in sources] == tokenizer(TEXTS)["input_ids"]
     for ids in sources:
@@ -95,7 +95,7 @@ def test_the_box_reads_writes_and_computes_the_same(exported_box: tuple[Any, Any
 def test_the_box_says_the_same(exported_box: tuple[Any, Any], beam: int) -> None:
     """With a length penalty of 0, where both formulas are the same."""
     model, tokenizer = exported_box
-    bundle = Bundle.load(box.boxed(BOXED))
+    bundle = Bundle.load(bundled_models.folder_of(BOXED))
     engine = NativeEngine(bundle.model, AlignmentView(AlignmentHeads(())), bundle.model)
     requests = [SearchRequest(tuple(ids)) for ids in bundle.tokenizer.encode_source(SENTENCES)]
     ours = [best[0].ids for best in engine.search(requests, SearchOptions(beam, 0.0))]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import InputError
-from regard.formats.archive import MOST_BYTES, open_archive
+from regard.formats.archive import MAX_BYTES, open_archive
 
 
 def archive_of(parts: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED, comment: bytes = b"") -> bytes:
@@ -69,7 +69,7 @@ def test_a_part_whose_sizes_follow_it_is_replaced() -> None:
 
 
 def test_a_bomb_is_refused_by_the_size_it_states() -> None:
-    data = archive_of({"bomb.xml": b"\0" * (MOST_BYTES + 1)})
+    data = archive_of({"bomb.xml": b"\0" * (MAX_BYTES + 1)})
     with pytest.raises(InputError, match="more than"):
         open_archive(data, "DOCX").part("bomb.xml")
 
@@ -87,7 +87,7 @@ def test_a_bomb_that_lies_about_its_size_is_refused_in_bounded_memory() -> None:
 
 
 def test_parts_together_are_bounded() -> None:
-    third = b"\0" * (MOST_BYTES // 3 + 1)
+    third = b"\0" * (MAX_BYTES // 3 + 1)
     archive = open_archive(archive_of({"a": third, "b": third, "c": third}), "ODT")
     with pytest.raises(InputError, match="part c"):
         archive.parts(["a", "b", "c"])

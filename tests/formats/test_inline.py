@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from formats.fakes import reversed_words
 from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
-from regard.formats.inline import place_marks, source_pieces
-from regard.formats.placing import ROOT, skeleton_of
+from regard.formats.inline import ROOT, place_marks, skeleton_of, source_pieces
 from regard.text.words import word_spans
 from regard.translation.translation import ProtectedSpan, SentenceTranslation, Translation, copied
 

@@ -13,7 +13,7 @@ from formats.echo import DOCUMENTS, shouted
 from formats.fakes import copy
 from regard.errors import InputError
 from regard.formats.document import DEFAULTS, FormatOptions
-from regard.formats.json_tokens import read_json
+from regard.formats.json import read_json
 from regard.formats.table import reader_of
 from regard.formats.translate_document import translate_document
 

@@ -1,4 +1,4 @@
-"""Documents through the model in the box: French comes out, the shape stays."""
+"""Documents through the bundled model: French comes out, the shape stays."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ TABLE = pa.table(
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("regard.bulk.translate_file.LINES", 4)
+    monkeypatch.setattr("regard.bulk.translate_file.MAX_CHUNK_LINES", 4)
     pq.write_table(TABLE, tmp_path / "a.parquet", row_group_size=7, compression="zstd")
     return tmp_path / "a.parquet"
 
@@ -45,7 +45,7 @@ def shouted(column: str) -> list[str | None]:
 
 
 def test_chosen_columns_alone_change(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "GROUP", 10)
+    monkeypatch.setattr(parquet, "ROW_GROUP_ROWS", 10)
     out = tmp_path / "out.parquet"
     tally = translate_file(Shouting(), FileJob(file, "parquet", ("text", "large", "kind")), out)  # type: ignore[arg-type]
     new = pq.read_table(out)

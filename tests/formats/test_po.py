@@ -11,8 +11,7 @@ from formats.echo import DOCUMENTS
 from formats.fakes import copy
 from regard.errors import InputError
 from regard.formats.document import DEFAULTS, FormatOptions, PlacedSegment
-from regard.formats.po import read
-from regard.formats.po_entries import quoted_lines, read_entries
+from regard.formats.po import quoted_lines, read, read_entries
 from regard.formats.translate_document import translate_document
 
 FILES = ["game.po", "django-auth.po", "sphinx.pot"]

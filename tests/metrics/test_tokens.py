@@ -49,12 +49,12 @@ def test_a_tokeniser_of_whole_lines_that_is_not_installed_says_so(name):
 
 def test_a_tokeniser_of_whole_lines(monkeypatch):
     """Stood in for by one of ours, since those that there are need more than the project installs."""
-    monkeypatch.setattr("regard.metrics.tokens._WORD_BY_WORD", {"none"})
+    monkeypatch.setattr("regard.metrics.ngrams._WORD_BY_WORD", {"none"})
     assert decoded(TokenEncoder("13a"), ["One line.", "", " (two"]) == [["One", "line", "."], [], ["(", "two"]]
 
 
 def test_words_are_remembered_up_to_a_limit(monkeypatch):
     encoder_for("none", False).encode(["a b c"])
     assert len(encoder_for("none", False)) >= 3
-    monkeypatch.setattr("regard.metrics.tokens.MOST_WORDS", 2)
+    monkeypatch.setattr("regard.metrics.ngrams.MOST_WORDS", 2)
     assert len(encoder_for("none", False)) == 0

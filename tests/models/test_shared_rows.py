@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regard.batch import FlatBatch, Places, flat_batch
-from regard.data.rows import lay_in_rows
+from regard.data.rows import lay_out_rows
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.training.loss import projected_nll, smoothed_nll
@@ -24,9 +24,11 @@ def some_pairs() -> FlatBatch:
 
 
 def in_rows(batch: FlatBatch, width: int = 32) -> FlatBatch:
-    laid = lay_in_rows(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), width)
-    places = Places(laid.rows + 1, width, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
-    assert laid.rows < len(batch) / 1.5
+    layout = lay_out_rows(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), width)
+    places = Places(
+        layout.rows + 1, width, *(torch.from_numpy(a) for a in (layout.row, layout.src_start, layout.tgt_start))
+    )
+    assert layout.rows < len(batch) / 1.5
     return replace(batch, places=places)  # and a row that nobody uses
 
 

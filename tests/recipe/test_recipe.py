@@ -12,7 +12,7 @@ from regard.errors import RecipeError, RegardError
 from regard.models.table import ARCHITECTURES
 from regard.recipe.read import known_keys, read_recipe, recipe_from_tables
 from regard.recipe.recipe import SECTIONS, Recipe
-from regard.recipe.reward import RewardConfig
+from regard.recipe.train import RewardConfig
 
 
 def test_every_key_has_one_name_and_a_sentence() -> None:

@@ -326,7 +326,7 @@ def test_the_students_text_is_in_the_cache_when_it_begins(
     recipe = chain.recipe("student")
     tokenizer = Tokenizer.train(lambda: iter([("ein Satz mit 12 Worten", "noch ein Satz")]), recipe.text)
 
-    class Here(beside.EncodingAhead):  # type: ignore[misc, name-defined]
+    class Here(beside.BackgroundEncoder):  # type: ignore[misc, name-defined]
         """In this process."""
 
         def __init__(self, *given: Any) -> None:
@@ -334,7 +334,7 @@ def test_the_students_text_is_in_the_cache_when_it_begins(
 
         def wait(self) -> None: ...
 
-    monkeypatch.setattr(beside, "EncodingAhead", Here)
+    monkeypatch.setattr(beside, "BackgroundEncoder", Here)
     first = beside.encode_new(chain, tokenizer, set())
     assert len(first) == 4  # two corpora, both ways
     (chain.out / "said" / "voice.de-en.en").write_text("a sentence of 12 words\n" * 20, encoding="utf-8")

@@ -14,7 +14,7 @@ from regard.errors import InputError
 from regard.explain.render.map_drawing import heat
 from regard.report.colour import on_scale
 from regard.report.drawing import Box, Curve, Dot, Drawing, Label, Line, Tiles
-from regard.report.png import ZOOM, _lacks, png
+from regard.report.render import ZOOM, _lacks, png
 from support import need_font
 
 WHITE = (255, 255, 255)

@@ -75,7 +75,7 @@ PHRASES = st.lists(
 def test_terms_are_always_met(seed: int, beam: int, phrases: list, sampled: bool) -> None:
     model, src, mask = Chain(seed), *pad_sources([[3, 5], [4]])
     terms = Terms.of(phrases)
-    options = SearchOptions(beam, 0.6, 1 if not sampled else beam, Sampling() if sampled else None)
+    options = SearchOptions(beam, 0.6, nbest=beam if sampled else 1, sampling=Sampling() if sampled else None)
     for hypotheses in search(model, requests_of(src, mask, [terms, terms]), options):
         assert hypotheses
         for h in hypotheses:
@@ -94,7 +94,7 @@ def test_every_architecture_can_be_constrained(device: str, architecture: str, b
     terms = Terms.of([[(5, 6, 5)], [(7, 8), (9,)]])
     constraints: list[Constraint] = [All((slots, terms)), slots, terms, NoRepeat(2)]
     src, mask = pad_sources([[3, 4, 5], [6], [7, 8], [9, 9]])
-    options = SearchOptions(beam, 0.6, beam, Sampling(seed=2) if sampled else None, max_length=14)
+    options = SearchOptions(beam, 0.6, nbest=beam, sampling=Sampling(seed=2) if sampled else None, max_length=14)
     found = search(model, requests_of(src, mask, constraints), options)
     for row, (hypotheses, constraint) in enumerate(zip(found, constraints, strict=True)):
         assert hypotheses
@@ -119,7 +119,7 @@ def test_what_is_read_of_it_is_on_the_device_of_the_model() -> None:
 def test_sentences_without_a_constraint_are_searched_as_before(beam: int, sampled: bool) -> None:
     model = Chain(7)
     src, mask = pad_sources([[3, 5], [4], [5, 6, 6], [6, 3]])
-    options = SearchOptions(beam, 0.6, beam, Sampling() if sampled else None)
+    options = SearchOptions(beam, 0.6, nbest=beam, sampling=Sampling() if sampled else None)
     alone = search(model, requests_of(src, mask), options)
     terms = Terms.of([[(3, 6)]])
     mixed = search(model, requests_of(src, mask, [None, terms, None, terms]), options)
@@ -157,10 +157,10 @@ def test_what_cannot_be_met_is_cut_off() -> None:
     model, src, mask = Chain(3), *pad_sources([[3]])
     impossible = All((EachOnce(frozenset(), frozenset({5})), Terms.of([[(5,)], [(6, 6)]])))
     for beam in (1, 3):
-        (found,) = search(model, requests_of(src, mask, [impossible]), SearchOptions(beam, 0.6, beam))
+        (found,) = search(model, requests_of(src, mask, [impossible]), SearchOptions(beam, 0.6, nbest=beam))
         assert found
         assert all(not ended(h) and needs(impossible, h.ids) == 1 for h in found)
-    (drawn,) = search(model, requests_of(src, mask, [impossible]), SearchOptions(1, 0.6, 2, Sampling()))
+    (drawn,) = search(model, requests_of(src, mask, [impossible]), SearchOptions(1, 0.6, nbest=2, sampling=Sampling()))
     assert len(drawn) == 2
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from converted import engines, saved_transformer
 from regard.align.attention import RowMeaning
-from regard.bundle.written_pieces import to_card
+from regard.bundle.numpy_weights import pieces_to_card
 from regard.search.constraint_repair import BrokenDraft, ConstraintRepair, KnownRules, breaks, keeps, rules_of
 from regard.search.constraints import All, Constraint, EachOnce, Never, NoRepeat
 from regard.search.ctranslate2_engine import CTranslate2Engine
@@ -113,7 +113,7 @@ def test_a_beginning_may_have_pieces_that_are_not_written_after_the_tag(tmp_path
     tagged = Tokenizer.train(lambda: iter(LINES * 3), TextConfig(vocab_size=360, tags=("<a>", "<b>")))
     some = np.zeros(tagged.target_size, np.int64)
     some[300:340] = 1
-    saved_transformer(tmp_path / "bundle", tagged, {"written_pieces": to_card({"<a>": some, "<b>": some})})
+    saved_transformer(tmp_path / "bundle", tagged, {"written_pieces": pieces_to_card({"<a>": some, "<b>": some})})
     ours, native = engines(tmp_path / "bundle", tmp_path / "out")
     slots = EachOnce(frozenset(tagged.slot_ids[:1]), frozenset(tagged.slot_ids))
     ids = [(*tagged.tag_ids("<a>"), *one) for one in tagged.encode_source([f"The {ONE} eats.", f"{ONE}"])]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
-from regard.bundle.written_pieces import to_card
+from regard.bundle.numpy_weights import pieces_to_card
 from regard.explain.sentence_pair import request
 from regard.search.constraint_repair import keeps, limit_of
 from regard.search.constraints import EachOnce, NoRepeat
@@ -249,7 +249,7 @@ def test_after_a_tag_only_its_pieces_are_written(tmp_path: Path) -> None:
     size, spelling = tagged.target_size, len(SPECIALS) + len(BYTES)
     some = np.zeros(size, np.int64)
     some[spelling : spelling + 40] = 1
-    card = {"written_pieces": to_card({"<a>": some, "<b>": np.ones(size, np.int64)})}
+    card = {"written_pieces": pieces_to_card({"<a>": some, "<b>": np.ones(size, np.int64)})}
     saved_transformer(tmp_path / "bundle", tagged, card)
     ours, native = engines(tmp_path / "bundle", tmp_path / "out")
     plain = [tuple(ids) for ids in tagged.encode_source([source for source, _ in LINES])]

@@ -10,7 +10,7 @@ import pytest
 
 from converted import saved_transformer
 from regard.errors import BundleError, InputError
-from regard.export.ctranslate2 import export_ctranslate2, identity
+from regard.export.ctranslate2 import export_ctranslate2, source_checksum
 from regard.export.table import export_model
 from regard.search.ctranslate2_model import cached, checked_engine, converted_for
 from regard.text.tokenizer import Tokenizer
@@ -60,10 +60,10 @@ def test_a_conversion_is_cached_once_and_said_once(model: Path, cache: Path) -> 
 
 
 def test_a_damaged_conversion_in_the_cache_is_made_again(model: Path, cache: Path) -> None:
-    place = cached(model, identity(model), lambda line: None).folder
+    place = cached(model, source_checksum(model), lambda line: None).folder
     for damage in (lambda path: path.write_bytes(path.read_bytes()[:100]), lambda path: path.unlink()):
         damage(place / "model.bin")
-        assert cached(model, identity(model), lambda line: None).folder == place
+        assert cached(model, source_checksum(model), lambda line: None).folder == place
 
 
 def test_two_processes_convert_at_once(model: Path, cache: Path) -> None:
@@ -87,13 +87,13 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, monkeypat
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("REGARD_CACHE", str(tmp_path / "file"))
     said: list[str] = []
-    from regard.bundle import box
+    from regard.bundle import bundled_models
 
-    assert converted_for(box.boxed(), "auto", said.append) is None
+    assert converted_for(bundled_models.folder_of(), "auto", said.append) is None
     assert len(said) == 1
     assert said[0].startswith("CTranslate2 is not used: cannot write ")
     with pytest.raises(BundleError, match="cannot write"):
-        converted_for(box.boxed(), "ctranslate2", said.append)
+        converted_for(bundled_models.folder_of(), "ctranslate2", said.append)
 
 
 def test_engines_that_are_not_there(model: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from regard.errors import InputError
 from regard.search.forced_decoding import next_log_probs
 from regard.search.options import Mbr, Sampling
 from regard.search.prefix import ForcedStart, PieceTable, PrefixReader
-from regard.text.normalize import nfc
+from regard.text.pieces import nfc
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translator import Translator
 from support import LINES

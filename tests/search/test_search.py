@@ -212,7 +212,9 @@ def test_fewer_that_are_wanted_are_the_first_of_more(seed: int, alpha: float) ->
     model, requests = Chain(seed), [SearchRequest((3, 5)), SearchRequest((4,))]
     every = search(model, requests, SearchOptions(5, alpha, nbest=5))
     for wanted in (1, 3):
-        for some, all_of_them in zip(search(model, requests, SearchOptions(5, alpha, wanted)), every, strict=True):
+        for some, all_of_them in zip(
+            search(model, requests, SearchOptions(5, alpha, nbest=wanted)), every, strict=True
+        ):
             assert some == all_of_them[:wanted]
 
 
@@ -221,7 +223,7 @@ def test_fewer_that_are_wanted_are_the_first_of_more(seed: int, alpha: float) ->
 def test_a_prefix_is_how_a_translation_begins(beam: int, sampled: bool) -> None:
     model = Chain(3)
     requests = [SearchRequest((3, 5), prefix=(6, 6, 4)), SearchRequest((4,)), SearchRequest((5,), prefix=(3,))]
-    options = SearchOptions(beam, 0.6, beam, Sampling() if sampled else None)
+    options = SearchOptions(beam, 0.6, nbest=beam, sampling=Sampling() if sampled else None)
     found = search(model, requests, options)
     for request, hypotheses in zip(requests, found, strict=True):
         for h in hypotheses:
@@ -242,6 +244,6 @@ def test_a_model_without_probabilities_is_refused() -> None:
     model = Chain(1)
     with torch.no_grad():
         model.tables[3, 4] = torch.nan
-    for options in (SearchOptions(1, 0.6), SearchOptions(3, 0.6), SearchOptions(1, 0.6, 4, Sampling())):
+    for options in (SearchOptions(1, 0.6), SearchOptions(3, 0.6), SearchOptions(1, 0.6, nbest=4, sampling=Sampling())):
         with pytest.raises(BundleError, match="NaN instead of probabilities"):
             search(model, [SearchRequest((3,), prefix=(4,))], options)

@@ -106,7 +106,7 @@ def test_exact_stopping_goes_on_where_the_usual_rule_stops() -> None:
 def test_lengths_hold(seed: int, least: int, more: int, rows: int, drawn: bool) -> None:
     most = max(1, least + more)
     sampling = Sampling(seed=seed) if drawn else None
-    options = SearchOptions(rows, 0.6, rows, sampling, min_length=least, max_length=most)
+    options = SearchOptions(rows, 0.6, nbest=rows, sampling=sampling, min_length=least, max_length=most)
     bound = SearchRequest((5, 4), Terms.of([[(6,)]]))
     for some in search(Chain(seed), [*asked([3], [4, 5, 6]), bound], options):
         assert some

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import regard
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.explain.ablation import heads_of
 from regard.explain.explanation import explain
 from regard.serve.api.own import explain as explain_api
@@ -197,7 +197,7 @@ def test_refusals(client: TestClient, path: str, status: int, field: str | None,
 @pytest.mark.parametrize("place", [".", "best"])
 def test_neighbours_of_a_training_run(tmp_path: Path, place: str) -> None:
     run = tmp_path / "mine"
-    shutil.copytree(box.boxed("en-fr-classic"), run / "best")
+    shutil.copytree(bundled_models.folder_of("en-fr-classic"), run / "best")
     (run / "recipe.toml").touch()
     (run / place / "pairs.tsv").write_text("The cat sleeps.\tLe chat dort.\nA dog.\tUn chien.\n", encoding="utf-8")
     app = create_app(ServeConfig(models=(str(run),)))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from server_process import MODEL, ServerProcess, running
 
 pytestmark = [
@@ -87,7 +87,7 @@ def test_a_worker_that_is_killed_is_replaced_and_the_others_go_on() -> None:
 
 def test_a_model_folder_that_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
-    shutil.copytree(box.boxed(MODEL), folder)
+    shutil.copytree(bundled_models.folder_of(MODEL), folder)
     environment = {**os.environ, "REGARD_CACHE": str(tmp_path / "cache")}
     with running(models=[folder], env=environment) as server:
         folder.rename(tmp_path / "away")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.term_files import read_glossary, read_keep
+from regard.data.text_files import read_glossary, read_keep
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm, located_terms
 from regard.text.words import split_words
@@ -90,7 +90,7 @@ def test_words_to_keep_stand_for_themselves_uninflected() -> None:
         "AcmeCloud Pro": ("AcmeCloud Pro",),
         "Foo": ("Foo",),
     }
-    both = Glossary.of({"foo": "toto", "cat": "chat"}).joined(keep)
+    both = Glossary.of({"foo": "toto", "cat": "chat"}).merged_with(keep)
     assert found(both, "foo cat") == {"foo": ("foo",), "cat": ("chat",)}
     assert len(both) == 3
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.bundle.box import boxed
+from regard.bundle.bundled_models import folder_of
 from regard.errors import InputError
 from regard.text.known_words import KnownWords
-from regard.text.mend import in_small, with_known_capitals
+from regard.text.normalize_input import sentence_case, truecase
 
 PAIRS = [
     ("I saw Tom on Monday.", "J'ai vu Tom lundi."),
@@ -27,7 +27,7 @@ PAIRS = [
 
 @pytest.fixture(scope="module")
 def known() -> KnownWords:
-    return KnownWords.learn(PAIRS, often=2 + 3)
+    return KnownWords.learn(PAIRS, min_copied=2 + 3)
 
 
 @pytest.mark.parametrize(
@@ -44,12 +44,12 @@ def known() -> KnownWords:
     ],
 )
 def test_knowledge(known: KnownWords, word: str, knowledge: str) -> None:
-    assert known.knowledge(word) == knowledge
+    assert known.word_class(word) == knowledge
 
 
 def test_names_seen_often_are_left_to_the_model() -> None:
-    assert KnownWords.learn(PAIRS, often=2).knowledge("Tom") == "copied"
-    assert KnownWords.learn(PAIRS, often=3).knowledge("Tom") == "unknown"
+    assert KnownWords.learn(PAIRS, min_copied=2).word_class("Tom") == "copied"
+    assert KnownWords.learn(PAIRS, min_copied=3).word_class("Tom") == "unknown"
 
 
 def test_german_nouns_must_be_seen_twice() -> None:
@@ -62,7 +62,7 @@ def test_german_nouns_must_be_seen_twice() -> None:
 def test_a_german_noun_that_is_seldom_written_small_has_its_capital() -> None:
     pairs = [("Wir haben Zeit und essen.", "We have time and eat.")] * 21 + [("hast du zeit?", "have you time?")]
     known = KnownWords.learn(pairs, "de")
-    assert [known.with_its_capital(word) for word in ("zeit", "essen", "hast")] == ["Zeit", "essen", "hast"]
+    assert [known.truecased(word) for word in ("zeit", "essen", "hast")] == ["Zeit", "essen", "hast"]
     assert "zeit" not in known.words
     assert "zeit" in KnownWords.learn(pairs[1:], "de").words
 
@@ -72,21 +72,21 @@ def test_a_word_that_mostly_has_a_capital_is_read_with_it_and_stays_known_in_sma
         ("Les paris, les tours.", "Bets, towers.")
     ]
     known = KnownWords.learn(pairs, "fr")
-    assert [known.with_its_capital(word) for word in ("paris", "tours", "va")] == ["Paris", "tours", "va"]
-    assert known.knowledge("paris") == "ordinary"
-    assert known.intended("paris", language="fr") is None
+    assert [known.truecased(word) for word in ("paris", "tours", "va")] == ["Paris", "tours", "va"]
+    assert known.word_class("paris") == "ordinary"
+    assert known.correction("paris", language="fr") is None
     fewer = KnownWords.learn(pairs[1:], "fr")
-    assert fewer.with_its_capital("paris") == "paris"
-    often = KnownWords.learn(pairs, "fr", often=1)  # Paris is copied there
+    assert fewer.truecased("paris") == "paris"
+    often = KnownWords.learn(pairs, "fr", min_copied=1)  # Paris is copied there
     assert "Paris" in often.copied
-    assert often.with_its_capital("paris") == "Paris"
+    assert often.truecased("paris") == "Paris"
 
 
 def test_a_letter_that_stands_alone_keeps_its_size() -> None:
     pairs = [("Il dit que M Petit vient.", "He says that Mr Petit comes.")] * 9 + [
         ("cent m plus loin", "a hundred m on")
     ]
-    assert KnownWords.learn(pairs, "fr").with_its_capital("m") == "m"
+    assert KnownWords.learn(pairs, "fr").truecased("m") == "m"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_letter_that_stands_alone_keeps_its_size() -> None:
     ],
 )
 def test_capitals_as_the_models_of_the_box_read_them(model: str, capitals: str, read: str) -> None:
-    known = KnownWords.load(boxed(model) / "words.txt")
-    assert with_known_capitals(in_small(capitals), known, model[:2]) == read
+    known = KnownWords.load(folder_of(model) / "words.txt")
+    assert truecase(sentence_case(capitals), known, model[:2]) == read
 
 
 def test_the_beginning_of_a_sentence_needs_more(known: KnownWords) -> None:
@@ -141,7 +141,7 @@ ORDERED = KnownWords(BY_FREQUENCY, by_frequency=True)
     ],
 )
 def test_what_was_meant(word: str, language: str, at_start: bool, meant: str | None) -> None:
-    assert ORDERED.intended(word, at_start, language) == meant
+    assert ORDERED.correction(word, at_start, language) == meant
 
 
 def test_names_and_forms_of_verbs_at_the_start() -> None:

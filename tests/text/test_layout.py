@@ -1,4 +1,4 @@
-"""Layout: marks before lines, paragraphs of wrapped text, and sentences read in one line."""
+"""Layout: marks before lines, and paragraphs of wrapped text."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.layout import in_one_line, lines, paragraphs
+from regard.text.layout import paragraphs, text_lines
 
 
 @given(st.text() | st.text("a1.)->#\n\r\t ", max_size=30))
 def test_a_line_is_marks_and_then_text(text: str) -> None:
-    found = list(lines(text))
+    found = list(text_lines(text))
     assert [line.start for line in found] == [
         sum(len(line) for line in text.splitlines(keepends=True)[:n]) for n in range(len(found))
     ]
     for line in found:
         assert line.start <= line.text <= line.end
-        assert line.is_empty or not text[line.text].isspace()
+        assert line.text == line.end or not text[line.text].isspace()
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,3 @@ def test_a_line_is_marks_and_then_text(text: str) -> None:
 )
 def test_paragraphs(text: str, expected: list[list[str]]) -> None:
     assert [[text[line.text : line.end] for line in block] for block in paragraphs(text)] == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [("one", "one"), (" one ", " one "), ("one \n\t two", "one two"), ("a\u2028> b\r\n>> c", "a b c"), ("", "")],
-)
-def test_in_one_line(text: str, read: str) -> None:
-    assert in_one_line(text) == read

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieces_files import grammar_lines, write_vocabulary
-from regard.text.marian_text import read_marian_tokenizer
+from regard.text.marian_vocabulary import read_marian_tokenizer
 from regard.text.sentencepiece import imported_order
 from regard.text.tokenizer import Tokenizer
 

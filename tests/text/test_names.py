@@ -1,4 +1,4 @@
-"""Names: by shape without known words, and by known words where there are some."""
+"""Names by shape and by known words, and names under a closing formula."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.text.known_words import KnownWords
-from regard.text.names import name_spans
+from regard.text.names import is_email_signature, name_spans
 
 KNOWN = KnownWords(
     words=[
@@ -89,3 +89,39 @@ def test_names_are_within_words(text: str) -> None:
     for start, end in name_spans(text, (), KNOWN):
         assert text[start:end].strip() == text[start:end] != ""
         assert any(map(str.isupper, text[start:end]))
+
+
+def last_line(text: str) -> tuple[int, int]:
+    return len(text) - len(text.splitlines()[-1]), len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kind regards,\nMark",
+        "Bye.\n\nThanks,\n\nMark Miller",
+        "Cordialement,\r\nRose",
+        "Mit freundlichen Grüßen\nMark S.",
+    ],
+)
+def test_signatures(text: str) -> None:
+    assert is_email_signature(text, last_line(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear Ann,\nThanks",
+        "Mark",
+        "Regards,\nmark it",
+        "Kind regards,\nMark the page.",
+        "Many thanks for it.\nMark",
+        "\nMark",
+    ],
+)
+def test_other_lines(text: str) -> None:
+    assert not is_email_signature(text, last_line(text))
+
+
+def test_a_name_within_a_line_is_no_signature() -> None:
+    assert not is_email_signature("Kind regards, Mark", (14, 18))

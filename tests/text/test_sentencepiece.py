@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pieces_files import grammar_lines, pieces_of, trained, write_vocabulary
 from regard.errors import BundleError, InputError, RecipeError
-from regard.text.marian_text import marian_files, read_marian_tokenizer
+from regard.text.marian_vocabulary import marian_files, read_marian_tokenizer
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import TextConfig, Tokenizer
 

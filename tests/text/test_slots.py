@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text.normalize import nfc
-from regard.text.pieces import ESCAPE, ONE, SPACE, ZERO
+from regard.text.pieces import ESCAPE, ONE, SPACE, ZERO, nfc
 from regard.text.slots import SLOT, SLOTS, fill, slots_in, without_slots
 from regard.text.tokenizer import TextConfig, Tokenizer
 

@@ -14,7 +14,7 @@ from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.average import Average
 from regard.training.checkpoint import CURRENT, Progress, load_checkpoint, save_checkpoint
-from regard.training.log import keep_until
+from regard.training.log import drop_rows_after
 from regard.training.optim import make_optimizer
 
 
@@ -81,8 +81,8 @@ def test_a_hostile_description_is_one_clear_line(tmp_path: Path, about: str) -> 
 def test_rows_past_the_checkpoint_and_what_is_no_row_are_dropped(tmp_path: Path) -> None:
     metrics, row = tmp_path / "metrics.jsonl", '{"step": 1, "kind": "train", "loss": 0.1}\n'
     metrics.write_bytes(row.encode() + b'[1]\n{"step": "x", "kind": "dev"}\n{"step": 9, "kind": "dev"}\n\xff{"ste')
-    keep_until(metrics, 5)
+    drop_rows_after(metrics, 5)
     assert metrics.read_text() == row
     stamp = metrics.stat().st_ino
-    keep_until(metrics, 5)
+    drop_rows_after(metrics, 5)
     assert (metrics.read_text(), metrics.stat().st_ino) == (row, stamp)  # nothing to drop: not written

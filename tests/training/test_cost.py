@@ -14,8 +14,8 @@ from regard.batch import EOS, flat_batch
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
 from regard.models.transformer import Transformer
-from regard.recipe.reward import RewardConfig
-from regard.training.cost import Cost
+from regard.recipe.train import RewardConfig
+from regard.training.cost import FlopCounter
 from regard.training.reward import reward_loss
 
 LIMIT = 30  # words a translation of four tokens and EOS may have
@@ -49,7 +49,7 @@ def test_searching_and_learning_are_counted_as_torch_counts_them(model: Model, c
     with FlopCounterMode(display=False) as counter:
         found = reward_loss(model, pairs.pad(), config)
         found.loss.backward()
-    counted = (Cost(model).of(pairs) + found.flops) / counter.get_total_flops()
+    counted = (FlopCounter(model).of_batch(pairs) + found.flops) / counter.get_total_flops()
     if isinstance(model, Transformer):
         assert 1 < counted < 1.05  # masked scores count in full, though a search never computes them
     else:
@@ -57,7 +57,7 @@ def test_searching_and_learning_are_counted_as_torch_counts_them(model: Model, c
 
 
 def test_the_source_is_read_once_for_all_samples(model: Model) -> None:
-    cost = Cost(model)
+    cost = FlopCounter(model)
     assert cost.of_search(5, [6]) == pytest.approx(model.flops(5, 6))
     assert cost.of_search(5, [6, 6]) < 2 * cost.of_search(5, [6])
-    assert cost.of_learning(5, 6) == 3 * model.flops(5, 6)
+    assert cost.of_pair(5, 6) == 3 * model.flops(5, 6)

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from regard.batch import Batch, Places, flat_batch
-from regard.data.rows import lay_in_rows
+from regard.data.rows import lay_out_rows
 from regard.layers.kernels import HAS_TRITON
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
-from regard.training.cuda_graph import RecordedPass
+from regard.training.cuda_graph import CudaGraphPass
 from regard.training.loss import loss_and_gradient, projected_nll
-from regard.training.loss_kernel import loss_and_gradient as kernel
+from regard.training.loss import loss_and_gradient_on_gpu as kernel
 
 pytestmark = [
     pytest.mark.gpu,
@@ -30,8 +30,8 @@ def batch(seed: int) -> Batch:
     sizes = torch.randint(1, 15, (20, 2), generator=generator).tolist()
     ids = [[torch.randint(3, 40, (n,), generator=generator).tolist() for n in pair] for pair in sizes]
     flat = flat_batch([s for s, _ in ids], [t for _, t in ids])
-    laid = lay_in_rows(flat.src_offsets.diff().tolist(), flat.tgt_offsets.diff().tolist(), 64)
-    places = Places(8, 64, *(torch.from_numpy(a) for a in (laid.row, laid.src_start, laid.tgt_start)))
+    layout = lay_out_rows(flat.src_offsets.diff().tolist(), flat.tgt_offsets.diff().tolist(), 64)
+    places = Places(8, 64, *(torch.from_numpy(a) for a in (layout.row, layout.src_start, layout.tgt_start)))
     return replace(flat, places=places).pad().to("cuda")
 
 
@@ -41,14 +41,14 @@ def make(dropout: float) -> tuple[Transformer, list[Tensor]]:
     return model, list(model.parameters())
 
 
-def recorded(model: Transformer, first: Batch) -> RecordedPass:
+def recorded(model: Transformer, first: Batch) -> CudaGraphPass:
     def work(some: Batch, scale: Tensor) -> Tensor:
         with torch.autocast("cuda", torch.bfloat16):
             loss = projected_nll(model.states(some), model.output.weight, some.tgt_out, some.tgt_mask, 0.1) * scale
         loss.backward()
         return loss.detach()
 
-    return RecordedPass(work, first, list(model.parameters()))
+    return CudaGraphPass(work, first, list(model.parameters()))
 
 
 def test_recorded_gradients_are_the_plain_ones_and_add_up() -> None:

@@ -20,7 +20,7 @@ from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, load_checkpoint
-from regard.training.distributed import World, joined, make_objective
+from regard.training.distributed import ProcessGroup, join_processes, wrap_model
 from regard.training.job import for_processes
 from regard.training.run import resume
 from support import write_lines
@@ -269,8 +269,8 @@ def test_positions_for_another_number_of_processes() -> None:
 def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Transformer(TransformerConfig(width=8, heads=2, inner=8, encoder_layers=1, decoder_layers=1), 9, 9, True)
     with pytest.raises(RecipeError, match=r"fsdp, which shards matrices, but train\.optimizer muon needs them whole"):
-        make_objective(model, TrainConfig(parallel="fsdp", optimizer="muon"), World(0, 2))
+        wrap_model(model, TrainConfig(parallel="fsdp", optimizer="muon"), ProcessGroup(0, 2))
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.delenv("RANK", raising=False)
-    with pytest.raises(RunError, match="RANK is not set; start it with torchrun"), joined(TrainConfig()):
+    with pytest.raises(RunError, match="RANK is not set; start it with torchrun"), join_processes(TrainConfig()):
         pass

@@ -18,9 +18,9 @@ from regard.data.splits import find_splits
 from regard.recipe.read import read_recipe
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import Progress
-from regard.training.cost import Cost
-from regard.training.feed import Stream, ahead, feed
-from regard.training.material import make_batches
+from regard.training.cost import FlopCounter
+from regard.training.feed import BatchStream, feed, prefetch
+from regard.training.training_data import make_batches
 
 if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
@@ -29,7 +29,7 @@ if __name__ == "__main__":
     recipe = read_recipe({"data": data, "text": {"vocab_size": 340}, "train": {"batch_tokens": 64}})
     train = find_splits(recipe.data).train
     tokenizer = Tokenizer.train(lambda: read_pairs(train[0].files), recipe.text)
-    cost = Cost(make_model(recipe.architecture, recipe.model, tokenizer))
+    cost = FlopCounter(make_model(recipe.architecture, recipe.model, tokenizer))
     for shared in (False, True):
 
         def batches():
@@ -37,19 +37,19 @@ if __name__ == "__main__":
             return make_batches(recipe.data, recipe.train, train, tokenizer, progress, Console(quiet=True))
 
         made_here = list(itertools.islice(feed(batches(), cost, torch.device("cpu")), 40))
-        made_ahead = list(itertools.islice(ahead(Stream(batches(), cost), pin=False), 40))
+        made_ahead = list(itertools.islice(prefetch(BatchStream(batches(), cost), pin=False), 40))
         for here, there in zip(made_here, made_ahead, strict=True):
             pairs = zip(here.batch.tensors(), there.batch.tensors(), strict=True)
             assert all(torch.equal(a, b) for a, b in pairs)
-            for name in ("tokens", "pairs", "flops", "epoch", "index", "width"):
+            for name in ("tokens", "flops", "epoch", "index", "width"):
                 assert getattr(here, name) == getattr(there, name), name
         print(made_ahead[-1].epoch > 1, made_ahead[-1].width > 0)
 
         given, begun = batches(), []
         given.begin_epoch = lambda epoch: begun.append((epoch, given.epoch))
-        list(itertools.islice(Stream(given, cost), 40))
+        list(itertools.islice(BatchStream(given, cost), 40))
         assert begun == []
-        list(itertools.islice(Stream(given, cost, encodes_ahead=True), 200))
+        list(itertools.islice(BatchStream(given, cost, encodes_ahead=True), 200))
         assert begun == [(epoch + 1, epoch) for _, epoch in begun] and len(set(begun)) == len(begun) > 2, begun
 """
 
@@ -77,7 +77,7 @@ from regard.workers import in_new_process
 
 
 def break_down(src, tgt, out):
-    feeding.prepares_ahead = lambda device: True  # as for a GPU
+    feeding.uses_worker = lambda device: True  # as for a GPU
     made, learn = [], Update.__call__
 
     def learn_twice(self, micro):

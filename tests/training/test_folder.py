@@ -44,7 +44,7 @@ def test_the_loser_of_two_is_told_of_the_other(tmp_path: Path, words: list[str],
     assert "--out" in second.err
     assert verified.code == 2
     assert not (run / LOCK).exists()
-    assert "already holds a run; go on with it: regard resume" in call(*words).err
+    assert "already holds a run; continue it: regard resume" in call(*words).err
 
 
 def test_a_closed_terminal_loses_nothing(tmp_path: Path, words: list[str]) -> None:
@@ -76,9 +76,9 @@ def test_verifying_a_folder_that_is_no_run_leaves_it_as_it_was(tmp_path: Path, c
 def test_a_lock_holds_while_it_is_held_and_then_is_gone(tmp_path: Path) -> None:
     folder, other = RunFolder(tmp_path), RunFolder(tmp_path)
     with folder.locked():
-        folder.check_idle()  # it is its own
+        folder.check_unlocked()  # it is its own
         assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
-        for refused in (other.check_idle, other.check_free, lambda: other.locked().__enter__()):
+        for refused in (other.check_unlocked, other.check_free, lambda: other.locked().__enter__()):
             with pytest.raises(RunError, match=rf"another process \(pid {os.getpid()}\) is training"):
                 refused()
     assert list(tmp_path.iterdir()) == []

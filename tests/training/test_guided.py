@@ -18,8 +18,8 @@ from regard.errors import RecipeError
 from regard.recipe.read import recipe_from_tables
 from regard.recipe.train import TrainConfig
 from regard.text.tokenizer import Tokenizer
-from regard.training.guided import Guide, guided_nll, in_subwords, learn_links
-from regard.training.regularise import forward_passes
+from regard.training.guided import AlignmentGuide, guided_nll, in_subwords, learn_links
+from regard.training.regularize import forward_passes
 from support import LINES, TINY, write_lines
 
 
@@ -51,12 +51,12 @@ def test_a_batch_finds_its_own_links(
 ) -> None:
     corpus = Fixed([s for s, _ in pairs], [t for _, t in pairs])
     wanted = list(learn_links(lambda: iter(pairs), tokenizer))
-    guide = Guide(corpus, tokenizer, tmp_path)
+    guide = AlignmentGuide(corpus, tokenizer, tmp_path)
     (kept,) = tmp_path.glob("*.links")
     stamp = kept.stat().st_mtime_ns
-    for one in (guide, Guide(corpus, tokenizer, tmp_path)):
+    for one in (guide, AlignmentGuide(corpus, tokenizer, tmp_path)):
         flat = corpus.gather([5, 2, 7])
-        batch = one.on(flat, flat.pad())
+        batch = one.add_links(flat, flat.pad())
         assert batch.links is not None
         assert batch.links.shape == (3, batch.tgt_out.shape[1], batch.src.shape[1])
         for row, pair in enumerate((5, 2, 7)):
@@ -66,23 +66,23 @@ def test_a_batch_finds_its_own_links(
     whole = kept.read_bytes()
     for damaged in (b"damaged", b"", whole[:-1], whole[: len(whole) // 2], whole[:9] + b"?" + whole[10:]):
         kept.write_bytes(damaged)
-        again = Guide(corpus, tokenizer, tmp_path)
+        again = AlignmentGuide(corpus, tokenizer, tmp_path)
         np.testing.assert_array_equal(again.table.links, guide.table.links)
         assert kept.read_bytes() == whole
     strange = flat_batch([[4, 4]], [[4]])
-    assert not guide.on(strange, strange.pad()).links.any()  # type: ignore[union-attr]
+    assert not guide.add_links(strange, strange.pad()).links.any()  # type: ignore[union-attr]
 
 
 def test_where_links_cannot_be_kept_training_is_told_and_goes_on(
     tmp_path: Path, tokenizer: Tokenizer, pairs: list[tuple[list[int], list[int]]]
 ) -> None:
     corpus = Fixed([s for s, _ in pairs], [t for _, t in pairs])
-    wanted = Guide(corpus, tokenizer, tmp_path).table
+    wanted = AlignmentGuide(corpus, tokenizer, tmp_path).table
     (kept,) = tmp_path.glob("*.links")
     kept.unlink()
     (kept / "in the way").mkdir(parents=True)  # it can be neither read nor replaced
     told: list[str] = []
-    found = Guide(corpus, tokenizer, tmp_path, told.append).table
+    found = AlignmentGuide(corpus, tokenizer, tmp_path, told.append).table
     np.testing.assert_array_equal(found.links, wanted.links)
     assert len(told) == 1
     assert told[0].startswith(f"word links are not kept for the next run: cannot write {kept}")
@@ -101,7 +101,7 @@ def test_memory_does_not_grow_with_the_corpus(
     for times in (10, 20, 120):  # the first one warms up
         corpus = Fixed([s for s, _ in pairs * times], [t for _, t in pairs * times])
         tracemalloc.start()
-        guide = Guide(corpus, tokenizer, tmp_path)
+        guide = AlignmentGuide(corpus, tokenizer, tmp_path)
         for found, bytes_ in zip((held, peaks), tracemalloc.get_traced_memory(), strict=True):
             found.append(bytes_)
         tracemalloc.stop()
@@ -127,7 +127,7 @@ def test_the_head_learns_to_look_there(tmp_path: Path) -> None:
         coded = [tokenizer.encode_source([s])[0] for s, _ in LINES], [tokenizer.encode_target([t])[0] for _, t in LINES]
         corpus = Fixed(*coded)
         flat = corpus.gather(range(len(LINES)))
-        batch = Guide(corpus, tokenizer, tmp_path / "cache").on(flat, flat.pad())
+        batch = AlignmentGuide(corpus, tokenizer, tmp_path / "cache").add_links(flat, flat.pad())
         with torch.inference_mode():
             cross = bundle.model.attention(batch).cross
         losses[weight] = guided_nll(cross[1][:, 0], batch.links).item()  # type: ignore[arg-type]
@@ -155,8 +155,8 @@ def test_bad_recipes(tables: dict[str, dict[str, float]], said: str) -> None:
 @pytest.mark.parametrize(
     ("model", "layer", "said"),
     [
-        ({"architecture": "rnn", "preset": "tiny"}, 0, "rnn has no attention; train one that looks"),
-        (TINY, 3, "transformer has 2 layers that look at the source; use 1 to 2, or 0"),
+        ({"architecture": "rnn", "preset": "tiny"}, 0, "rnn has no attention; train one with attention"),
+        (TINY, 3, "transformer has 2 layers that attend to the source; use 1 to 2, or 0"),
     ],
 )
 def test_models_without_that_layer(tmp_path: Path, model: dict[str, object], layer: int, said: str) -> None:

@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 
 import regard.training.job as job_module
-from regard.bundle.written_pieces import from_card
+from regard.bundle.numpy_weights import pieces_from_card
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
@@ -22,7 +22,7 @@ from regard.training.checkpoint import Progress
 from regard.training.folder import RunFolder
 from regard.training.job import Job, new_bundle, prepare
 from regard.training.log import RunLog, seconds_left
-from regard.training.loop import assess, save
+from regard.training.loop import evaluate_dev, save
 from regard.training.rehearsal import Trial
 from regard.training.run import resume, train
 from support import TINY, write_lines
@@ -73,7 +73,7 @@ def test_the_last_model_has_its_own_bleu_in_its_card_or_none(tmp_path: Path) -> 
     job.progress.loss = 1.0
     with RunLog(job.folder, QUIET, job.config, job.progress) as log:
         job.progress.step = 1
-        bleu = assess(job, log)
+        bleu = evaluate_dev(job, log)
         assert bleu is not None
         save(job, log, bleu)
         assert card(job.folder.path, "last")["dev_bleu"] == card(job.folder.path, "best")["dev_bleu"]
@@ -106,7 +106,7 @@ def test_a_run_without_compilation_leaves_the_compiler_as_it_was(tmp_path: Path)
         return x + x
 
     job = job_in(tmp_path, compile="no")
-    job.update(Trial(job).micro())
+    job.update(Trial(job).micro_batches())
     with job.update.compilation():
         twice(torch.ones(2))
     assert seen == []
@@ -131,8 +131,8 @@ def test_the_time_left_is_that_of_steps_or_of_minutes() -> None:
 
 def test_a_rehearsal_and_the_dry_run_have_the_links_of_guided_attention(tmp_path: Path) -> None:
     job = job_in(tmp_path, guided_weight=0.5, guided_layer=1)
-    assert Trial(job).micro()[0].batch.links is not None
-    assert job.material.largest().links is not None
+    assert Trial(job).micro_batches()[0].batch.links is not None
+    assert job.data.largest().links is not None
 
 
 def test_the_languages_of_a_model_are_found_in_its_development_set_if_that_is_large_enough(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_card_of_a_model_with_tags_has_the_pieces_that_each_language_uses(tm
     tokenizer = job.bundle.tokenizer
     texts = {"<fr>": Path(tgt), "<en>": Path(src)}
     used = {tag: tokenizer.encode_target(path.read_text("utf-8").splitlines()) for tag, path in texts.items()}
-    assert from_card(job.bundle.card, tokenizer.target_size) == {
+    assert pieces_from_card(job.bundle.card, tokenizer.target_size) == {
         tag: sorted({i for ids in lines for i in ids}) for tag, lines in used.items()
     }
     tables["data"]["corpus"][1].pop("tag")

@@ -17,7 +17,7 @@ from regard.metrics.bleu import sentence_bleu
 from regard.metrics.gleu import gleu, gleu_scores
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
-from regard.recipe.reward import RewardConfig
+from regard.recipe.train import RewardConfig
 from regard.search.search import greedy, sample
 from regard.training.loss import smoothed_nll, smoothed_nll_fused
 from regard.training.reward import (

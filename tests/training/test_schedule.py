@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.recipe.train import TrainConfig
-from regard.training.schedule import is_evaluation, learning_rate, place_on_schedule, sampling_probability
+from regard.training.schedule import is_evaluation, learning_rate, sampling_probability, schedule_position
 
 CONFIG = TrainConfig(steps=1000, warmup=100, decay=200, learning_rate=1.0)
 
@@ -45,24 +45,24 @@ def test_shapes() -> None:
 def test_a_budget_stretches_the_schedule(step: int, seconds: float, flops: float, limits: dict[str, float]) -> None:
     """The share spent of whatever is spent furthest is the place, and the rate there is that of a run by steps."""
     config = replace(CONFIG, schedule="linear", schedule_by="budget", **limits)
-    place = place_on_schedule(step, seconds, flops, config)
+    place = schedule_position(step, seconds, flops, config)
     shares = [
         step / 1000,
         *([seconds / 600] if "minutes" in limits else []),
         *([flops / 2e9] if "flops" in limits else []),
     ]
     assert place == pytest.approx(1000 * min(1.0, max(shares)))
-    later = place_on_schedule(step + 1, seconds + 1, flops + 1, config)
+    later = schedule_position(step + 1, seconds + 1, flops + 1, config)
     assert learning_rate(step + 100, config, later) <= learning_rate(step + 100, config, place)
-    assert place_on_schedule(step, seconds, flops, replace(config, schedule_by="steps")) == step
+    assert schedule_position(step, seconds, flops, replace(config, schedule_by="steps")) == step
     if max(shares) >= 1:
         assert learning_rate(step, config, place) == 0
 
 
 def test_warm_up_is_counted_in_updates_whatever_the_budget() -> None:
     config = replace(CONFIG, schedule="wsd", schedule_by="budget", minutes=10)
-    assert learning_rate(50, config, place_on_schedule(50, 470, 0, config)) == pytest.approx(0.5)
-    assert learning_rate(200, config, place_on_schedule(200, 540, 0, config)) == pytest.approx(0.5)
+    assert learning_rate(50, config, schedule_position(50, 470, 0, config)) == pytest.approx(0.5)
+    assert learning_rate(200, config, schedule_position(200, 540, 0, config)) == pytest.approx(0.5)
 
 
 def test_own_words_come_little_by_little() -> None:

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 import regard as library
 from regard.errors import RunError
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, _checksum, load_checkpoint
-from regard.training.loop import extended
+from regard.training.loop import extend_trajectory
 from regard.training.verify import verify
 from support import Call, write_lines
 
@@ -97,7 +97,7 @@ def test_changed_losses_are_noticed(run: Path) -> None:
     with safe_open(run / CURRENT, framework="pt") as file:
         about = json.loads(file.metadata()["about"])
         tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    about["progress"]["trajectory"] = extended(about["progress"]["trajectory"], 20, 1.0, 1.0)
+    about["progress"]["trajectory"] = extend_trajectory(about["progress"]["trajectory"], 20, 1.0, 1.0)
     save_file(tensors, run / CURRENT, metadata={"about": json.dumps(about)})
     assert "(trajectory differ)" in verify(run, QUIET).line
 
@@ -127,13 +127,13 @@ def test_what_cannot_be_verified_is_one_clear_line(run: Path, call: Call) -> Non
 
 
 def test_a_fingerprint_is_of_every_step_and_every_bit() -> None:
-    once = extended("", 1, 2.0, 3.0)
-    assert once == extended("", 1, 2.0, 3.0)
+    once = extend_trajectory("", 1, 2.0, 3.0)
+    assert once == extend_trajectory("", 1, 2.0, 3.0)
     others = [
-        extended("", 2, 2.0, 3.0),
-        extended("", 1, 2.0 + 2**-50, 3.0),
-        extended("", 1, 2.0, 4.0),
-        extended("x", 1, 2.0, 3.0),
+        extend_trajectory("", 2, 2.0, 3.0),
+        extend_trajectory("", 1, 2.0 + 2**-50, 3.0),
+        extend_trajectory("", 1, 2.0, 4.0),
+        extend_trajectory("x", 1, 2.0, 3.0),
     ]
     assert len({once, *others}) == 5
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.errors import RecipeError
 from regard.text.words import split_words
 from regard.translation.confidence import (

@@ -19,7 +19,7 @@ from regard.errors import InputError
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
 from regard.text.glossary import Glossary
-from regard.text.marian_text import read_marian_tokenizer
+from regard.text.marian_vocabulary import read_marian_tokenizer
 from regard.text.tokenizer import Tokenizer
 from regard.translator import Translator
 from support import LINES, TINY

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from regard.text.glossary import Glossary
 from regard.text.slots import SLOTS
 from regard.text.words import WordLink, word_spans
+from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import checked, repaired
-from regard.translation.prepare import PreparedSentence, ProtectedToken, Reader, TextOptions, prepared
+from regard.translation.prepare import PreparedSentence, ProtectedToken, Reader, prepared
 
 LITERAL, SLOTTED = Reader("en", "fr"), Reader("en", "fr", slots=len(SLOTS))
 
@@ -21,7 +22,7 @@ def in_order(sentence: PreparedSentence, answer: str) -> list[WordLink]:
 
 
 def test_a_slot_that_was_said_is_kept_where_it_was_said() -> None:
-    sentence = prepared("Call 555-0199 at 3:45 pm 😀", TextOptions(), SLOTTED)
+    sentence = prepared("Call 555-0199 at 3:45 pm 😀", TranslateOptions(), SLOTTED)
     answer = f"À {SLOTS[1]}, appelle {SLOTS[0]}"
     found = checked(sentence, answer, ())
     assert found.text == "À 3:45 pm, appelle 555-0199 😀"
@@ -33,7 +34,7 @@ def test_a_slot_that_was_said_is_kept_where_it_was_said() -> None:
 
 
 def test_what_was_garbled_is_replaced_through_the_alignment() -> None:
-    sentence = prepared("There are 1,250 people here.", TextOptions(), LITERAL)
+    sentence = prepared("There are 1,250 people here.", TranslateOptions(), LITERAL)
     answer = "Il 12 personnes ici ."
     links = [((0, 5), (0, 2)), ((10, 15), (3, 5)), ((16, 22), (6, 15)), ((23, 27), (16, 19))]
     found = repaired(checked(sentence, answer, links))
@@ -44,16 +45,16 @@ def test_what_was_garbled_is_replaced_through_the_alignment() -> None:
 
 
 def test_what_is_not_there_at_all_is_put_after_its_neighbour() -> None:
-    sentence = prepared("Call 555-0199 now.", TextOptions(), LITERAL)
+    sentence = prepared("Call 555-0199 now.", TranslateOptions(), LITERAL)
     found = repaired(checked(sentence, "Appelle maintenant.", [((0, 4), (0, 7)), ((14, 17), (8, 18))]))
     assert found.text == "Appelle 555-0199 maintenant."
-    first = prepared("555-0199 is it.", TextOptions(), LITERAL)
+    first = prepared("555-0199 is it.", TranslateOptions(), LITERAL)
     assert repaired(checked(first, "C'est ça.", [((9, 11), (0, 5))])).text == "555-0199 C'est ça."
     assert repaired(checked(first, "C'est ça.", ())).text == "C'est ça 555-0199."
 
 
 def test_a_term_may_begin_the_sentence_with_a_capital_and_counts_once() -> None:
-    terms = TextOptions(glossary=Glossary.of({"cat": "matou", "dog": "chien"}))
+    terms = TranslateOptions(glossary=Glossary.of({"cat": "matou", "dog": "chien"}))
     sentence = prepared("Cats and a cat and a dog.", terms, LITERAL)
     found = checked(sentence, "Matous et matou et chien.", ())
     assert found.text == "Matous et matou et chien."
@@ -63,13 +64,13 @@ def test_a_term_may_begin_the_sentence_with_a_capital_and_counts_once() -> None:
 
 
 def test_without_repair_it_is_missing() -> None:
-    sentence = prepared("Call 555-0199 now.", TextOptions(), LITERAL)
+    sentence = prepared("Call 555-0199 now.", TranslateOptions(), LITERAL)
     found = checked(sentence, "Appelle maintenant.", ())
     assert [(one.status, one.target, bool(one.note)) for one in found.protected] == [("missing", None, True)]
 
 
 def test_each_occurrence_counts_once() -> None:
-    sentence = prepared("From 12 to 12 there are 12.", TextOptions(), LITERAL)
+    sentence = prepared("From 12 to 12 there are 12.", TranslateOptions(), LITERAL)
     found = checked(sentence, "De 12 à 12.", ())
     assert [one.status for one in found.protected] == ["kept", "kept", "missing"]
 
@@ -84,7 +85,7 @@ def test_one_of_several_forms_is_enough() -> None:
 @given(st.lists(st.sampled_from(["12", "cat", "sleeps", "a@b.fr", "{x}", "3:45"]), min_size=1, max_size=8),
        st.lists(st.sampled_from(["12", "chat", "dort", "{x}", ",", "45"]), max_size=8))  # fmt: skip
 def test_after_repair_everything_is_there_and_every_span_says_where(source: list[str], answer: list[str]) -> None:
-    sentence = prepared(" ".join(source), TextOptions(), LITERAL)
+    sentence = prepared(" ".join(source), TranslateOptions(), LITERAL)
     if not sentence.read:
         return
     text = " ".join(answer)

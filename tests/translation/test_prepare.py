@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from regard.text.glossary import Glossary
 from regard.text.known_words import KnownWords
 from regard.text.slots import SLOTS
-from regard.translation.prepare import PreparedSentence, Reader, TextOptions, prepared
+from regard.translation.options import TranslateOptions
+from regard.translation.prepare import PreparedSentence, Reader, prepared
 from regard.translator import Translator
 from support import LINES, Call, grammar
 
-MENDS = TextOptions(mend=True)
+MENDS = TranslateOptions(mend=True)
 LITERAL, SLOTTED = Reader("en", "fr"), Reader("en", "fr", slots=len(SLOTS))
 THINGS = ["😀", "❤️", "👩🏽‍🚀", "https://a.example/b", "a.b@c.fr", "@you", "#tag"]
 SOME = st.lists(st.sampled_from(THINGS)).map(" ".join)
@@ -27,7 +28,7 @@ def same(restored: str, line: str) -> bool:
 
 @given(ANY, st.sampled_from([LITERAL, SLOTTED]), st.booleans(), st.booleans())
 def test_nothing_is_lost(line: str, reader: Reader, mend: bool, protect: bool) -> None:
-    found = prepared(line, TextOptions(mend=mend, protect=protect), reader)
+    found = prepared(line, TranslateOptions(mend=mend, protect=protect), reader)
     if not found.read:
         assert found.restore("").text == line
         return
@@ -48,7 +49,7 @@ def test_a_slip_is_read_as_the_word_that_was_meant() -> None:
     assert found.read == f"Where are teh letters in file {SLOTS[0]}, {SLOTS[1]} or {SLOTS[2]}?"
     at = found.read.index("letters")
     assert line[slice(*found.origin((at, at + 7)))] == "leters"
-    assert "leters in" in prepared(line, TextOptions(), reader).read
+    assert "leters in" in prepared(line, TranslateOptions(), reader).read
     assert "leters" in prepared("where are the leters?", MENDS, reader).read  # here it could be a name
 
 
@@ -147,7 +148,7 @@ def test_the_embedded_corpus_is_read_as_it_is() -> None:
 
 
 def test_wrapping_is_read_as_a_space() -> None:
-    found = prepared("The cat\n> sleeps\r\n   well.", TextOptions(split="wrapped"), SLOTTED)
+    found = prepared("The cat\n> sleeps\r\n   well.", TranslateOptions(split="wrapped"), SLOTTED)
     assert found.read == "The cat sleeps well."
     assert found.origin((8, 14)) == (10, 16)
 
@@ -203,17 +204,17 @@ def test_time_is_linear_in_the_length_of_a_line(line: str) -> None:
 
 
 def test_a_term_that_is_translated_is_read_and_one_that_is_kept_has_a_slot() -> None:
-    terms = Glossary.of({"cat": "matou"}).joined(Glossary.keeping(["Acme"]))
-    found = prepared("The cat of Acme has 3 cats.", TextOptions(glossary=terms), SLOTTED)
+    terms = Glossary.of({"cat": "matou"}).merged_with(Glossary.keeping(["Acme"]))
+    found = prepared("The cat of Acme has 3 cats.", TranslateOptions(glossary=terms), SLOTTED)
     assert found.read == f"The cat of {SLOTS[0]} has {SLOTS[1]} cats."
     assert [one.wanted[0] for one in found.held] == ["matou", "Acme", "3", "matous"]
 
 
 def test_german_nouns_are_no_title_case() -> None:
     line = "Herr Doktor Weber ist Arzt"
-    assert prepared(line, TextOptions(mend=True), Reader("de", "en")).read == line
-    assert prepared(line, TextOptions(mend=True), Reader("en", "de")).read != line
-    assert prepared("DER HUND SCHLÄFT", TextOptions(mend=True), Reader("de", "en")).read == "Der hund schläft"
+    assert prepared(line, TranslateOptions(mend=True), Reader("de", "en")).read == line
+    assert prepared(line, TranslateOptions(mend=True), Reader("en", "de")).read != line
+    assert prepared("DER HUND SCHLÄFT", TranslateOptions(mend=True), Reader("de", "en")).read == "Der hund schläft"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def test_german_nouns_are_no_title_case() -> None:
 )
 def test_an_unknown_name_has_a_slot_though_capitals_say_nothing(line: str, read: str, said: str | None) -> None:
     reader = Reader("en", "fr", slots=2, known=KnownWords(["he", "lives", "in", "a"]))
-    found = prepared(line, TextOptions(mend=True), reader)
+    found = prepared(line, TranslateOptions(mend=True), reader)
     assert found.read.replace(SLOTS[0], "⟨1⟩") == read
     assert [one.wanted for one in found.held] == ([] if said is None else [(said,)])
 
@@ -235,6 +236,6 @@ def test_an_unknown_name_has_a_slot_though_capitals_say_nothing(line: str, read:
 def test_names_in_capitals_have_no_more_slots_than_there_are() -> None:
     reader = Reader("en", "fr", slots=1, known=KnownWords(["in", "and"]))
     line = "IN HAMBURG AND BOLOGNA AND ZARAGOZA"
-    assert len(prepared(line, TextOptions(mend=True), reader).held) == 1
-    assert prepared(line, TextOptions(mend=True), Reader("en", "fr", known=reader.known)).held == ()
-    assert prepared(line, TextOptions(mend=True), Reader("de", "fr", slots=1, known=reader.known)).held == ()
+    assert len(prepared(line, TranslateOptions(mend=True), reader).held) == 1
+    assert prepared(line, TranslateOptions(mend=True), Reader("en", "fr", known=reader.known)).held == ()
+    assert prepared(line, TranslateOptions(mend=True), Reader("de", "fr", slots=1, known=reader.known)).held == ()

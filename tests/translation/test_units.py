@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from regard.text.slots import SLOTS
 from regard.text.tokenizer import Tokenizer
-from regard.translation.prepare import Reader, TextOptions
+from regard.translation.options import TranslateOptions
+from regard.translation.prepare import Reader
 from regard.translation.units import Unit, UnitMaker
 from regard.translator import Translator
 
 
 def maker(tokenizer: Tokenizer, most: int, **options: bool) -> UnitMaker:
-    return UnitMaker(tokenizer.plain, (), most, TextOptions(**options), Reader("en", "fr", slots=len(SLOTS)))
+    return UnitMaker(tokenizer.plain, (), most, TranslateOptions(**options), Reader("en", "fr", slots=len(SLOTS)))
 
 
 def units(make: UnitMaker, *texts: str) -> list[Unit]:
@@ -71,12 +72,12 @@ def test_units_come_as_they_are_needed(tokenizer: Tokenizer) -> None:
 
 def test_a_long_sentence_is_cut_before_a_conjunction_of_its_language(tokenizer: Tokenizer) -> None:
     text = "Der kleine Hund schläft hier ganz lange und die schwarze Katze frisst dort"
-    make = UnitMaker(tokenizer.plain, (), 60, TextOptions(), Reader("de", "en"))
+    make = UnitMaker(tokenizer.plain, (), 60, TranslateOptions(), Reader("de", "en"))
     assert [text[slice(*unit.span)] for unit in units(make, text)][1].startswith("und die")
 
 
 def test_items_of_lists_and_signatures(tokenizer: Tokenizer) -> None:
-    make = UnitMaker(tokenizer, (), 100, TextOptions(mend=True), Reader("en", "fr"))
+    make = UnitMaker(tokenizer, (), 100, TranslateOptions(mend=True), Reader("en", "fr"))
     found = units(make, "- two eggs\n- Milk\n\nKind regards,\nMark")
     assert [unit.prepared.item_in for unit in found] == ["fr", None, None, None]
     assert found[0].prepared.without_additions("Deux œufs.") == "deux œufs"

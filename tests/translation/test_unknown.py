@@ -16,7 +16,7 @@ from regard.errors import InputError
 from regard.models.base import AttentionMaps
 from regard.models.rnn import PRESETS, Rnn
 from regard.search.token_lexicon import TokenLexicon, learn_lexicon
-from regard.text.learnt_vocabulary import LearntVocabulary
+from regard.text.learned_vocabulary import LearnedVocabulary
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.translation.unknown import fill_unknown, filled, source_positions
 from regard.translator import Translator
@@ -157,7 +157,7 @@ def test_a_maker_is_never_padding_or_the_end(namer: Translator) -> None:
 def test_a_tag_before_the_source_is_no_word(namer: Translator) -> None:
     """The last word of the vocabulary taken for a tag."""
     plain, model = namer.tokenizer, namer.bundle.model
-    words = LearntVocabulary(plain.source.pieces[:-1], None).with_tags(["<x>"])
+    words = LearnedVocabulary(plain.source.pieces[:-1], None).with_tags(["<x>"])
     marked = Tokenizer(words, words, replace(plain.config, tags=("<x>",)), "<x>")
     text = "Zorro eats"
     (ids,) = marked.encode_source([text])
@@ -181,7 +181,7 @@ def test_an_elision_stands_close(before: str, text: str) -> None:
 
 
 def test_what_cannot_be_filled_in(namer: Translator, translator: Translator) -> None:
-    with pytest.raises(InputError, match='by "guess"'):
+    with pytest.raises(InputError, match='unknown must be "keep", "copy" or "lexicon"'):
         namer.translate([NEW], unknown="guess")
     with pytest.raises(InputError, match="regard lexicon"):
         namer.translate([NEW], unknown="lexicon")

@@ -1,1 +1,1 @@
-"""Word alignment by EM (IBM 1, HMM) and the word-based translator made of it."""
+"""Word alignment: by EM (IBM model 1, HMM), and from the cross-attention of a model."""

@@ -1,16 +1,30 @@
-"""The input of a file translation, cut into chunks. Where a chunk ends depends on the file alone, so that every run,
-whatever its number of processes, cuts it in the same places.
+"""Chunks of a file: how the input is cut into them, how one is translated, and what is counted.
+
+Where a chunk ends depends on the file alone, so that every run, whatever its number of processes, cuts it in the same
+places. The result of a chunk depends on the chunk and the task alone, so that any process may do it, in any order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
-LINES = 2000  # lines of a chunk, at most: enough to sort into full batches
-BYTES = 1 << 20  # from this size on a chunk takes no further line
-LONGEST = 16 << 20  # bytes from which on a paragraph of wrapped lines is cut at the end of a line
+from regard.bulk.rows import PLAIN, OutputForm, report_row, written
+from regard.data.compressed import member
+from regard.data.text_files import decode_lines
+from regard.formats.streaming import StretchReader
+from regard.formats.translate_document import translate_read
+from regard.translation.translation import Translation
+
+if TYPE_CHECKING:
+    from regard.translation.chain import TextChain
+    from regard.translation.translator import TextTranslator
+
+MAX_CHUNK_LINES = 2000  # lines of a chunk, at most: enough to sort into full batches
+MAX_CHUNK_BYTES = 1 << 20  # from this size on a chunk takes no further line
+MAX_PARAGRAPH_BYTES = 16 << 20  # bytes from which on a paragraph of wrapped lines is cut at the end of a line
 
 
 @dataclass(frozen=True)
@@ -41,8 +55,8 @@ def line_chunks(lines: Iterable[bytes], wrapped: bool = False) -> Iterator[FileC
     inside = False  # a paragraph has begun and not ended
     for line in lines:
         blank = wrapped and not line.decode("utf-8", "replace").strip()
-        full = len(held) >= LINES or size >= BYTES
-        if held and full and (not wrapped or blank or not inside or size >= LONGEST):
+        full = len(held) >= MAX_CHUNK_LINES or size >= MAX_CHUNK_BYTES
+        if held and full and (not wrapped or blank or not inside or size >= MAX_PARAGRAPH_BYTES):
             yield FileChunk(number, first, first_line, texts, len(held), b"".join(held))
             number, first, first_line = number + 1, first + texts, first_line + len(held)
             held, texts, size, inside = [], 0, 0, False
@@ -66,3 +80,155 @@ def paragraphs(lines: Iterable[str]) -> Iterator[str]:
         yield line
     if some:
         yield "\n".join(some)
+
+
+MAX_NAMED_PLACES = 10  # doubtful places that are named
+MAX_SHOWN_REMARKS = 5  # remarks that are shown
+
+
+@dataclass
+class TranslationCounts:
+    texts: int = 0
+    sentences: int = 0
+    doubtful: int = 0  # sentences
+    places: int = 0  # where they stand, each counted once
+    named: list[str] = field(default_factory=list)  # the first of these places
+    reason: str = ""  # to doubt the first of them
+    kept: int = 0  # cells or values that were chosen but have no letter
+    remarks: int = 0
+    shown: list[str] = field(default_factory=list)  # the first remarks
+    parsed: bool = False  # whether the rules could parse any text
+
+    def __post_init__(self) -> None:
+        self._last = ""  # the doubtful place that was named last
+
+    def add(self, place: str, translation: Translation, first_line: int | None = None) -> list[str]:
+        """Count a translation, and return the place of each of its sentences. With `first_line` the text is a stretch
+        of a file that begins in this line, and a sentence's place is its line."""
+        found, at, line = [], 0, first_line or 0
+        for sentence in translation.sentences:
+            if first_line is not None:
+                line, at = line + translation.source.count("\n", at, sentence.source_span[0]), sentence.source_span[0]
+                place = f"line {line}"
+            found.append(place)
+            self.sentences += 1
+            if sentence.reasons:
+                self.doubtful += 1
+                self.reason = self.reason or str(sentence.reasons[0])
+                self._name(place)
+        return found
+
+    def _name(self, place: str) -> None:
+        if self._last != place and place not in self.named:
+            self.places += 1
+            self.named = [*self.named, place][:MAX_NAMED_PLACES]
+        self._last = place
+
+    def remark(self, line: str) -> None:
+        self.remarks += 1
+        self.shown = [*self.shown, line][:MAX_SHOWN_REMARKS]
+
+    def join(self, later: TranslationCounts) -> None:
+        """Take in the tally of what follows."""
+        for name in ("texts", "sentences", "doubtful", "places", "kept", "remarks"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.named = [*self.named, *later.named][:MAX_NAMED_PLACES]
+        self.shown = [*self.shown, *later.shown][:MAX_SHOWN_REMARKS]
+        self.reason = self.reason or later.reason
+        self.parsed = self.parsed or later.parsed
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        >>> TranslationCounts(texts=3, sentences=4).to_dict()
+        {'texts': 3, 'sentences': 4}
+        """
+        return {name: value for name, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TranslationCounts:
+        return cls(**values)
+
+
+Progress = Callable[[int], None]  # called with the number of sentences that were finished
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """What to do with the chunks of a file. It can be sent to another process."""
+
+    name: str  # of the input, for errors
+    options: Mapping[str, Any]  # of `Translator.translate`
+    form: OutputForm = PLAIN
+    reader: StretchReader | None = None  # None: texts are lines
+    report: bool = False
+    suffix: str = ""  # of the output; says how it is compressed
+
+
+@dataclass(frozen=True)
+class ChunkResult:
+    output: bytes
+    report: bytes = b""
+    tally: TranslationCounts = field(default_factory=TranslationCounts)
+
+
+class ChunkTranslator:
+    """A translator that does a task, chunk by chunk."""
+
+    def __init__(
+        self, translator: TextTranslator | TextChain, task: FileTask, progress: Progress | None = None
+    ) -> None:
+        self.translator, self.task, self.progress = translator, task, progress
+
+    def __call__(self, chunk: FileChunk) -> ChunkResult:
+        tally, report = TranslationCounts(texts=chunk.texts), list[str]()
+        if self.task.reader is not None:
+            output = self._stretch(self.task.reader, chunk, tally, report)
+        else:
+            output = self._lines(chunk, tally, report)
+        return ChunkResult(member(self.task.suffix, output), "".join(report).encode(), tally)
+
+    def _lines(self, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
+        lines = decode_lines(io.BytesIO(chunk.data), self.task.name, first=chunk.first_line)
+        texts = list(paragraphs(lines) if self.task.options["split"] == "wrapped" else lines)
+        found = self._translate(texts, tally)
+        for number, translation in enumerate(found, start=chunk.first + 1):
+            self._count(f"line {number}", translation, tally, report)
+        tag = self.task.options.get("tag")
+        return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
+
+    def _stretch(self, reader: StretchReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
+        document, tally.kept = reader.read(chunk.data, chunk.first_line)
+        split = self.task.options["split"]
+
+        def translate(texts: Sequence[str], wrapped: bool) -> Sequence[Translation]:
+            return self._translate(texts, tally, "wrapped" if wrapped and split == "sentences" else split)
+
+        found = translate_read(document, translate)
+        for segment, translation in zip(found.segments, found.translations, strict=True):
+            whole = segment.place == "the text"
+            self._count(segment.place, translation, tally, report, chunk.first_line if whole else None)
+        for line in found.warnings:
+            tally.remark(line)
+        return found.data
+
+    def _translate(
+        self, texts: Sequence[str], tally: TranslationCounts, split: str | None = None
+    ) -> Sequence[Translation]:
+        options: Any = {**self.task.options, "progress": self.progress}
+        if split is not None:
+            options["split"] = split
+        if options.get("rules") and not tally.parsed and (rules := self.translator.rule_system):
+            tally.parsed = any(rules(text) is not None for text in texts)
+        return self.translator.translate(texts, **options)
+
+    def _count(
+        self,
+        place: str,
+        translation: Translation,
+        tally: TranslationCounts,
+        report: list[str],
+        first_line: int | None = None,
+    ) -> None:
+        places = tally.add(place, translation, first_line)
+        if self.task.report:
+            report += [report_row(*row) for row in zip(places, translation.sentences, strict=True)]

@@ -1,32 +1,92 @@
-"""What a translation has written so far, in a folder beside its output, so that it can go on after a kill.
+"""The journal of a file translation, in a folder beside its output, so that a killed run can be resumed.
 
 OUT.partial/ holds for each process that writes
 
     output    the chunks that are done, one after another
     report    their rows of the report
-    journal   a line that says what the work is, then a line for each chunk in `output`, then a line that says "end"
+    journal   a line that identifies the work, then a line for each chunk in `output`, then the line "end"
     lock      held by the process that writes
 
 A chunk is first written and synced, then entered in the journal and synced. So what the journal says is true at any
 moment: after a kill, what `output` holds beyond it is cut off and done again. The output itself appears by a rename.
+A run is resumed only if input, model, settings and version are the same as before.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from regard.bulk.share import ProcessShare
-from regard.bulk.tally import Tally
-from regard.bulk.work import ChunkResult
+from regard.bulk.chunks import ChunkResult, TranslationCounts
+from regard.bundle.folder import beside
 from regard.errors import BundleError, InputError
 from regard.files import sync_folder, take_lock
+from regard.text.glossary import Glossary
+from regard.version import __version__
+
+
+class ProcessShare(NamedTuple):
+    """One of `world` processes that divide a file between them: it does every chunk with number % world == rank."""
+
+    rank: int = 0
+    world: int = 1
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and number % self.world == self.rank
+
+
+WHOLE = ProcessShare()
+
+
+CHECKED_BYTES = 1 << 16  # bytes at the beginning and at the end of the input that are looked at
+IGNORED_OPTIONS = ("progress", "batch_tokens")  # options of `translate` that do not change a translation
+
+
+def input_identity(path: Path) -> list[Any]:
+    """Size, time of the last change, and a checksum of both ends of a file."""
+    about = path.stat()
+    with path.open("rb") as file:
+        ends = file.read(CHECKED_BYTES)
+        file.seek(max(0, about.st_size - CHECKED_BYTES))
+        ends += file.read(CHECKED_BYTES)
+    return [about.st_size, about.st_mtime_ns, hashlib.blake2b(ends, digest_size=16).hexdigest()]
+
+
+def model_identity(folders: Iterable[Path]) -> str:
+    """A checksum of all files of the models."""
+    digest = hashlib.blake2b(digest_size=16)
+    for folder in folders:
+        other = beside(folder)
+        for place in (folder, *([other] if other else [])):
+            for path in sorted(path for path in place.rglob("*") if path.is_file()):
+                digest.update(str(path.relative_to(place)).encode())
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+def work_identity(
+    input: Path, model: Iterable[Path], settings: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """By what a person would call it: "input", "model", "value of beam" …, as JSON has it."""
+    found = {
+        "version of regard": __version__,
+        "input file, or one that has changed": input_identity(input),
+        "model": model_identity(model),
+    }
+    for name, value in {**settings, **options}.items():
+        if name not in IGNORED_OPTIONS:
+            found[f"value of {name}"] = repr(value.terms if isinstance(value, Glossary) else value)
+    compared: dict[str, Any] = json.loads(json.dumps(found))
+    return compared
+
 
 # Names of files in the folder; a folder that holds others is not touched.
 OURS = re.compile(r"(?:\d+-of-\d+\.)?(?:output|report|journal|lock)|joined\.(?:output|report)")
@@ -88,7 +148,7 @@ class PartialOutput:
     def __init__(self, out: Path, share: ProcessShare, identity: Mapping[str, Any], restart: bool = False) -> None:
         self.out, self.share = out, share
         self.folder = partial_folder(out)
-        self.identity, self.tally = dict(identity), Tally()
+        self.identity, self.tally = dict(identity), TranslationCounts()
         while True:
             self.folder.mkdir(exist_ok=True)
             try:
@@ -139,7 +199,7 @@ class PartialOutput:
         else:
             self._cut_off(journal)
         for entry in journal.entries:
-            self.tally.join(Tally.from_dict(entry.tally))
+            self.tally.join(TranslationCounts.from_dict(entry.tally))
         self.lines = sum(entry.lines for entry in journal.entries)
 
     def _discard(self) -> None:

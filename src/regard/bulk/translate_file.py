@@ -2,40 +2,127 @@
 
     file ─ survey ─ chunks ─▶ ChunkTranslator, here or in other processes ─▶ PartialOutput ─ finish ─▶ file
 
-Memory holds a few chunks at a time. A run that was stopped, by kill -9 too, goes on where it was; the output is the
-same, byte for byte.
+Memory holds a few chunks at a time. A run that was stopped, by kill -9 too, can be resumed; the output is the same,
+byte for byte.
 """
 
 from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from regard.bulk.chunks import LINES, FileChunk, line_chunks
-from regard.bulk.finish import Join, finish, write_all
-from regard.bulk.identity import input_identity, work_identity
-from regard.bulk.journal import PartialOutput
+from regard.bulk.chunks import (
+    MAX_CHUNK_LINES,
+    ChunkResult,
+    ChunkTranslator,
+    FileChunk,
+    FileTask,
+    Progress,
+    TranslationCounts,
+    line_chunks,
+)
+from regard.bulk.journal import (
+    WHOLE,
+    ChunkEntry,
+    PartialOutput,
+    ProcessShare,
+    chunk_bytes,
+    input_identity,
+    read_journal,
+    work_identity,
+)
 from regard.bulk.rows import PLAIN, OutputForm, check_form
-from regard.bulk.share import WHOLE, ProcessShare
-from regard.bulk.tally import Tally
-from regard.bulk.work import ChunkResult, ChunkTranslator, FileTask, Progress
 from regard.data.compressed import COMPRESSED
 from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
+from regard.files import sync_folder
 from regard.formats.document import FormatOptions
-from regard.formats.stretches import STREAMED, stretch_reader
+from regard.formats.streaming import STREAMED, stretch_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
 
-MOST_WORKERS = 256
+POLL_SECONDS = 0.2  # seconds between two looks at the other processes
+
+# Chunks of the output, in order → the file of this name.
+Join = Callable[[Iterable[bytes], Path], None]
+
+
+def write_all(chunks: Iterable[bytes], path: Path) -> None:
+    with path.open("wb") as file:
+        for chunk in chunks:
+            file.write(chunk)
+
+
+def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> TranslationCounts:
+    """Put output and report in their places, then remove the folder. Of several processes, the first waits for the
+    others and does it for all. A kill in between leaves what can be finished again."""
+    if part.share.world == 1 and not part.path("output").exists():  # killed after the renames
+        part.remove()
+        return part.tally
+    journals = [_wait_for(part, rank) for rank in range(part.share.world)]
+    tally = TranslationCounts()
+    for entry in _in_order(journals):
+        tally.join(TranslationCounts.from_dict(entry.tally))
+    if report is not None and part.path("report").exists():
+        _place(part, journals, "report", write_all, report)
+    _place(part, journals, "output", join, part.out)
+    part.remove()
+    return tally
+
+
+def _place(
+    part: PartialOutput, journals: list[list[ChunkEntry]], name: Literal["output", "report"], join: Join, to: Path
+) -> None:
+    whole = part.path(name)
+    if part.share.world > 1 or join is not write_all:
+        streams = [
+            chunk_bytes(part.path(name, rank), [getattr(entry, name) for entry in entries])
+            for rank, entries in enumerate(journals)
+        ]
+        whole = part.folder / f"joined.{name}"
+        join(_interleaved(streams), whole)
+    with whole.open("rb+") as file:
+        os.fsync(file.fileno())
+    try:
+        whole.replace(to)
+    except OSError as problem:
+        raise InputError(f"{to} cannot be written: {problem.strerror or problem}; {whole} holds it") from None
+    sync_folder(to.parent)
+
+
+def _interleaved(streams: list[Iterator[bytes]]) -> Iterator[bytes]:
+    """Chunk k is in stream k mod n."""
+    for number in count():
+        found = next(streams[number % len(streams)], None)
+        if found is None:
+            return
+        yield found
+
+
+def _in_order(journals: list[list[ChunkEntry]]) -> list[ChunkEntry]:
+    return sorted(entry for entries in journals for entry in entries)
+
+
+def _wait_for(part: PartialOutput, rank: int) -> list[ChunkEntry]:
+    """The journal of a process that has ended its work."""
+    while True:
+        journal = read_journal(part.path("journal", rank))
+        if journal is not None and journal.ended and journal.identity == part.identity:
+            return journal.entries
+        time.sleep(POLL_SECONDS)
+
+
+MAX_WORKERS = 256
 # Makes the translator of a process; called with the number of the process, from 0.
 MakeTranslator = Callable[[int], "TextTranslator | TextChain"]
 
@@ -60,7 +147,7 @@ class FileJob:
             from regard.formats.parquet import stretches
 
             first = 0
-            for number, rows in enumerate(stretches(self.input, LINES)):
+            for number, rows in enumerate(stretches(self.input, MAX_CHUNK_LINES)):
                 yield FileChunk(number, first, first + 1, len(rows), len(rows), rows)
                 first += len(rows)
         else:
@@ -110,7 +197,7 @@ DEFAULT_RUN = RunOptions()
 
 def translate_file(
     translator: TextTranslator | TextChain, job: FileJob, out: Path, run: RunOptions = DEFAULT_RUN
-) -> Tally:
+) -> TranslationCounts:
     """Translate a file into another."""
     out = out.resolve()
     lines, task = _checked(job, out, run), job.task(out.suffix if out.suffix in COMPRESSED else "")
@@ -155,8 +242,8 @@ def _checked(job: FileJob, out: Path, run: RunOptions) -> int:
     if job.format not in ("lines", *STREAMED):
         raise InputError(f"format must be one of lines, {', '.join(STREAMED)}, but is {job.format!r}")
     check_form(job.form, job.options.get("split", "sentences"))
-    if not 1 <= run.workers <= MOST_WORKERS:
-        raise InputError(f"workers must be from 1 to {MOST_WORKERS}, but is {run.workers}")
+    if not 1 <= run.workers <= MAX_WORKERS:
+        raise InputError(f"workers must be from 1 to {MAX_WORKERS}, but is {run.workers}")
     if run.share.world > 1 and run.workers > 1:
         raise InputError("workers are for one process; where several share a file, each is one", parameter="workers")
     if run.share.world > 1 and run.restart:

@@ -4,7 +4,7 @@ Each file is written to a temporary name, synced and renamed, so that a reader f
 `SHA256SUMS` holds checksums of vocabulary and weights (`checksums.py`). The card says where the model comes from: data,
 scores with their signatures, versions (`card.py`). The weights are float32, or stored in fewer bytes (`weights.py`).
 A model that learnt slots has the words it knows beside it (`words.txt`, by `text/known_words.py`). A lexicon may lie
-with them (`lexicon.json`, by `search/token_lexicon.py`); a model is complete without it.
+with them (`lexicon.json`, by `decode/token_lexicon.py`); a model is complete without it.
 
 `Bundle.read` reads all of it but the model, which is loaded when it is first used; nothing else needs torch.
 
@@ -15,67 +15,47 @@ tag stands before every source. A few bundles come with the package (`box.py`).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from regard.bundle.card import read_card
-from regard.bundle.checksums import CHECKSUMS, verify, write_checksums
-from regard.bundle.folder import CARD, CONFIG, SHARED, TOKENIZER, UPDATES, WEIGHTS, WORDS, Storage, find_bundle, part
-from regard.bundle.json_file import one_line, read_json, write_json
-from regard.bundle.search_config import DecodeConfig
-from regard.errors import BundleError, InputError, RegardError
+from regard.bundle.card import Card, DecodeConfig, load_card, read_card
+from regard.bundle.folder import (
+    CARD,
+    CHECKSUMS,
+    CONFIG,
+    SHARED,
+    TOKENIZER,
+    UPDATES,
+    WEIGHTS,
+    WORDS,
+    Storage,
+    find_bundle,
+    one_line,
+    part,
+    read_json,
+    verify,
+    write_checksums,
+    write_json,
+)
+from regard.errors import BundleError, InputError
 from regard.files import write_atomically
 from regard.text.known_words import KnownWords
-from regard.text.language import language_code
-from regard.text.language_tags import tag_language
+from regard.text.language import language_code, tag_language
 from regard.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-    from regard.bundle.stored_model import ConfiguredModel
+    from regard.bundle.tensors import ConfiguredModel
     from regard.models.base import Model
     from regard.models.table import ModelConfig
 
 FORMAT = 1
-MOST_WORDS = 50_000_000  # bytes of the file of known words
-Value = TypeVar("Value")
-
-
-class InFolder:
-    """A model that is still in its folder; `load` loads it once, whichever thread asks first."""
-
-    def __init__(self, table: Mapping[str, Any], load: Callable[[], ConfiguredModel]) -> None:
-        self.table, self._load, self._lock = table, load, Lock()
-        self._loaded: ConfiguredModel | None = None
-
-    def load(self) -> ConfiguredModel:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
-
-
-class WhenUsed(Generic[Value]):
-    """A field of `Bundle` that may still be in the folder, and is loaded when it is read."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, bundle: object, owner: type | None = None) -> Value:
-        if bundle is None:
-            raise AttributeError(self.name)  # there is no default
-        if isinstance(stored := vars(bundle)[self.name], InFolder):
-            vars(bundle).update(stored.load()._asdict())
-        found: Value = vars(bundle)[self.name]
-        return found
-
-    def __set__(self, bundle: object, value: Value | InFolder) -> None:
-        vars(bundle)[self.name] = value
+MAX_WORDS_BYTES = 50_000_000  # bytes of the file of known words
 
 
 @dataclass
@@ -84,24 +64,40 @@ class Bundle:
     used; everything else needs no torch."""
 
     architecture: str
-    config: WhenUsed[ModelConfig] = WhenUsed()  # a descriptor, and no default
-    model: WhenUsed[Model] = WhenUsed()
-    tokenizer: Tokenizer  # type: ignore[misc]  # the two above have no default
+    config: ModelConfig
+    model: Model
+    tokenizer: Tokenizer
     card: dict[str, Any] = field(default_factory=dict)
     weights: Storage = "float32"  # how they are stored; in memory they are always float32
-    known_words: KnownWords | None = None  # source words of its training text, by which names are told
+    known_words: KnownWords | None = None  # source words of its training text, by which names are recognized
+
+    def __getattr__(self, name: str) -> Any:
+        """Load `config` and `model`, which `read` leaves unset, in the first thread that reads one of them."""
+        if name not in ("config", "model") or "_lock" not in vars(self):
+            raise AttributeError(name)
+        with self._lock:
+            if name not in vars(self):
+                vars(self).update(self._load()._asdict())
+        return vars(self)[name]
+
+    @property
+    def loaded(self) -> bool:
+        return "model" in vars(self)
 
     @property
     def table(self) -> Mapping[str, Any]:
         """The configuration as config.json holds it, without loading the model."""
-        stored = vars(self)["config"]
-        if isinstance(stored, InFolder):
-            return stored.table
-        return {} if stored is None else dataclasses.asdict(stored)
+        if self.loaded:
+            return {} if self.config is None else dataclasses.asdict(self.config)
+        table: Mapping[str, Any] = vars(self)["_table"]
+        return table
 
     @property
-    def loaded(self) -> bool:
-        return not isinstance(vars(self)["model"], InFolder)
+    def known_card(self) -> Card:
+        """The entries of the card in their types; checked again only after an entry was replaced."""
+        if vars(self).get("_checked_card") != self.card:
+            self._checked_card, self._known_card = dict(self.card), read_card(self.card)
+        return self._known_card
 
     @property
     def tag(self) -> str | None:
@@ -111,17 +107,17 @@ class Bundle:
     @property
     def decode(self) -> DecodeConfig:
         """How it searches unless told otherwise, as its recipe says."""
-        return read_card(self.card).decode
+        return self.known_card.decode
 
     @property
     def slots(self) -> bool:
         """Whether it has learnt to carry slots through (`text/slots.py`)."""
-        return read_card(self.card).slots and bool(self.tokenizer.slot_ids)
+        return self.known_card.slots and bool(self.tokenizer.slot_ids)
 
     @property
     def max_length(self) -> int:
         """Tokens of the longest sentence that it reads, EOS counted: as its recipe says, and as positions allow."""
-        trained, positions = read_card(self.card).max_length, self._max_positions()
+        trained, positions = self.known_card.max_length, self._max_positions()
         return trained if positions is None else min(trained, positions)
 
     def _max_positions(self) -> int | None:
@@ -136,7 +132,7 @@ class Bundle:
     def languages(self) -> tuple[str | None, str | None]:
         """ISO codes of source and target: what was found in the training data, else what a person says of the model;
         None for one that is not known. The tag before every source may say the target."""
-        card = read_card(self.card)
+        card = self.known_card
         named = card.about.languages if card.about else ()
         found = card.languages if len(card.languages) == 2 else tuple(map(language_code, named))
         source, target = found if len(found) == 2 else (None, None)
@@ -182,7 +178,7 @@ class Bundle:
     def read(cls, folder: Path, device: torch.device | str = "cpu") -> Bundle:
         """The same without the model, which is loaded when it is first used."""
         folder = find_bundle(folder)
-        about, card = read_json(folder / CONFIG), read_json(folder / CARD)
+        about, (card, known) = read_json(folder / CONFIG), load_card(folder)
         if about.get("format") != FORMAT:
             found = one_line(repr(about.get("format")))
             raise BundleError(f"{folder} has bundle format {found}; this regard reads format {FORMAT}")
@@ -193,20 +189,18 @@ class Bundle:
         architecture, table = about.get("architecture"), about.get("config")
         if not isinstance(architecture, str) or not isinstance(table, Mapping):
             raise BundleError(f'{folder / CONFIG} cannot be used: "architecture" must be text and "config" an object')
-        try:
-            read_card(card)
-        except RegardError as problem:
-            raise BundleError(f"{folder / CARD} cannot be used: {one_line(problem)}") from None
         verify(part(folder, TOKENIZER))
         tokenizer = with_tag(Tokenizer.load(part(folder, TOKENIZER)), about.get("tag"), folder)
 
         def load_model() -> ConfiguredModel:
-            from regard.bundle.stored_model import read_model
+            from regard.bundle.tensors import read_model
 
-            return read_model(folder, architecture, table, tokenizer, card, device)
+            return read_model(folder, architecture, table, tokenizer, known, device)
 
-        model = InFolder(table, load_model)
-        return cls(architecture, model, model, tokenizer, card, weights, read_words(folder))
+        bundle = cls(architecture, None, None, tokenizer, card, weights, read_words(folder))  # type: ignore[arg-type]
+        del bundle.config, bundle.model
+        vars(bundle).update(_table=table, _load=load_model, _lock=Lock(), _checked_card=dict(card), _known_card=known)
+        return bundle
 
 
 def read_words(folder: Path) -> KnownWords | None:
@@ -216,8 +210,8 @@ def read_words(folder: Path) -> KnownWords | None:
         return None
     verify(path)
     try:
-        if path.stat().st_size > MOST_WORDS:
-            raise BundleError(f"{path} has more than {MOST_WORDS:,} bytes; it is not a file of known words")
+        if path.stat().st_size > MAX_WORDS_BYTES:
+            raise BundleError(f"{path} has more than {MAX_WORDS_BYTES:,} bytes; it is not a file of known words")
         return KnownWords.load(path)
     except (InputError, OSError) as problem:
         raise BundleError(one_line(problem)) from None

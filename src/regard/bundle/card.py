@@ -15,24 +15,94 @@ that is checked here:
     url = "https://tatoeba.org"
 
 The section `tests` holds scores of exactly these weights, by the name of the test set; `benchmarks/box.py` measures
-them. A card may come from anybody: `read_card` gives the entries that the package uses in their types, or an error.
-Printing is the command line's task.
+them. `calibration` holds the constants by which features of a translation predict its chrF: `translation/confidence.py`
+defines the features and fits the constants, `benchmarks/guard.py` measures them and writes them into a card:
+
+    "calibration": {"weights": {"surprise": -0.8, …}, "bias": -1.0, "ratio": 0.12, "ratio_spread": 0.13,
+                    "unwritten": 0.04, "on": "Tatoeba dev, Europarl dev", "errors": {"Tatoeba test": 0.02}}
+
+"word_calibration" is the same for single words (`explain/word_confidence.py`, `benchmarks/word_confidence.py`). A card
+may come from anybody: `read_card` gives the entries that the package uses in their types, or an error.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 import types
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import MISSING, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-from regard.bundle.calibration import Calibration, WordCalibration
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.folder import CARD, one_line, read_json
 from regard.config import accept, build, describe, key, keys_of, require
-from regard.errors import InputError, RecipeError
+from regard.errors import BundleError, InputError, RecipeError, RegardError
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """chrF ≈ σ(bias + Σ weight · feature). The defaults are those of en-fr-classic, rounded; for another model
+    they order its translations by quality, but the figures are not calibrated (`on` is empty)."""
+
+    weights: dict[str, float] = field(
+        default_factory=lambda: {"surprise": -0.8, "spread": -0.35, "length": -0.2, "covered": 0.5}
+    )
+    bias: float = -1.0
+    ratio: float = 0.1  # the usual log of (characters of the target + 10) / (characters of the source + 10)
+    ratio_spread: float = 0.25  # its standard deviation
+    unwritten: float = 0.0  # nats a token that pieces take which a search among those of the target language leaves out
+    on: str = ""  # the text it was fitted on; empty: not fitted for this model
+    errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
+
+    def __post_init__(self) -> None:
+        numbers = (*self.weights.values(), self.bias, self.ratio, self.ratio_spread, self.unwritten)
+        require(all(map(math.isfinite, numbers)), "calibration must hold finite numbers")
+        require(self.ratio_spread > 0, f"calibration.ratio_spread must be above 0, but is {self.ratio_spread}")
+
+    @property
+    def fitted(self) -> bool:
+        return bool(self.on)
+
+
+@dataclass(frozen=True)
+class WordCalibration:
+    """P(a word stands in a reference) ≈ σ(bias + Σ weight · feature)."""
+
+    weights: dict[str, float]
+    bias: float
+    on: str  # the text it was fitted on
+    errors: dict[str, float] = field(default_factory=dict)  # expected calibration error by test set
+
+    def __post_init__(self) -> None:
+        require(all(map(math.isfinite, (*self.weights.values(), self.bias))), "word_calibration must be finite")
+
+
+MAX_BEAM = 1000  # hypotheses; more only take memory
+MAX_LENGTH_PENALTY = 20.0  # length penalty; powers of lengths stay finite
+
+
+@dataclass(frozen=True)
+class DecodeConfig:
+    """Section [decode] of a recipe."""
+
+    beam: int = key(4, "hypotheses kept per sentence; 1 is greedy search")
+    length_penalty: float = key(0.6, "α of lp(Y) = ((5 + |Y|) / 6)^α; 0 ranks by plain probability")
+    mend: bool = key(
+        False, "normalize informal input: lower case for CAPITALS, misspellings, emoji aside (text/normalize_input.py)"
+    )
+
+    def __post_init__(self) -> None:
+        require(self.beam >= 1, f"decode.beam must be at least 1, but is {self.beam}")
+        require(self.beam <= MAX_BEAM, f"decode.beam must be at most {MAX_BEAM}, but is {self.beam}")
+        require(
+            0 <= self.length_penalty <= MAX_LENGTH_PENALTY,
+            f"decode.length_penalty must be from 0 to {MAX_LENGTH_PENALTY:g}, but is {self.length_penalty}",
+        )
+
 
 MAX_LENGTH = 256  # tokens, where a card does not say
 SCORES = ("dev_bleu", "test_bleu", "tests")  # they hold for exactly these weights
@@ -182,6 +252,26 @@ def read_card(card: Mapping[str, Any]) -> Card:
     own = {"decode": build(DecodeConfig, recipe.get("decode", {}), "decode"), "max_length": longest}
     found: Card = _typed({**card, **own}, Card, "card")
     return found
+
+
+def load_card(folder: Path) -> tuple[dict[str, Any], Card]:
+    """The card in a folder, as it is stored and in its types. A file is read again only after it has changed."""
+    path = folder / CARD
+    try:
+        about = path.stat()
+    except OSError as problem:
+        raise BundleError(f"{path} cannot be read: {one_line(problem)}") from None
+    stored, known = _load_card(path, about.st_size, about.st_mtime_ns)
+    return deepcopy(stored), known
+
+
+@lru_cache(maxsize=64)
+def _load_card(path: Path, size: int, changed: int) -> tuple[dict[str, Any], Card]:
+    stored = read_json(path)
+    try:
+        return stored, read_card(stored)
+    except RegardError as problem:
+        raise BundleError(f"{path} cannot be used: {one_line(problem)}") from None
 
 
 def _typed(value: Any, kind: Any, where: str) -> Any:

@@ -1,14 +1,14 @@
-"""What is known of a bundle, for `regard info`: its files, its sizes, and its card; and of all in the box in short."""
+"""Descriptions of models for `regard info`: the files, sizes and card of one, or a summary of the bundled ones."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import About, card_rows, read_card
-from regard.bundle.find import find_model
+from regard.bundle.card import About, card_rows
+from regard.bundle.find_model import find_model
 from regard.bundle.folder import PARTS, beside, part, updates
 
 TOKENS = 10  # of a short sentence, EOS counted
@@ -26,7 +26,7 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
     """Lines under headings."""
     folder = find_model(model)
     bundle, other = Bundle.load(folder), beside(folder)
-    sizes = read_card(bundle.card).recipe.get("model", {})
+    sizes = bundle.known_card.recipe.get("model", {})
     files = {path for path in folder.iterdir() if path.is_file()} | {part(folder, name) for name in PARTS}
     total = sum(path.stat().st_size for path in files)
     how = [f"as {other.name}"] if other else []
@@ -49,13 +49,13 @@ def describe_rows(model: Path) -> dict[str, list[str]]:
 
 
 def describe_box() -> list[dict[str, Any]]:
-    """Each model in the box in short; nothing but its card and vocabulary is read."""
-    return [_in_short(name, box.boxed(name)) for name in box.names()]
+    """A summary of each bundled model; nothing but its card and vocabulary is read."""
+    return [_in_short(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
 
 
 def _in_short(name: str, folder: Path) -> dict[str, Any]:
     bundle, other = Bundle.read(folder), beside(folder)
-    card = read_card(bundle.card)
+    card = bundle.known_card
     about = card.about or About()
     return {
         "name": name,

@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from regard.bundle.hub_name import NAME, OWNER
 from regard.data.fetch import AGENT, OnBytes, check_online, digest, download
 from regard.errors import InputError
 
@@ -28,8 +27,8 @@ NEEDED = ("config.json", "vocab.json", "source.spm", "target.spm")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # the first of them that is there
 FURTHER = ("target_vocab.json", "tokenizer_config.json", "generation_config.json", "README.md")  # if they are there
 COMMIT = re.compile(r"[0-9a-f]{40}")
-SECONDS = 30.0  # to wait for the list of files
-LARGEST_LIST = 10_000_000  # bytes of it
+TIMEOUT_SECONDS = 30.0  # to wait for the list of files
+MAX_LIST_BYTES = 10_000_000  # bytes of it
 
 BY_HAND = "copy the model's folder here and use regard import"
 
@@ -62,8 +61,6 @@ class HubModel(NamedTuple):
 def look_up(name: str, endpoint: str | None = None) -> HubModel:
     """The needed files of a model, `name` with its owner."""
     endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or ENDPOINT).rstrip("/")
-    if not NAME.fullmatch(name):
-        raise InputError(f'"{name}" is no name on the hub; it must be OWNER/NAME, such as {OWNER}/opus-mt-en-fr')
     found = _ask(name, endpoint)
     if found.get("gated"):
         raise _closed(name, endpoint)
@@ -95,8 +92,8 @@ def _ask(name: str, endpoint: str) -> dict[str, Any]:
         raise InputError(f"HF_ENDPOINT must begin with https:// or http://, but is {endpoint}")
     try:
         request = urllib.request.Request(url, headers={"User-Agent": AGENT})
-        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
-            found = json.loads(answer.read(LARGEST_LIST))
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+            found = json.loads(answer.read(MAX_LIST_BYTES))
     except urllib.error.HTTPError as problem:
         problem.close()
         if problem.code == http.HTTPStatus.FORBIDDEN or problem.headers.get("X-Error-Code") == "GatedRepo":

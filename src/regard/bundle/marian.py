@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import shutil
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,10 +25,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.folder import Storage
-from regard.bundle.json_file import one_line
-from regard.bundle.marian_card import card_of
-from regard.bundle.marian_config import CLASS, MarianSizes, read_sizes
+from regard.bundle.folder import Storage, new_folder, one_line
+from regard.bundle.marian_config import CLASS, MarianSizes, card_of, read_sizes
 from regard.bundle.marian_tensors import PAD_BIAS, layer_pairs, layers_from_marian, rows_from_marian, width_order
 from regard.bundle.tensors import NoInitialisation
 from regard.config import build
@@ -37,8 +34,8 @@ from regard.errors import InputError
 from regard.layers.positions import sinusoids
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.language_tags import tag_language
-from regard.text.marian_text import read_marian_tokenizer
+from regard.text.language import tag_language
+from regard.text.marian_vocabulary import read_marian_tokenizer
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
 
@@ -50,29 +47,23 @@ POSITIONS = tuple(f"model.{side}.embed_positions.weight" for side in ("encoder",
 
 def import_marian(folder: Path, out: Path, weights: Storage = "float32", tag: str | None = None) -> list[str]:
     """Write the model in a folder as a bundle in a new folder. The lines say what was taken."""
-    if out.exists():
-        raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
-    bundle = read_marian(folder)
-    if tag is not None:
-        bundle.tokenizer = bundle.tokenizer.marked(tag)
-        bundle.card["languages"] = [bundle.card["languages"][0], tag_language(bundle.tokenizer.mark or "")]
-    bundle.weights = weights
-    work = out.with_name(f".{out.name}.tmp")
-    try:
+    with new_folder(out) as work:
+        bundle = read_marian(folder)
+        if tag is not None:
+            bundle.tokenizer = bundle.tokenizer.marked(tag)
+            bundle.card["languages"] = [bundle.card["languages"][0], tag_language(bundle.tokenizer.mark or "")]
+        bundle.weights = weights
         bundle.save(work)
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     decode, tags = bundle.decode, bundle.tokenizer.config.tags
-    chosen = f", {bundle.tag} before every source" if tag else ", which a source must name" if tags else ""
-    return [
+    lines = [
         f"{CLASS}: {bundle.model.parameter_count():,} parameters, written to {out} as {weights}",
         f"vocabulary: {bundle.tokenizer.source_size:,} source, {bundle.tokenizer.target_size:,} target pieces",
-        *(
-            [f"target languages: {len(tags)} tags ({', '.join(tags[:3])}{', …' if tags[3:] else ''}){chosen}"]
-            if tags
-            else []
-        ),
+    ]
+    if tags:
+        chosen = f", {bundle.tag} before every source" if tag else ", which a source must name"
+        lines.append(f"target languages: {len(tags)} tags ({', '.join(tags[:3])}{', …' if tags[3:] else ''}){chosen}")
+    return [
+        *lines,
         f"search: beam {decode.beam}, length penalty {decode.length_penalty:g}, in our form ((5 + length) / 6)^α",
     ]
 

@@ -7,7 +7,6 @@ where the weights change, because they were measured with others.
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,8 +18,8 @@ from torch import Tensor
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import MEASURED, SCORES, read_about, without_places
-from regard.bundle.find import find_model
-from regard.bundle.folder import LEXICON, Storage, find_bundle
+from regard.bundle.find_model import find_model
+from regard.bundle.folder import LEXICON, Storage, check_new, find_bundle, new_folder
 from regard.bundle.folder import beside as files_of
 from regard.bundle.weights import from_storage, relative_errors, to_storage
 from regard.data.corpus import PairFiles, read_pairs
@@ -30,7 +29,7 @@ from regard.models.base import unique_tensors
 from regard.text.known_words import KnownWords
 from regard.text.tokenizer import SAMPLE
 
-LOST = 0.01  # of a matrix's change, at most
+MAX_LOSS = 0.01  # of a matrix's change, at most
 SPECIALS = 3  # ids of PAD, BOS and EOS
 READABLE = 0o644  # what is given away, others must be able to read
 ALONE = "; without it the whole model is written"
@@ -49,8 +48,7 @@ class PackOptions:
 
 def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
     """Write a model into a new folder. The lines say the sizes, and how far weights and log-probabilities changed."""
-    if out.exists():
-        raise InputError(f"{out} is there already; name a folder that does not exist yet", parameter="out")
+    check_new(out)
     beside, tag, rank = options.beside, options.tag, options.rank
     text = {"about": read_about(options.about)} if options.about else {}
     folder = find_model(model)
@@ -72,9 +70,7 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
     if rank and beside is None:
         raise InputError(f"rank {rank} is of a difference from another model, but none is named", parameter="beside")
     name = "" if beside is None else neighbour(beside, out)  # before anything is written
-    out.parent.mkdir(parents=True, exist_ok=True)
-    work = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
+    with new_folder(out) as work:
         if beside is None:
             small.save(work)
         else:
@@ -84,9 +80,6 @@ def pack_bundle(model: Path, out: Path, options: PackOptions) -> list[str]:
             shutil.copyfile(folder / LEXICON, work / LEXICON)
         for path in work.iterdir():
             path.chmod(READABLE)
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     sizes = [
         f"{folder_size(place) / 1e6:8.2f} MB  {kind:<9}{place}"
         for place, kind in ((folder, bundle.weights), (out, options.weights))
@@ -162,9 +155,9 @@ def difference(small: Bundle, other: Bundle, rank: int, beside: Path) -> dict[st
     found = updated(before, updates)
     for name in before:
         change = float((after[name] - before[name]).norm())
-        if float((after[name] - found[name]).norm()) > LOST * change:
+        if float((after[name] - found[name]).norm()) > MAX_LOSS * change:
             raise InputError(
-                f"{why}: over {LOST:.0%} of the change of {name} would be lost; give a higher rank, or store it alone",
+                f"{why}: over {MAX_LOSS:.0%} of the change of {name} would be lost; raise rank, or store it alone",
                 parameter=("rank", "beside"),
             )
     return updates

@@ -1,4 +1,4 @@
-"""The tensor files of a bundle: what a file holds is compared with the model before memory is taken for it.
+"""The tensor files of a bundle, and its model: a file is compared with the model before memory is taken for it.
 
     config.json → model on the meta device (shapes, no memory) ⇄ header of model.safetensors (shapes) → checksum → load
 
@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -22,14 +22,17 @@ from torch.nn.modules.module import register_module_parameter_registration_hook
 from torch.overrides import TorchFunctionMode
 
 from regard.bundle import folder as places
-from regard.bundle.checksums import verify
-from regard.bundle.folder import Storage
-from regard.bundle.json_file import one_line
+from regard.bundle.card import Card
+from regard.bundle.folder import CARD, CONFIG, Storage, one_line, verify
 from regard.bundle.weights import SCALE, from_storage, is_scale, to_storage
-from regard.errors import BundleError
+from regard.config import build
+from regard.device import make_forks_safe
+from regard.errors import BundleError, RegardError
 from regard.files import write_atomically
 from regard.layers.lora import merged, updated
 from regard.models.base import Model, unique_tensors
+from regard.models.table import ARCHITECTURES, ModelConfig, check_architecture, make_model
+from regard.text.tokenizer import Tokenizer
 
 Shapes = dict[str, tuple[int, ...]]
 FLOATS = ("F64", "F32", "F16", "BF16")  # as safetensors names them
@@ -145,3 +148,50 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
 
 def _damaged(path: Path, problem: object) -> BundleError:
     return BundleError(f"{path} is damaged or cut short ({one_line(problem)}); copy it again or train anew")
+
+
+class ConfiguredModel(NamedTuple):
+    config: ModelConfig
+    model: Model
+
+
+def read_model(
+    folder: Path,
+    architecture: str,
+    table: Mapping[str, Any],
+    tokenizer: Tokenizer,
+    card: Card,
+    device: torch.device | str,
+) -> ConfiguredModel:
+    """The model in a folder whose config.json names this architecture, with this table as its configuration. Whatever
+    is wrong with its files is a `BundleError`."""
+    make_forks_safe()
+    config = read_config(folder, architecture, table)
+    try:
+        model = load_model(lambda: make_model(architecture, config, tokenizer), folder)
+    except BundleError:
+        raise
+    except RegardError as problem:  # a configuration that this vocabulary does not allow
+        raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
+    check_view(model, card, folder)
+    return ConfiguredModel(config, model.to(device).eval())
+
+
+def read_config(folder: Path, architecture: str, table: Mapping[str, Any]) -> ModelConfig:
+    """The configuration that config.json holds."""
+    try:
+        check_architecture(one_line(architecture))
+        return build(ARCHITECTURES[architecture].config, table, "config")
+    except RegardError as problem:
+        raise BundleError(f"{folder / CONFIG} cannot be used: {one_line(problem)}") from None
+
+
+def check_view(model: Model, card: Card, folder: Path) -> None:
+    """Raise where a card names an attention map that the model does not have."""
+    view, parts = card.attention_view, model.attention_parts()
+    if view is not None and parts:
+        part_of_view = parts.get(("cross", view.layer))
+        if part_of_view is None or (view.head or 0) >= part_of_view.heads:
+            raise BundleError(
+                f"{folder / CARD} cannot be used: its attention_view is of a layer or head that is not there"
+            )

@@ -25,7 +25,7 @@ from regard.bundle.folder import Storage
 from regard.errors import BundleError
 
 SCALE = ".scale"  # NAME holds the whole numbers, NAME.scale the scales
-MOST = 127
+MAX_INT8 = 127
 
 
 def to_int8(matrix: Tensor) -> tuple[Tensor, Tensor]:
@@ -36,9 +36,9 @@ def to_int8(matrix: Tensor) -> tuple[Tensor, Tensor]:
     ([[127, -64, 0], [0, 0, 0]], [0.0079, 0.0])
     """
     rows = matrix.float().flatten(1)  # (R, C)
-    scale = (rows.abs().amax(dim=1) / MOST).to(torch.bfloat16)  # (R,)
+    scale = (rows.abs().amax(dim=1) / MAX_INT8).to(torch.bfloat16)  # (R,)
     step = torch.where(scale > 0, scale, 1.0).float()[:, None]  # (R, 1)
-    whole = (rows / step).round().clamp(-MOST, MOST)
+    whole = (rows / step).round().clamp(-MAX_INT8, MAX_INT8)
     return whole.to(torch.int8).view(matrix.shape), scale
 
 
@@ -72,7 +72,7 @@ def from_storage(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
             scale = stored.get(name + SCALE)
             if scale is None or scale.shape != tensor.shape[:1]:
                 raise BundleError(f"{name}{SCALE} must hold one scale for each row of {name}, but does not")
-            _check_finite(name + SCALE, scale.float() * MOST)
+            _check_finite(name + SCALE, scale.float() * MAX_INT8)
             weights[name] = from_int8(tensor, scale)
         elif not is_scale(name, int8):
             weights[name] = tensor.float()

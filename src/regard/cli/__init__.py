@@ -21,8 +21,6 @@ from regard.errors import RegardError, RunFinishedError
 
 __all__ = ["main"]
 
-LANGUAGE_FLAGS = {"--to": "to", "--from": "source"}  # flags of `translate` and their parameters
-
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """Run one command, then leave with its exit code (`process.ExitCode`)."""
@@ -69,19 +67,13 @@ def _command(words: Sequence[str]) -> Any:
     """The commands, or of them the one that the first word names."""
     from typer.main import get_command
 
-    from regard.cli.app import app, only
+    from regard.cli.app import program
 
-    return get_command(only(words[0]) if words else app)
+    return get_command(program(words[0] if words else None))
 
 
 def _run(words: list[str]) -> None:
     """Parse the words and call the command. Typer's own way to do so would answer in lines of its own."""
-    if plain := texts_alone(words):
-        from regard.cli.translate import translate
-
-        translate(**plain)
-        sys.stdout.flush()
-        return
     gc.enable()
     command = _command(words)
     if "_REGARD_COMPLETE" in os.environ:  # set by the shell's completion function, which reads what is printed
@@ -89,19 +81,6 @@ def _run(words: list[str]) -> None:
     with command.make_context("regard", words) as context:
         command.invoke(context)
     sys.stdout.flush()
-
-
-def texts_alone(words: Sequence[str]) -> dict[str, Any]:
-    """The texts of `regard translate TEXT…`, with --to and --from before them but no other flag, which need no parser;
-    else nothing. The parser takes 0.2 s, a third of what such a command takes in all."""
-    name, *texts = [*words] or [""]
-    found: dict[str, Any] = {}
-    while texts[1:] and texts[0] in LANGUAGE_FLAGS:
-        flag, value, *texts = texts
-        found[LANGUAGE_FLAGS[flag]] = value
-    rest = [*texts, *found.values()]
-    plain = name == "translate" and texts and not any(word.startswith("-") for word in rest)
-    return {"text": texts, **found} if plain and "_REGARD_COMPLETE" not in os.environ else {}
 
 
 def _explained(problem: Exception, words: list[str]) -> tuple[str, ExitCode]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.lines import check_output, read_lines, write_output
-from regard.cli.options import Device, Json, Model, file_flag, integer
+from regard.cli.options import Device, Json, Model, bounded, file_flag
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +33,9 @@ def align(
             "Known links in Pharaoh format: i-j is sure, ipj possible. With them the error rates are measured.",
         ),
     ] = None,
-    gold_first: Annotated[int, integer("--gold-first", "The number of a sentence's first word in --gold.", 0, 1)] = 0,
+    gold_first: Annotated[
+        int, bounded("--gold-first", int, "The number of a sentence's first word in --gold.", 0, 1)
+    ] = 0,
     dev_src: Annotated[
         Path | None, file_flag("--dev-src", "Sentences to choose the view on.  [default: every other line of --src]")
     ] = None,
@@ -55,7 +57,7 @@ def align(
     save_view: Annotated[
         bool, typer.Option("--save-view", help="Write the chosen view and its error rate to the model's card.")
     ] = False,
-    seed: Annotated[int, integer("--seed", "Of the random baselines.")] = 1,
+    seed: Annotated[int, bounded("--seed", int, "Of the random baselines.")] = 1,
     as_json: Json = False,
     device: Device = "auto",
 ) -> None:
@@ -70,13 +72,13 @@ def align(
       regard align --src corpus/dev.en --tgt corpus/dev.fr --out dev.links
       regard align --src corpus/dev.en --tgt corpus/dev.fr --gold corpus/dev.align
     """
-    from regard.bundle.find import find_model
+    from regard.bundle.find_model import find_model
 
     if gold is None and (save_view or as_json or dev_src or dev_tgt or dev_gold or train_src or train_tgt):
         raise InputError("a view is chosen, measured and compared by known links; add them: --gold FILE")
     check_output(out, src)
-    folder = find_model(model or box.boxed())
-    if save_view and folder.parent == box.HOME:
+    folder = find_model(model or bundled_models.folder_of())
+    if save_view and folder.parent == bundled_models.HOME:
         raise InputError(
             f"the model {folder.name} is in the box, where nothing is written; copy it first: regard pack "
             f"{folder.name} --out mine"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Json, number
-from regard.cli.recipe_flags import given
+from regard.cli.options import Json, bounded
+from regard.cli.recipe_flags import recipe_arguments
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -19,12 +19,7 @@ PAIRS = 5_000  # of the embedded corpus, where no data is given
 
 def bench(
     context: typer.Context,
-    updates: Annotated[
-        int,
-        typer.Option(
-            "--updates", parser=number("--updates", int, 1, 10_000), metavar="N", help="Updates to time, twice."
-        ),
-    ] = 10,
+    updates: Annotated[int, bounded("--updates", int, "Updates to time, twice.", 1, 10_000)] = 10,
     as_json: Json = False,
 ) -> None:
     """Measure how fast a recipe trains here, and what limits it.
@@ -36,11 +31,11 @@ def bench(
       regard bench train --preset tiny --updates 3
       regard bench train --src corpus/train.en --tgt corpus/train.fr --preset tiny --updates 3 --json
     """
-    words = given(context)
-    if not words.arguments and not words.settings:
+    arguments = recipe_arguments(context)
+    if not arguments.arguments and not arguments.settings:
         typer.echo(context.get_help())
         return
-    if words.arguments[:1] != ["train"] or len(words.arguments) > 2:
+    if arguments.arguments[:1] != ["train"] or len(arguments.arguments) > 2:
         raise RecipeError("bench measures training; type: regard bench train [RECIPE.toml] [--KEY VALUE]…")
 
     import json
@@ -51,10 +46,10 @@ def bench(
     from regard.recipe.read import read_recipe
     from regard.training.rehearsal import as_text, measure
 
-    recipe = read_recipe(Path(words.arguments[1]) if len(words.arguments) > 1 else None, words.settings)
+    recipe = read_recipe(Path(arguments.arguments[1]) if len(arguments.arguments) > 1 else None, arguments.settings)
     with tempfile.TemporaryDirectory() as folder:
         found = measure(with_data(recipe, Path(folder)), updates, Console(stderr=True))
-    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else as_text(found))
+    typer.echo(json.dumps(found, indent=2) if as_json else as_text(found))
 
 
 def with_data(recipe: Recipe, folder: Path) -> Recipe:

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from regard.cli.lines import STDIN
-from regard.cli.options import Json, NumberList, Tokenize, file_flag, integer, number, numbers
+from regard.cli.options import Json, NumberList, Tokenize, bounded, file_flag, number, numbers
 from regard.errors import InputError
 from regard.metrics import METRICS
 
@@ -72,7 +72,7 @@ def bleu(
             help="BLEU: the value of floor (0.1) or of add-k (1).",
         ),
     ] = None,
-    max_order: Annotated[int | None, integer("--max-order", "BLEU: longest n-grams.  [default: 4]")] = None,
+    max_order: Annotated[int | None, bounded("--max-order", int, "BLEU: longest n-grams.  [default: 4]")] = None,
     order_weights: Annotated[
         NumberList | None,
         typer.Option(
@@ -89,9 +89,9 @@ def bleu(
     effective_order: Annotated[
         bool, typer.Option("--effective-order", help="BLEU: leave out orders longer than every hypothesis.")
     ] = False,
-    char_order: Annotated[int, integer("--char-order", "chrF: longest character n-grams.")] = 6,
-    word_order: Annotated[int, integer("--word-order", "chrF: longest word n-grams; 2 is chrF++.")] = 0,
-    beta: Annotated[int, integer("--beta", "chrF: how much more recall counts than precision.")] = 2,
+    char_order: Annotated[int, bounded("--char-order", int, "chrF: longest character n-grams.")] = 6,
+    word_order: Annotated[int, bounded("--word-order", int, "chrF: longest word n-grams; 2 is chrF++.")] = 0,
+    beta: Annotated[int, bounded("--beta", int, "chrF: how much more recall counts than precision.")] = 2,
     sentence_level: Annotated[
         bool, typer.Option("--sentence-level", "-sl", help="One score a line (BLEU with effective order).")
     ] = False,
@@ -102,11 +102,13 @@ def bleu(
     ] = None,
     resamples: Annotated[
         int | None,
-        integer("--resamples", "Resamples or trials.  [default: 1000; for randomisation 10000]", 1, MOST_RESAMPLES),
+        bounded(
+            "--resamples", int, "Resamples or trials.  [default: 1000; for randomisation 10000]", 1, MOST_RESAMPLES
+        ),
     ] = None,
-    seed: Annotated[int, integer("--seed", "Of the resampling.")] = 12345,
+    seed: Annotated[int, bounded("--seed", int, "Of the resampling.")] = 12345,
     explain: Annotated[bool, typer.Option("--explain", help="Show how BLEU is computed, step by step.")] = False,
-    line: Annotated[int | None, integer("--line", "With --explain: one line, counted from 1.")] = None,
+    line: Annotated[int | None, bounded("--line", int, "With --explain: one line, counted from 1.")] = None,
     by: Annotated[
         Literal["source-length", "reference-length", "frequency", "tags"] | None,
         typer.Option("--by", help="Scores by length, by frequency of words or by tag."),
@@ -123,7 +125,7 @@ def bleu(
         ),
     ] = None,
     differences: Annotated[
-        int, integer("--differences", "Two systems: the N lines that differ most, each way.", 0)
+        int, bounded("--differences", int, "Two systems: the N lines that differ most, each way.", 0)
     ] = 0,
     out: Annotated[
         Path | None, file_flag("--out", "A .html (for --explain, --by and --differences), .json or .txt.")

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import Json, number
+from regard.cli.options import Json, bounded
 from regard.cli.process import warn
 from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.data.clean_rules import Row
-    from regard.data.corpus import PairFiles
 
 SAMPLED = 2000  # rows that tell the languages
 
@@ -50,69 +49,36 @@ def clean(
         str | None,
         typer.Option("--languages", metavar="CODES", help="Of the sides, such as en,fr.  [default: as the text shows]"),
     ] = None,
-    check_language: Annotated[
-        bool, typer.Option("--check-language/--no-check-language", help="Drop what is in another language.")
-    ] = True,
-    near: Annotated[
-        bool, typer.Option("--near/--no-near", help="Drop what is a sentence of --without but for a few words.")
-    ] = True,
-    identical: Annotated[
-        bool, typer.Option("--identical/--no-identical", help="Drop pairs whose sides are the same.")
-    ] = True,
-    duplicates: Annotated[
-        bool, typer.Option("--duplicates/--no-duplicates", help="Drop what occurred before, in whatever spelling.")
-    ] = True,
+    check_language: Annotated[bool, typer.Option(help="Drop what is in another language.")] = True,
+    near: Annotated[bool, typer.Option(help="Drop what is a sentence of --without but for a few words.")] = True,
+    identical: Annotated[bool, typer.Option(help="Drop pairs whose sides are the same.")] = True,
+    duplicates: Annotated[bool, typer.Option(help="Drop what occurred before, in whatever spelling.")] = True,
     numbers: Annotated[
-        bool,
-        typer.Option(
-            "--numbers/--no-numbers", help="Drop pairs with a number of two or more digits on one side alone."
-        ),
+        bool, typer.Option(help="Drop pairs with a number of two or more digits on one side alone.")
     ] = False,
-    shortest: Annotated[
-        int, typer.Option("--shortest", parser=number("--shortest", int, 1), metavar="N", help="Words of a side.")
-    ] = 1,
-    longest: Annotated[
-        int,
-        typer.Option("--longest", parser=number("--longest", int, 1), metavar="N", help="Words of a side, at most."),
-    ] = 150,
+    shortest: Annotated[int, bounded("--shortest", int, "Words of a side.", 1)] = 1,
+    longest: Annotated[int, bounded("--longest", int, "Words of a side, at most.", 1)] = 150,
     letters: Annotated[
-        float,
-        typer.Option(
-            "--letters",
-            parser=number("--letters", float, 0, 1),
-            metavar="X",
-            help="Share of a side's visible characters that are letters, at least.",
-        ),
+        float, bounded("--letters", float, "Share of a side's visible characters that are letters, at least.", 0, 1)
     ] = 0.5,
     deviations: Annotated[
         float,
-        typer.Option(
-            "--deviations",
-            parser=number("--deviations", float, 0),
-            metavar="X",
-            help="Deviations of the lengths of a pair from the corpus' own ratio, at most; 0: any.",
+        bounded(
+            "--deviations", float, "Deviations of the lengths of a pair from the corpus' own ratio, at most; 0: any.", 0
         ),
     ] = 4.0,
     least_score: Annotated[
         float,
-        typer.Option(
+        bounded(
             "--least-score",
-            parser=number("--least-score", float, 0),
-            metavar="X",
-            help="How well the words of a pair translate each other, at least, in nats a word; 0: any.",
+            float,
+            "How well the words of a pair translate each other, at least, in nats a word; 0: any.",
+            0,
         ),
     ] = 1.5,
-    show: Annotated[
-        int, typer.Option("--show", parser=number("--show", int, 0, 1000), metavar="N", help="Examples of each rule.")
-    ] = 5,
+    show: Annotated[int, bounded("--show", int, "Examples of each rule.", 0, 1000)] = 5,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            parser=number("--workers", int, 1, 256),
-            metavar="N",
-            help="Processes; the result is the same.  [default: all cores]",
-        ),
+        int | None, bounded("--workers", int, "Processes; the result is the same.  [default: all cores]", 1, 256)
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -130,7 +96,7 @@ def clean(
     from regard.align.looseness import learn_association
     from regard.data.clean import clean as clean_rows
     from regard.data.clean_rules import CleanConfig
-    from regard.data.held_out import HeldOutText
+    from regard.data.overlap import HeldOutText
     from regard.data.text_files import read_lines
 
     if out is None:
@@ -139,7 +105,7 @@ def clean(
     config = CleanConfig(
         identical, shortest, longest, letters, numbers, check_language, duplicates, near, deviations, least_score
     )
-    codes = codes_of(languages, read, 1 if single else 2)
+    codes = language_codes(languages, read, 1 if single else 2)
     held_out = HeldOutText.of(chain.from_iterable(read_lines(path) for path in without or ()))
     progress = CleanProgress()
     report = clean_rows(
@@ -152,13 +118,12 @@ def clean(
 
 
 def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path | None) -> Callable[[], Iterable[Row]]:
-    """What gives the rows anew each time, from the one form of files that was named."""
+    """A function that reads the rows of the files that were named, each time it is called."""
     from regard.data.corpus import PairFiles, read_pairs
     from regard.data.text_files import read_lines
 
     if sum((bool(src or tgt), bool(pairs), bool(single))) != 1 or bool(src) != bool(tgt):
         raise InputError("name the sentences in one way: --src FILE --tgt FILE, or --pairs FILE, or --single FILE")
-    files: PairFiles
     if single:
         files = PairFiles((single,))
         return lambda: ((line,) for (path,) in files.shards() for line in read_lines(path))
@@ -166,20 +131,21 @@ def reader(src: Path | None, tgt: Path | None, pairs: str | None, single: Path |
     return lambda: read_pairs(files)
 
 
-def codes_of(given: str | None, read: Callable[[], Iterable[Row]], sides: int) -> tuple[str | None, ...]:
+def language_codes(given: str | None, read: Callable[[], Iterable[Row]], sides: int) -> tuple[str | None, ...]:
     """The languages of the sides: as given, or as their first rows show; None where that is not clear."""
-    from regard.text.language import NAMES_OF, language_of
+    from regard.text.language import LANGUAGE_NAMES
+    from regard.text.language_identification import sample_language
 
     if given is None:
         rows = list(islice(read(), SAMPLED))
-        codes = tuple(language_of(row[side] for row in rows) for side in range(sides))
+        codes = tuple(sample_language(row[side] for row in rows) for side in range(sides))
         if None in codes:
             names = ("the language",) if sides == 1 else ("the source's language", "the target's language")
             unclear = " and ".join(name for name, code in zip(names, codes, strict=True) if code is None)
             warn(f"{unclear} is not clear and no language is checked; name it with --languages, such as en,fr")
         return codes
     named = tuple(code.strip() for code in given.split(","))
-    if len(named) != sides or not all(code in NAMES_OF for code in named):
+    if len(named) != sides or not all(code in LANGUAGE_NAMES for code in named):
         known = "one code, such as en" if sides == 1 else "two codes with a comma, such as en,fr"
         raise InputError(f'--languages must be {known}, but is "{given}"')
     return named

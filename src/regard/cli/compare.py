@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Tokenize, number
-from regard.cli.recipe_flags import RecipeCommand, given
+from regard.cli.options import Tokenize, bounded
+from regard.cli.recipe_flags import RecipeCommand, recipe_arguments
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.compare.entrants import Entrant
+    from regard.course.compare.entrants import Entrant
     from regard.metrics.bleu import Bleu
 
 OUT = Path("runs/compare")
@@ -24,7 +24,7 @@ class CompareCommand(RecipeCommand):
     """Its help lists the names that --models takes."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        from regard.compare.entrants import ADDITIONS, BASELINES
+        from regard.course.compare.entrants import ADDITIONS, BASELINES
         from regard.models.table import ARCHITECTURES
 
         super().format_options(ctx, formatter)
@@ -50,15 +50,7 @@ def compare(
             "[default: rnn,rnn-attention,convs2s,transformer]",
         ),
     ] = None,
-    seeds: Annotated[
-        int,
-        typer.Option(
-            "--seeds",
-            parser=number("--seeds", int, 1, 1000),
-            metavar="N",
-            help="Trainings of each model, with seeds 1 to N.",
-        ),
-    ] = 1,
+    seeds: Annotated[int, bounded("--seeds", int, "Trainings of each model, with seeds 1 to N.", 1, 1000)] = 1,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -79,20 +71,20 @@ def compare(
       regard compare --models rnn,transformer --preset tiny --budget "20 steps" --out runs/quick
       regard compare --models ibm,rules --out runs/baselines
     """
-    words = given(context)
-    recipe_file = words.recipe("compare")
-    from regard.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
+    arguments = recipe_arguments(context)
+    recipe_file = arguments.recipe("compare")
+    from regard.course.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
     from regard.metrics.bleu import Bleu
     from regard.recipe.read import with_settings
 
     metric = Bleu(tokenize)
     if out.exists() and not out.is_dir():
         raise InputError(f"{out} is a file; give --out a folder")
-    own_data = recipe_file is not None or any(names_data(key) for key, _ in words.settings)
+    own_data = recipe_file is not None or any(names_data(key) for key, _ in arguments.settings)
     corpus = None if own_data else out / "corpus"
     names = [name.strip() for name in models.split(",") if name.strip()] if models else list(DEFAULT_MODELS)
     allowed = parse_budget(budget) if budget is not None else None
-    tables = with_settings(first_tables(recipe_file, corpus), words.settings)
+    tables = with_settings(first_tables(recipe_file, corpus), arguments.settings)
     settings = SharedSettings(tables, seeds, allowed, out / "runs")
     entrants = plan(settings, names)
     if corpus is not None and not corpus.exists():
@@ -104,7 +96,7 @@ def compare(
 
 def first_tables(recipe: Path | None, corpus: Path | None) -> dict[str, Any]:
     """Of a recipe, of the embedded corpus, or none: data are then named by flags."""
-    from regard.course.comparison import embedded_recipe
+    from regard.course.compare.plan import embedded_recipe
     from regard.recipe.read import read_tables
 
     if recipe is not None:
@@ -116,9 +108,9 @@ def run_and_report(entrants: list[Entrant], metric: Bleu, budget: str, out: Path
     """Train what is not trained yet, measure all, print the report and write it."""
     from rich.console import Console
 
-    from regard.compare.report import make_report
-    from regard.compare.run import Comparison, read_test
-    from regard.compare.show import comparison_output
+    from regard.course.compare.report import make_report
+    from regard.course.compare.run import Comparison, read_test
+    from regard.course.compare.show import comparison_output
     from regard.course.rules.translate import translate
     from regard.report.deliver import deliver, write
 

@@ -7,20 +7,17 @@ from typing import Annotated
 import typer
 
 from regard.cli.flags import SECTION_KEY
-from regard.cli.options import Json, number
+from regard.cli.options import Json, bounded
 from regard.cli.process import ExitCode
-from regard.cli.recipe_flags import given
+from regard.cli.recipe_flags import recipe_arguments
 
 
 def doctor(
     context: typer.Context,
     sample_pairs: Annotated[
         int | None,
-        typer.Option(
-            "--sample-pairs",
-            parser=number("--sample-pairs", int, 1000),
-            metavar="N",
-            help="Pairs on which languages and alignment are judged, at most.  [default: 20000]",
+        bounded(
+            "--sample-pairs", int, "Pairs on which languages and alignment are judged, at most.  [default: 20000]", 1000
         ),
     ] = None,
     no_predict: Annotated[bool, typer.Option("--no-predict", help="Check the data only; train nothing.")] = False,
@@ -37,18 +34,17 @@ def doctor(
       regard doctor
       regard doctor --src corpus/train.en --tgt corpus/train.fr --no-predict
     """
-    words = given(context)
-    recipe_file = words.recipe("doctor")
+    arguments = recipe_arguments(context)
+    recipe_file = arguments.recipe("doctor")
 
     import json
 
-    from regard.doctor.checkup import SAMPLE, check_up
+    from regard.doctor.checkup import SAMPLE, Report, as_text, check_up
     from regard.doctor.machine import read_machine
-    from regard.doctor.report import Report, as_text
     from regard.recipe.read import read_recipe
 
-    recipe = read_recipe(recipe_file, words.settings)
-    if recipe_file or words.settings:
+    recipe = read_recipe(recipe_file, arguments.settings)
+    if recipe_file or arguments.settings:
         report = check_up(recipe, SAMPLE if sample_pairs is None else sample_pairs, not no_predict)
     else:
         report = Report(read_machine(recipe.data))

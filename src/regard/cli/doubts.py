@@ -14,7 +14,7 @@ from regard.cli.process import ExitCode, warn
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.tally import Tally
+    from regard.bulk.chunks import TranslationCounts
     from regard.translation.translation import Translation
 
 
@@ -23,9 +23,9 @@ class Doubts:
     temporary file."""
 
     def __init__(self, report: Path | None = None, strict: bool = False) -> None:
-        from regard.bulk.tally import Tally
+        from regard.bulk.chunks import TranslationCounts
 
-        self.report, self.strict, self.tally = report, strict, Tally()
+        self.report, self.strict, self.tally = report, strict, TranslationCounts()
         self._rows: IO[bytes] | None = None
         if report is not None and (report.is_dir() or not report.parent.is_dir()):
             raise InputError(f"--report {report} cannot be written: name a file in a folder that exists")
@@ -39,7 +39,7 @@ class Doubts:
             rows = "".join(report_row(*row) for row in zip(places, translation.sentences, strict=True))
             self.add_part(None, rows.encode())
 
-    def add_part(self, tally: Tally | None, rows: bytes = b"") -> None:
+    def add_part(self, tally: TranslationCounts | None, rows: bytes = b"") -> None:
         """The tally of a part of the text, and its rows of the report."""
         if tally is not None:
             self.tally.join(tally)

@@ -13,7 +13,7 @@ import typer
 from regard.cli.explain_common import check_single, load_translator, show_sentences
 from regard.cli.explain_evidence import evidence, importance, lab
 from regard.cli.explain_more import check_numbers, lattice, positions, step, tokens
-from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, integer
+from regard.cli.options import Beam, Device, Font, Kind, Model, Picture, Row, Sentence, SentenceNumber, Target, bounded
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ app = typer.Typer(
 )
 
 Layer = Annotated[
-    int | None, integer("--layer", "A layer, counted from 1.  [default: the card's choice, else the last]", 1)
+    int | None, bounded("--layer", int, "A layer, counted from 1.  [default: the card's choice, else the last]", 1)
 ]
 Subwords = Annotated[
     bool,
@@ -57,7 +57,8 @@ def attention(
     kind: Kind = "cross",
     layer: Layer = None,
     head: Annotated[
-        int | None, integer("--head", "A head, counted from 1.  [default: the card's choice, else the mean of all]", 1)
+        int | None,
+        bounded("--head", int, "A head, counted from 1.  [default: the card's choice, else the mean of all]", 1),
     ] = None,
     row: Row = None,
     subwords: Subwords = False,
@@ -151,7 +152,7 @@ def arcs(
     layer: Layer = None,
     head: Annotated[
         list[int] | None,
-        integer("--head", "A head of the layer, counted from 1; can be given several times.  [default: all]", 1),
+        bounded("--head", int, "A head of the layer, counted from 1; can be given several times.  [default: all]", 1),
     ] = None,
     side: Annotated[
         Literal["source", "target"],

@@ -18,8 +18,8 @@ from regard.cli.options import (
     Sentence,
     SentenceNumber,
     Target,
+    bounded,
     file_flag,
-    integer,
 )
 from regard.errors import InputError
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from regard.bundle.bundle import Bundle
     from regard.explain.evidence import Evidence
 
-CutHeads = Annotated[int, integer("--cut-heads", "How many heads are cut together.", 1)]
-Draws = Annotated[int, integer("--draws", "Random sets of heads.", 1, 10_000)]
-Seed = Annotated[int, integer("--seed", "Of the random sets.")]
+CutHeads = Annotated[int, bounded("--cut-heads", int, "How many heads are cut together.", 1)]
+Draws = Annotated[int, bounded("--draws", int, "Random sets of heads.", 1, 10_000)]
+Seed = Annotated[int, bounded("--seed", int, "Of the random sets.")]
 
 
 def evidence(
@@ -90,7 +90,7 @@ def importance(
     src: Annotated[Path | None, file_flag("--src", "Sentences.  [default: the embedded test]")] = None,
     tgt: Annotated[Path | None, file_flag("--tgt", "Their translations, line by line.")] = None,
     sentences: Annotated[
-        int, integer("--sentences", "How many; one half chooses heads, the other measures them.", 4)
+        int, bounded("--sentences", int, "How many; one half chooses heads, the other measures them.", 4)
     ] = 200,
     cut_heads: CutHeads = 3,
     draws: Draws = 10,
@@ -132,8 +132,11 @@ def lab(
     model: Model = None,
     minimal_pairs: Annotated[
         int | None,
-        integer(
-            "--minimal-pairs", "How many pairs choose heads, and how many measure them, at most.  [default: all]", 1
+        bounded(
+            "--minimal-pairs",
+            int,
+            "How many pairs choose heads, and how many measure them, at most.  [default: all]",
+            1,
         ),
     ] = None,
     cut_heads: CutHeads = 3,

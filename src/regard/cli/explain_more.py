@@ -25,8 +25,8 @@ from regard.cli.options import (
     Sentence,
     SentenceNumber,
     Target,
+    bounded,
     file_flag,
-    integer,
 )
 from regard.errors import InputError
 
@@ -90,15 +90,16 @@ def step(
     text: Sentence,
     position: Annotated[
         int,
-        integer(
+        bounded(
             "--position",
+            int,
             "The target token that is predicted, counted from 1; the last is EOS. With --kind encoder: the source "
             "token that attends.",
             1,
         ),
     ] = 1,
-    layer: Annotated[int, integer("--layer", "A layer, counted from 1.", 1)] = 1,
-    head: Annotated[int, integer("--head", "A head, counted from 1.", 1)] = 1,
+    layer: Annotated[int, bounded("--layer", int, "A layer, counted from 1.", 1)] = 1,
+    head: Annotated[int, bounded("--head", int, "A head, counted from 1.", 1)] = 1,
     kind: Kind = "cross",
     sentence: SentenceNumber = None,
     target: Target = None,
@@ -140,8 +141,8 @@ def step(
 
 
 def positions(
-    width: Annotated[int | None, integer("--width", "Width of the vectors.  [default: 128]", 2, 8192)] = None,
-    length: Annotated[int, integer("--length", "How many positions.")] = 64,
+    width: Annotated[int | None, bounded("--width", int, "Width of the vectors.  [default: 128]", 2, 8192)] = None,
+    length: Annotated[int, bounded("--length", int, "How many positions.")] = 64,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -235,7 +236,9 @@ def tokens(
     src: Annotated[
         Path | None, file_flag("--src", "Lines to learn merges from.  [default: the embedded corpus]")
     ] = None,
-    merges: Annotated[int | None, integer("--merges", "How many merges are learnt.  [default: 200]", 1, 5000)] = None,
+    merges: Annotated[
+        int | None, bounded("--merges", int, "How many merges are learnt.  [default: 200]", 1, 5000)
+    ] = None,
     model: Annotated[
         Path | None,
         typer.Option("--model", metavar="FOLDER", help="Take a model's own merges instead.  [default: none]"),

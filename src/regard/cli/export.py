@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.options import Model, subject
 from regard.errors import InputError
 
@@ -56,5 +56,5 @@ def export(
     chosen = subject(model, model_flag)
     if chosen is None and out is None:
         raise InputError("the model in the box is never written to; name a new folder: --out FOLDER")
-    for line in export_model(chosen or box.boxed(), kind, out, weights):
+    for line in export_model(chosen or bundled_models.folder_of(), kind, out, weights):
         typer.echo(line)

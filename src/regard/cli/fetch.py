@@ -65,11 +65,10 @@ def fetch(
 
 def fetch_model(name: str, out: Path | None, mirror: str | None) -> None:
     """A model, imported; the last line is where it lies."""
-    from regard.bundle import find
-    from regard.bundle.hub_name import full_name
+    from regard.bundle.find_model import fetch_model, full_name
 
     with progress() as progress_of:
-        folder = find.fetch_model(full_name(name), out, mirror, lambda line: typer.echo(line, err=True), progress_of)
+        folder = fetch_model(full_name(name), out, mirror, lambda line: typer.echo(line, err=True), progress_of)
     typer.echo(str(folder))
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.options import Json, Model, subject
 from regard.cli.process import for_terminal
 from regard.errors import InputError
@@ -46,7 +46,7 @@ def info(
             raise InputError(f"--all is about every model in the box, and {named} is one; give one of them")
         show_box(describe_box(), as_json)
         return
-    folder = named or box.boxed()
+    folder = named or bundled_models.folder_of()
     if as_json:
         typer.echo(json.dumps(describe_json(folder), indent=2, ensure_ascii=False))
         return

@@ -12,7 +12,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.process import warn
 from regard.cli.translate_bulk import load_chain, load_translator
 from regard.cli.translate_file import read_document
@@ -20,7 +20,7 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.bulk.translate_file import MakeTranslator
-    from regard.bundle.directions import Choice
+    from regard.bundle.bundled_models import Choice
 
 # The names of models in the box, one after another; none where a text stays as it is. None: models that were named.
 Models = tuple[str, ...] | None
@@ -55,7 +55,7 @@ def languages_of(
     for flag, given in others.items():
         if given:
             raise InputError(f"--to chooses a model by its languages and {flag} names one; give one of them")
-    from regard.bundle.directions import known_language
+    from regard.bundle.bundled_models import known_language
 
     target = known_language(to, "to")
     own = None if source is None else known_language(source, "source")
@@ -88,7 +88,7 @@ def parts_of_lines(
 
 
 def chosen(texts: Sequence[str], languages: LanguageFlags) -> Choice:
-    from regard.bundle.directions import NoDirectionError, choose
+    from regard.bundle.bundled_models import NoDirectionError, choose
     from regard.text.language import language_name
 
     try:
@@ -150,7 +150,7 @@ def loader(chosen: Models, named: Sequence[Path], device: str, engine: str, rule
     """What loads the models, in a process of a given number."""
     if chosen is None:
         return partial(load_translator, named or None, device, engine, rules)
-    folders = [box.boxed(name) for name in chosen]
+    folders = [bundled_models.folder_of(name) for name in chosen]
     if len(folders) == 1:
         return partial(load_translator, folders, device, engine, rules)
     return partial(load_chain, folders, device, engine)

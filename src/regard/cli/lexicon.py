@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.options import Model, number
 from regard.errors import InputError
 
@@ -48,14 +48,14 @@ def lexicon(
     from rich.console import Console
 
     from regard.bundle.bundle import Bundle
-    from regard.bundle.find import find_model
+    from regard.bundle.find_model import find_model
     from regard.bundle.folder import LEXICON
     from regard.search.token_lexicon import LexiconConfig, learn_lexicon
 
     config = LexiconConfig(entries=entries)
-    folder = find_model(model or box.boxed())
+    folder = find_model(model or bundled_models.folder_of())
     bundle = Bundle.load(folder)
-    if folder.parent == box.HOME:
+    if folder.parent == bundled_models.HOME:
         show_boxed(folder, bundle, bool(src or tgt))
         return
     splits = splits_of(bundle, src, tgt)

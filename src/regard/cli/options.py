@@ -12,11 +12,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from regard.bundle import box
-from regard.config import describe, parse
+from regard.bundle import bundled_models
+from regard.config import Option, describe, parse
 from regard.errors import InputError
-
-WIDEST_BEAM = 1000  # search/beam.py has the same bound
+from regard.translation.options import translate_option
 
 
 def number(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
@@ -35,13 +34,31 @@ def number(flag: str, kind: type, least: float | None = None, most: float | None
     return read
 
 
-def integer(flag: str, help: str, least: int | None = None, most: int | None = None) -> Any:
-    """An option that takes a whole number within bounds."""
-    return typer.Option(flag, parser=number(flag, int, least, most), metavar="N", help=help)
+def bounded(flag: str, kind: type, help: str, least: float | None = None, most: float | None = None) -> Any:
+    """The option of a flag that takes one number within bounds."""
+    return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
+
+
+METAVARS = {int: "N", float: "X", str: "TEXT"}
+
+
+def flag(option: Option, name: str = "", help: str = "{}") -> Any:
+    """The flag of an option of `translate`. Its help names the default: the flag is None where it is not given."""
+    word = "--" + (name or option.name).replace("_", "-")
+    default = option.otherwise or (
+        "" if option.default is None or isinstance(option.default, bool) else str(option.default)
+    )
+    text = help.format(option.help) + (f"  [default: {default}]" if default else "")
+    if option.kind is bool:
+        return typer.Option(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
+    if option.choices:
+        return typer.Option(word, help=text)
+    parser = None if option.kind is str else number(word, option.kind, option.minimum, option.maximum)
+    return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
 
 
 def file_flag(flag: str, help: str) -> Any:
-    """An option that takes the path of a file."""
+    """The option of a flag that takes the path of a file."""
     return typer.Option(flag, metavar="FILE", help=help)
 
 
@@ -65,8 +82,8 @@ def numbers(flag: str, kind: type, least: float | None = None, most: float | Non
 
 def _bounds(least: float | None, most: float | None) -> str:
     if most is not None:
-        return f" from {least:,} to {most:,}"
-    return f" of at least {least:,}" if least is not None else ""
+        return f" from {least:,.10g} to {most:,.10g}"
+    return f" of at least {least:,.10g}" if least is not None else ""
 
 
 def subject(model: Path | None, flag: Path | None) -> Path | None:
@@ -95,34 +112,16 @@ Model = Annotated[
         "--model",
         metavar="FOLDER",
         help="A model, or a run (its best model), or the name of a model in the box or of OPUS-MT.  "
-        f"[default: {box.DEFAULT}, in the box]",
+        f"[default: {bundled_models.DEFAULT}, in the box]",
     ),
 ]
 Target = Annotated[
     str | None,
     typer.Option("--target", metavar="TEXT", help="A translation to force, instead of the one the model finds."),
 ]
-Beam = Annotated[
-    int | None,
-    typer.Option(
-        "--beam",
-        parser=number("--beam", int, 1, WIDEST_BEAM),
-        metavar="N",
-        help=f"Hypotheses kept per sentence, at most {WIDEST_BEAM}; 1 is greedy search.  [default: the model's]",
-    ),
-]
-LengthPenalty = Annotated[
-    float | None,
-    typer.Option(
-        "--length-penalty",
-        parser=number("--length-penalty", float, 0),
-        metavar="X",
-        help="α of ((5 + length) / 6)^α; more favours longer translations.  [default: the model's]",
-    ),
-]
-Guard = Annotated[
-    bool, typer.Option("--guard/--no-guard", help="Judge every sentence, and try doubtful ones again in another way.")
-]
+Beam = Annotated[int | None, flag(translate_option("beam"))]
+LengthPenalty = Annotated[float | None, flag(translate_option("length_penalty"))]
+Guard = Annotated[bool, flag(translate_option("guard"))]
 Picture = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="A .svg, .html, .json, .png or .txt.  [default: the terminal]"),

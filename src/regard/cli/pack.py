@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.cli.options import Model, number, subject
 from regard.errors import InputError
 
@@ -87,5 +87,5 @@ def pack(
         raise InputError("--src and --tgt are two sides of the same pairs; give both or none")
     pairs = (src, tgt) if src and tgt else None
     options = PackOptions(weights, lexicon == "keep", about, tag, beside, rank, pairs)
-    for line in pack_bundle(subject(model, model_flag) or box.boxed(), out, options):
+    for line in pack_bundle(subject(model, model_flag) or bundled_models.folder_of(), out, options):
         typer.echo(line)

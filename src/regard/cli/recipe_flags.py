@@ -3,7 +3,7 @@
 `RecipeCommand` is the class of `train`, `resume`, `compare`, `bench train` and `doctor`. Their own flags are declared
 as those of any command. Every other flag is a key of the recipe: `--steps 500`, `--steps=500`, `--compile` or
 `--no-compile` for a switch, `--set train.steps=500` for a key with its section. Words without a flag are arguments.
-A command finds both with `given(context)`; the recipe checks the keys, so new keys need nothing here.
+A command finds both with `recipe_arguments(context)`; the recipe checks the keys, so new keys need nothing here.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PLACEHOLDERS = {int: "N", float: "X", str: "TEXT"}
 
 
 @dataclass
-class Words:
-    """A command line taken apart."""
+class RecipeArguments:
+    """The words of a command line, by what they are."""
 
     arguments: list[str] = field(default_factory=list)
     settings: list[tuple[str, str]] = field(default_factory=list)  # recipe keys
@@ -48,11 +48,11 @@ class RecipeCommand(TyperCommand):
         own = {name[2:]: p for p in self.get_params(ctx) for name in p.opts if name.startswith("--")}
         valued = [name for name, parameter in own.items() if not getattr(parameter, "is_flag", False)]
         try:
-            ctx.obj = read_words(args, valued, [name for name in own if name not in valued])
+            ctx.obj = parse_words(args, valued, [name for name in own if name not in valued])
         except RecipeError:
             if not ctx.resilient_parsing:  # completion reads half a command line
                 raise
-            ctx.obj = Words()
+            ctx.obj = RecipeArguments()
         return super().parse_args(ctx, ctx.obj.options)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -73,25 +73,24 @@ class TrainCommand(RecipeCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         super().format_options(ctx, formatter)
-        for title, rows in key_help(dict(given(ctx).settings).get("architecture", "transformer")):
+        for title, rows in key_help(dict(recipe_arguments(ctx).settings).get("architecture", "transformer")):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
 
-def given(context: Any) -> Words:
+def recipe_arguments(context: Any) -> RecipeArguments:
     """The arguments and recipe keys of a `RecipeCommand`."""
-    words = context.obj
-    assert isinstance(words, Words), "the command's class is RecipeCommand"
-    return words
+    assert isinstance(context.obj, RecipeArguments), "the command's class is RecipeCommand"
+    return context.obj
 
 
-def read_words(args: Sequence[str], options: Sequence[str], switches: Sequence[str]) -> Words:
+def parse_words(args: Sequence[str], options: Sequence[str], switches: Sequence[str]) -> RecipeArguments:
     """`--key value`, `--key=value`, `--flag`, `--no-flag` and `--set key=value`; everything else is an argument."""
-    words, rest = Words(), list(args)
+    arguments, rest = RecipeArguments(), list(args)
     while rest:
         word = rest.pop(0)
         if not word.startswith("-"):
-            words.arguments.append(word)
+            arguments.arguments.append(word)
             continue
         if word == "-h":
             word = "--help"
@@ -99,16 +98,16 @@ def read_words(args: Sequence[str], options: Sequence[str], switches: Sequence[s
             raise RecipeError(f"unknown flag {word}; flags have two dashes, as in --steps 500")
         name, equals, value = word[2:].partition("=")
         if name in switches and not equals:
-            words.options.append(word)
+            arguments.options.append(word)
         elif name == "set":
-            words.settings.append(_setting(value if equals else _next(rest, word)))
+            arguments.settings.append(_setting(value if equals else _next(rest, word)))
         elif name in options:
-            words.options.append(f"--{name}={value if equals else _next(rest, word)}")
+            arguments.options.append(f"--{name}={value if equals else _next(rest, word)}")
         elif not equals and is_switch(name):
-            words.settings.append((name.removeprefix("no-"), "false" if name.startswith("no-") else "true"))
+            arguments.settings.append((name.removeprefix("no-"), "false" if name.startswith("no-") else "true"))
         else:
-            words.settings.append((name, value if equals else _value(rest, name)))
-    return words
+            arguments.settings.append((name, value if equals else _value(rest, name)))
+    return arguments
 
 
 def _setting(word: str) -> tuple[str, str]:

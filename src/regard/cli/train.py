@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from regard.cli.process import ExitCode
-from regard.cli.recipe_flags import given
+from regard.cli.recipe_flags import recipe_arguments
 from regard.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ def train(
       regard train --src corpus/train.en --tgt corpus/train.fr --preset tiny --minutes 5 --out runs/mine
       regard train --src corpus/train.en --tgt corpus/train.fr --start-from runs/mine --steps 200 --learning-rate 1e-4
     """
-    words = given(context)
-    if out is None and not words.arguments and not words.settings:
+    arguments = recipe_arguments(context)
+    if out is None and not arguments.arguments and not arguments.settings:
         typer.echo(context.get_help())
         return
-    recipe_file = words.recipe("train")
+    recipe_file = arguments.recipe("train")
     from regard.recipe.read import read_recipe
     from regard.training.folder import free_folder
     from regard.training.run import train as start
 
-    recipe = read_recipe(recipe_file, words.settings)
+    recipe = read_recipe(recipe_file, arguments.settings)
     if out is None and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise RecipeError("several processes must share one folder; add --out FOLDER")
     report(start(recipe, out or free_folder(Path("runs/run"))))
@@ -69,17 +69,17 @@ def resume(
       regard resume runs/mine
       regard resume runs/mine --minutes 10 --override
     """
-    words = given(context)
-    if len(words.arguments) != 1:
-        raise RecipeError(f"resume takes one run, but got {len(words.arguments)}; type: regard resume FOLDER")
-    run = Path(words.arguments[0])
+    arguments = recipe_arguments(context)
+    if len(arguments.arguments) != 1:
+        raise RecipeError(f"resume takes one run, but got {len(arguments.arguments)}; type: regard resume FOLDER")
+    run = Path(arguments.arguments[0])
     if verify:
         others = [name for name, value in (("override", override), ("previous", previous)) if value]
-        check(run, [*(name for name, _ in words.settings), *others])
+        check(run, [*(name for name, _ in arguments.settings), *others])
         return
     from regard.training.run import resume as go_on
 
-    report(go_on(run, words.settings, override=override, previous=previous))
+    report(go_on(run, arguments.settings, override=override, previous=previous))
 
 
 def check(run: Path, others: list[str]) -> None:

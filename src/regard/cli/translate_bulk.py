@@ -15,8 +15,8 @@ from regard.cli.progress import FileProgress
 from regard.errors import InputError
 
 if TYPE_CHECKING:
-    from regard.bulk.share import ProcessShare
-    from regard.bulk.tally import Tally
+    from regard.bulk.chunks import TranslationCounts
+    from regard.bulk.journal import ProcessShare
     from regard.bulk.translate_file import FileJob, MakeTranslator
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
@@ -36,7 +36,7 @@ def streamed_format(input: Path | None, out: Path | None, format: str | None) ->
     """The format to read in chunks; None for a pipe, and for documents that are read as a whole."""
     if input is None or input == STDIN or not input.is_file():
         return None
-    from regard.formats.stretches import STREAMED
+    from regard.formats.streaming import STREAMED
 
     if format not in (None, *STREAMED):
         return None
@@ -122,7 +122,7 @@ def translate_bulk(
 
 def share_of_this_process() -> ProcessShare:
     """Under torchrun, which of the processes this is."""
-    from regard.bulk.share import ProcessShare
+    from regard.bulk.journal import ProcessShare
 
     world, rank = (os.environ.get(name, "") for name in ("WORLD_SIZE", "RANK"))
     return ProcessShare(int(rank), int(world)) if world.isdecimal() and rank.isdecimal() else ProcessShare()
@@ -141,9 +141,9 @@ def _to_standard_output(
         doubts.add_part(result.tally, result.report)
 
 
-def _say(job: FileJob, tally: Tally) -> None:
+def _say(job: FileJob, tally: TranslationCounts) -> None:
     """What stayed as it was, and what is known only at the end."""
-    from regard.formats.spans import kept_warning
+    from regard.formats.text import kept_warning
 
     for line in (*kept_warning(tally.kept, "cell" if job.format == "tsv" else "value"), *tally.shown):
         warn(line)

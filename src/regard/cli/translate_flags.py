@@ -1,14 +1,14 @@
-"""The flags of `regard translate` that are its own; `strategy_flags.py` has those of search."""
+"""The flags of `regard translate` that are not options of `Translator.translate`; `option_flags.py` makes those."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from regard.bundle import box
-from regard.cli.options import WIDEST_BEAM, number
+from regard.bundle import bundled_models
+from regard.cli.options import number
 
 # ── languages and models ──
 
@@ -44,16 +44,7 @@ ModelFolders = Annotated[
         "--model",
         metavar="FOLDER",
         help="A model, or a run (its best model), or the name of a model in the box. Given several times: an "
-        f"ensemble.  [default: {box.DEFAULT}, in the box]",
-    ),
-]
-Tag = Annotated[
-    str | None,
-    typer.Option(
-        "--tag",
-        metavar="TAG",
-        help="One of the model's tags, put before every source sentence; of a multilingual model, the language to "
-        'translate into: fra, fr or ">>fra<<".',
+        f"ensemble.  [default: {bundled_models.DEFAULT}, in the box]",
     ),
 ]
 
@@ -110,36 +101,8 @@ ReportFile = Annotated[
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with code 3 if any sentence is doubtful.")]
 
-# ── how texts are read ──
+# ── terms ──
 
-SplitInto = Annotated[
-    Literal["sentences", "wrapped", "lines"],
-    typer.Option(
-        "--split",
-        help="What is translated at a time: the sentences of each line; the same, where line breaks within a "
-        "paragraph are only wrapping; or whole lines, as they are.",
-    ),
-]
-Mend = Annotated[
-    bool | None,
-    typer.Option(
-        "--mend/--no-mend",
-        help="Read CAPITALS and Title Case in small letters, and misspelt words as what was meant; a line in "
-        "capitals comes back in capitals.  "
-        "[default: the model's]",
-    ),
-]
-Protect = Annotated[
-    bool,
-    typer.Option(
-        "--protect/--no-protect",
-        help="Numbers, addresses, code, placeholders and unknown names come out as they went in.",
-    ),
-]
-Localize = Annotated[
-    bool,
-    typer.Option("--localize", help="Numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45."),
-]
 GlossaryFile = Annotated[
     Path | None,
     typer.Option("--glossary", metavar="FILE", help="Terms and their translations, a tab between, one a line."),
@@ -148,52 +111,6 @@ KeepFile = Annotated[
     Path | None, typer.Option("--keep", metavar="FILE", help="Words that stay as they are, one a line.")
 ]
 
-# ── what is found ──
-
-Nbest = Annotated[
-    int,
-    typer.Option(
-        "--nbest",
-        parser=number("--nbest", int, 1, WIDEST_BEAM),
-        metavar="N",
-        help="Translations per line, best first, no two equal, as 'LINE ||| TEXT ||| SCORE', lines counted from 0.",
-    ),
-]
-LexiconWeight = Annotated[
-    float,
-    typer.Option(
-        "--steer",
-        parser=number("--steer", float),
-        metavar="X",
-        help="Weight of the model's lexicon, from 0 (unused) to below 1; try 0.2. regard lexicon learns one.",
-    ),
-]
-RulesWeight = Annotated[
-    float,
-    typer.Option(
-        "--rules",
-        parser=number("--rules", float),
-        metavar="X",
-        help="Weight of the embedded English–French grammar, for sentences that it can parse; try 0.5.",
-    ),
-]
-UnknownWords = Annotated[
-    Literal["keep", "copy", "lexicon"],
-    typer.Option(
-        "--unknown",
-        help="What becomes of <unk>, in models that have it: keep it, copy the source word with the most "
-        "attention, or look that word up in the lexicon.",
-    ),
-]
-NoRepeat = Annotated[
-    int,
-    typer.Option(
-        "--no-repeat",
-        parser=number("--no-repeat", int, 0, 100),
-        metavar="N",
-        help="Never say N tokens in a row twice, unless the source repeats itself; 0 allows it.",
-    ),
-]
 
 # ── what is shown ──
 
@@ -211,15 +128,6 @@ ShowAttention = Annotated[bool, typer.Option("--attention", help="Show which sou
 
 # ── the run ──
 
-BatchTokens = Annotated[
-    int,
-    typer.Option(
-        "--batch-tokens",
-        parser=number("--batch-tokens", int, 1, 10_000_000),
-        metavar="N",
-        help="Tokens in a batch, at most.",
-    ),
-]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -233,4 +141,32 @@ Workers = Annotated[
 Restart = Annotated[
     bool,
     typer.Option("--restart", help="Of --input FILE --out FILE: discard what a stopped run has left, and start over."),
+]
+
+# ── samples, prefixes and alternatives ──
+
+Sample = Annotated[
+    bool, typer.Option("--sample", help="Draw translations by their probability instead of searching for the best.")
+]
+PrefixFile = Annotated[
+    Path | None,
+    typer.Option("--prefix-file", metavar="FILE", help="A prefix for each line, one a line."),
+]
+Alternatives = Annotated[
+    int | None,
+    typer.Option(
+        "--alternatives",
+        parser=number("--alternatives", int, 1, 1000),
+        metavar="N",
+        help="Of a sentence: the N most probable words after --prefix or at --at-word, and how each goes on.",
+    ),
+]
+Position = Annotated[
+    int | None,
+    typer.Option(
+        "--at-word",
+        parser=number("--at-word", int, 1, 100_000),
+        metavar="N",
+        help="Of --alternatives: a word of the translation, counted from 1.",
+    ),
 ]

@@ -122,15 +122,15 @@ def chunks_of(text: list[str] | None, input: Path | None, split: str) -> Iterato
         raise InputError("both texts and --input were given; give one or the other")
     if text:
         return iter([text])
-    from regard.bulk.chunks import LINES, paragraphs
+    from regard.bulk.chunks import MAX_CHUNK_LINES, paragraphs
 
     wrapped = split == "wrapped"
     if input in (None, STDIN) and not wrapped:
-        chunks = as_they_come(read_lines(STDIN), LINES)
+        chunks = as_they_come(read_lines(STDIN), MAX_CHUNK_LINES)
     else:
         lines = read_lines(input or STDIN)
         texts = paragraphs(lines) if wrapped else lines
-        chunks = iter(lambda: list(islice(texts, LINES)), [])
+        chunks = iter(lambda: list(islice(texts, MAX_CHUNK_LINES)), [])
     first = next(chunks, None)
     if first is None:
         raise InputError("standard input is empty; give texts, --input FILE, or pipe some text in")

@@ -35,8 +35,8 @@ from regard.training.folder import free_folder
 from regard.training.loss import smoothed_nll_fused
 from regard.training.optim import make_optimizer
 from regard.training.run import train
+from regard.translation.options import AS_LINES
 from regard.translation.translation import Translation
-from regard.translation.translator import AS_LINES
 from regard.translator import Translator
 
 STEPS = 3000  # four minutes on two quiet cores

@@ -1,6 +1,6 @@
-"""Which pairs go together: batches of like lengths within a token budget, planned from lengths alone.
+"""Batches of pairs of similar lengths within a token budget, planned from lengths alone.
 
-A plan is a pure function of (lengths, budget, seed, epoch, rank, world), so a position in it is two numbers. No batch
+A plan is a pure function of (lengths, budget, seed, epoch, rank, world size); a position in it is two numbers. No batch
 exceeds the budget, every pair comes once an epoch over all ranks, and all ranks get the same number of batches. A large
 corpus is planned segment by segment (`order.py`). The tokens are in `encode.py`.
 """
@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.encode import EncodedCorpus
-from regard.data.mixture import Mixture
-from regard.data.order import SEGMENT, segment_bounds, segment_pairs
+from regard.data.order import SEGMENT, Mixture, segment_bounds, segment_pairs
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,39 +33,16 @@ def plan_epoch(
     seed: int,
     epoch: int,
     rank: int = 0,
-    world: int = 1,
+    world_size: int = 1,
     segment: int = 0,
 ) -> list[Ints]:
     """The batches of one rank in one epoch, or in one segment of it, as arrays of pair numbers."""
-    _check(src_lengths, tgt_lengths, batch_tokens)
+    _check_longest(int(max(src_lengths.max(), tgt_lengths.max())), batch_tokens)
     rng = np.random.default_rng([seed, epoch, segment] if segment else [seed, epoch])
     order = _by_length(src_lengths, tgt_lengths, rng)
-    batches = _cut(order, src_lengths, tgt_lengths, batch_tokens)
-    batches = _even(batches, world)
+    batches = _even(_cut(order, src_lengths, tgt_lengths, batch_tokens), world_size)
     shuffled = rng.permutation(len(batches))
-    return [batches[i] for i in shuffled[rank::world]]
-
-
-def plan_in_order(src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> list[Ints]:
-    """Every pair once, longest first, for scoring: not random, not divided among ranks."""
-    _check(src_lengths, tgt_lengths, batch_tokens)
-    order = np.lexsort((src_lengths, tgt_lengths))[::-1]
-    return _cut(order, src_lengths, tgt_lengths, batch_tokens)
-
-
-def fill(batches: list[Ints], src_lengths: Ints, tgt_lengths: Ints) -> float:
-    """The share of padded positions, both sides together, that hold a real token."""
-    real = padded = 0
-    for rows in batches:
-        for lengths in (src_lengths[rows], tgt_lengths[rows]):
-            real += int(lengths.sum())
-            padded += len(rows) * int(lengths.max())
-    return real / padded
-
-
-def _check(src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -> None:
-    assert len(src_lengths) == len(tgt_lengths) > 0
-    _check_longest(int(max(src_lengths.max(), tgt_lengths.max())), batch_tokens)
+    return [batches[i] for i in shuffled[rank::world_size]]
 
 
 def _check_longest(longest: int, batch_tokens: int) -> None:
@@ -100,15 +76,15 @@ def _cut(order: Ints, src_lengths: Ints, tgt_lengths: Ints, batch_tokens: int) -
     return batches
 
 
-def _even(batches: list[Ints], world: int) -> list[Ints]:
-    """Halve the largest batches until their number is a multiple of `world`."""
+def _even(batches: list[Ints], world_size: int) -> list[Ints]:
+    """Halve the largest batches until their number is a multiple of `world_size`."""
     batches = list(batches)
-    while len(batches) % world:
+    while len(batches) % world_size:
         largest = max(range(len(batches)), key=lambda i: len(batches[i]))
         rows = batches[largest]
         if len(rows) < 2:
             raise InputError(
-                f"{len(batches):,} batches of one pair cannot be shared evenly by {world} processes; "
+                f"{len(batches):,} batches of one pair cannot be shared evenly by {world_size} processes; "
                 "raise batch_tokens, or use fewer processes"
             )
         batches[largest] = rows[: len(rows) // 2]
@@ -117,10 +93,10 @@ def _even(batches: list[Ints], world: int) -> list[Ints]:
 
 
 class EpochBatches(ABC):
-    """What the two kinds of batches share: a corpus, a budget, and the position (epoch, index).
+    """An endless stream of batches of a corpus, with a budget of tokens and the position (epoch, index).
 
     `corpus` may be a function of the epoch, where it differs between epochs (BPE-dropout, transforms, a mixture). Where
-    that takes a while, `begin_epoch` begins with a later epoch in the background.
+    that takes a while, `begin_epoch` starts encoding a later epoch in the background.
     """
 
     begin_epoch: Callable[[int], None] | None = None
@@ -131,11 +107,11 @@ class EpochBatches(ABC):
         batch_tokens: int,
         seed: int,
         rank: int = 0,
-        world: int = 1,
+        world_size: int = 1,
         state: dict[str, int] | None = None,
     ) -> None:
         self._corpus_of = corpus if callable(corpus) else lambda epoch: corpus
-        self._budget, self._seed, self._rank, self._world = batch_tokens, seed, rank, world
+        self._budget, self._seed, self._rank, self._world_size = batch_tokens, seed, rank, world_size
         start = state or {"epoch": 0, "index": 0}
         self.epoch, self.index, self.width = start["epoch"], start["index"], start.get("width", 0)
         self._open()
@@ -143,6 +119,16 @@ class EpochBatches(ABC):
     @abstractmethod
     def _open(self) -> None:
         """Open the corpus of the current epoch."""
+
+    @abstractmethod
+    def __next__(self) -> FlatBatch: ...
+
+    def __iter__(self) -> Iterator[FlatBatch]:
+        return self
+
+    def state(self) -> dict[str, int]:
+        """The position: new batches of the same corpus with this state yield the same next batch."""
+        return {"epoch": self.epoch, "index": self.index, "width": self.width}
 
 
 class Batches(EpochBatches):
@@ -160,25 +146,18 @@ class Batches(EpochBatches):
         number = self.index // SEGMENT
         self._pairs = segment_pairs(len(self.corpus), self._seed, self.epoch, number)
         lengths = self.corpus.lengths_of(self._pairs)
-        self._plan = plan_epoch(*lengths, self._budget, self._seed, self.epoch, self._rank, self._world, number)
+        self._plan = plan_epoch(*lengths, self._budget, self._seed, self.epoch, self._rank, self._world_size, number)
 
     @property
     def per_epoch(self) -> int:
         """Batches of this rank in the current epoch; an estimate if it has several segments."""
         return round(len(self._plan) * len(self.corpus) / len(self._pairs))
 
-    def state(self) -> dict[str, int]:
-        """The position: a new `Batches` over the same corpus with it yields the same next batch."""
-        return {"epoch": self.epoch, "index": self.index}
-
     def largest(self) -> FlatBatch:
         """The batch of this segment with the most positions, padding included; the position does not change."""
         src, tgt = self.corpus.lengths_of(self._pairs)
         rows = max(self._plan, key=lambda rows: len(rows) * int(src[rows].max() + tgt[rows].max()))
         return self.corpus.gather(self._pairs[rows])
-
-    def __iter__(self) -> Iterator[FlatBatch]:
-        return self
 
     def __next__(self) -> FlatBatch:
         if self.index % SEGMENT >= len(self._plan):
@@ -191,9 +170,3 @@ class Batches(EpochBatches):
         rows = self._pairs[self._plan[self.index % SEGMENT]]
         self.index += 1
         return self.corpus.gather(rows)
-
-
-def batches_in_order(corpus: EncodedCorpus, batch_tokens: int) -> Iterator[FlatBatch]:
-    """Every pair of a corpus once, for a loss on dev."""
-    for rows in plan_in_order(*corpus.lengths, batch_tokens):
-        yield corpus.gather(rows)

@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import tokenizers
 
@@ -20,38 +21,40 @@ from regard.files import user_cache, write_atomically
 from regard.text.known_words import FIRST_LINE, KnownWords
 from regard.text.tokenizer import FORMAT, TextConfig, Tokenizer
 
+T = TypeVar("T")
+
 
 def cache_folder(config: DataConfig) -> Path:
     """data.cache of the recipe, else $REGARD_CACHE, else the user's cache folder."""
     return Path(config.cache).expanduser() if config.cache else user_cache()
 
 
-def words_known_before(
+def cached_known_words(
     data: DataConfig, fingerprint: str, language: str, learn: Callable[[], KnownWords]
 ) -> KnownWords:
     """The words of the text with this fingerprint, from the cache or learnt now."""
-    name = hashlib.blake2b(repr((FIRST_LINE, fingerprint, language)).encode(), digest_size=12).hexdigest()
-    path = cache_folder(data) / f"{name}.words.txt"
-    try:
-        return KnownWords.load(path)
-    except (InputError, OSError):
-        known = learn()
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        known.save(path)
-    return known
+    path = _entry(data, (FIRST_LINE, fingerprint, language), "words.txt")
+    return _cached(path, KnownWords.load, learn, lambda known: known.save(path))
 
 
-def learnt_before(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:
+def cached_tokenizer(data: DataConfig, text: TextConfig, fingerprint: str, learn: Callable[[], Tokenizer]) -> Tokenizer:
     """The vocabulary of the text with this fingerprint, from the cache or learnt now."""
-    asked = (FORMAT, tokenizers.__version__, fingerprint, dataclasses.astuple(text))
-    name = hashlib.blake2b(repr(asked).encode(), digest_size=12).hexdigest()
-    path = cache_folder(data) / f"{name}.tokenizer.json"
+    settings = (FORMAT, tokenizers.__version__, fingerprint, dataclasses.astuple(text))
+    path = _entry(data, settings, "tokenizer.json")
+    return _cached(path, Tokenizer.load, learn, lambda tokenizer: write_atomically(path, tokenizer.save))
+
+
+def _entry(data: DataConfig, settings: tuple[object, ...], suffix: str) -> Path:
+    name = hashlib.blake2b(repr(settings).encode(), digest_size=12).hexdigest()
+    return cache_folder(data) / f"{name}.{suffix}"
+
+
+def _cached(path: Path, load: Callable[[Path], T], learn: Callable[[], T], save: Callable[[T], None]) -> T:
     try:
-        return Tokenizer.load(path)
-    except BundleError:
-        tokenizer = learn()
+        return load(path)
+    except (BundleError, InputError, OSError):
+        learnt = learn()
     with contextlib.suppress(OSError, BundleError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, tokenizer.save)
-    return tokenizer
+        save(learnt)
+    return learnt

@@ -1,6 +1,6 @@
 """From the texts of a chunk of pairs to ids, in this process or in several.
 
-    read_pairs ─ chunks ─ Filters.texts ─▶ TextChunk ─ ChunkEncoder ─▶ CodedChunk ─▶ files of `encode.py`
+    read_pairs ─ chunks ─ Filters.texts ─▶ TextChunk ─ ChunkEncoder ─▶ EncodedChunk ─▶ files of `encode.py`
 
 What becomes of a chunk depends on its texts, its place in the corpus and the seed alone, so that any number of
 processes gives the same ids. Everything that depends on other chunks (duplicates, counts, offsets) is done by the
@@ -10,30 +10,30 @@ process that reads and writes, which takes a few microseconds a pair.
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, islice, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.config import DataConfig
-from regard.data.corpus import Pair
+from regard.data.copies import slotted
 from regard.data.filters import Numbered, tokens_pass
-from regard.data.slot_pairs import slotted
 from regard.data.transforms import joined, transformed
 from regard.text.tokenizer import Tokenizer
 from regard.workers import Report, WorkerPool, usable_cores
 
-CHUNK = 10_000  # pairs in memory at a time, for each process
-CHUNK_CHARACTERS = 8_000_000
 FEW = 5  # chunks; fewer are encoded before other processes have started
 ONE_THREAD = {"TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Texts = TypeVar("Texts", bound=tuple[str, ...])
 Ints = NDArray[np.int64]
-Coded = tuple[int, list[int], list[int]]  # pair number, source ids, target ids
+EncodedPair = tuple[int, list[int], list[int]]  # pair number, source ids, target ids
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,23 @@ def _received(first: int, end: int, numbers: Ints, *sides: tuple[str, Ints]) -> 
     return TextChunk(first, end, list(zip(numbers.tolist(), *texts, strict=True)))
 
 
-class CodedSide(NamedTuple):
+class EncodedSide(NamedTuple):
     ids: NDArray[Any]  # of all rows, one after another
     lengths: Ints
 
 
-class CodedChunk(NamedTuple):
+class EncodedChunk(NamedTuple):
     """The ids of a chunk, and how many pairs the filters of ids dropped."""
 
     kept: Ints  # pair numbers
-    src: CodedSide
-    tgt: CodedSide
+    src: EncodedSide
+    tgt: EncodedSide
     too_long: int
     ratio: int
     passed: int
 
 
-class Draws(NamedTuple):
+class ChunkRandom(NamedTuple):
     """The random generators of a chunk, by the number of its first pair."""
 
     seed: int
@@ -102,19 +102,19 @@ class ChunkEncoder:
 
     tokenizer: Tokenizer
     config: DataConfig
-    draws: Draws
+    random: ChunkRandom
     tag: list[int]  # ids before every source
 
     @property
     def dtype(self) -> str:
         return "uint16" if max(self.tokenizer.source_size, self.tokenizer.target_size) <= 2**16 else "uint32"
 
-    def __call__(self, chunk: TextChunk) -> CodedChunk:
-        config, texts, rng = self.config, chunk.texts, self.draws.of_epoch(chunk.first)
+    def __call__(self, chunk: TextChunk) -> EncodedChunk:
+        config, texts, rng = self.config, chunk.texts, self.random.of_epoch(chunk.first)
         if rng is not None:
             texts = transformed(texts, config, rng)
         if config.slots:
-            texts = slotted(texts, config.slots, self.draws.of_slots(chunk.first))
+            texts = slotted(texts, config.slots, self.random.of_slots(chunk.first))
         sources = self.tokenizer.encode_source([src for _, src, _ in texts], rng)
         targets = self.tokenizer.encode_target([tgt for _, _, tgt in texts], rng)
         if self.tag:
@@ -125,18 +125,18 @@ class ChunkEncoder:
             kept = _joined_pairs(kept, config, rng, len(self.tag))
         numbers = np.fromiter((number for number, _, _ in kept), np.int64, len(kept))
         src, tgt = self._side([src for _, src, _ in kept]), self._side([tgt for _, _, tgt in kept])
-        return CodedChunk(numbers, src, tgt, too_long, ratio, len(passed))
+        return EncodedChunk(numbers, src, tgt, too_long, ratio, len(passed))
 
-    def _side(self, rows: Sequence[list[int]]) -> CodedSide:
+    def _side(self, rows: Sequence[list[int]]) -> EncodedSide:
         lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        return CodedSide(np.fromiter(chain.from_iterable(rows), self.dtype, int(lengths.sum())), lengths)
+        return EncodedSide(np.fromiter(chain.from_iterable(rows), self.dtype, int(lengths.sum())), lengths)
 
 
-def _joined_pairs(kept: list[Coded], config: DataConfig, rng: random.Random, tag: int) -> list[Coded]:
+def _joined_pairs(kept: list[EncodedPair], config: DataConfig, rng: random.Random, tag: int) -> list[EncodedPair]:
     """Some neighbouring pairs as one example. The first `tag` ids of the second source, its tag, are left out. The ids
     of two texts, concatenated, are those of the two texts with a space between."""
     lengths = [(len(src), len(tgt)) for _, src, tgt in kept]
-    examples: list[Coded] = []
+    examples: list[EncodedPair] = []
     for first, *second in joined(lengths, config.join_pairs, config.max_length, rng):
         number, src, tgt = kept[first]
         for other in second:
@@ -145,29 +145,36 @@ def _joined_pairs(kept: list[Coded], config: DataConfig, rng: random.Random, tag
     return examples
 
 
-def pairs_in_chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
-    """Some thousands at a time, fewer where lines are very long."""
-    chunk, characters = [], 0
-    for pair in pairs:
-        chunk.append(pair)
-        characters += len(pair[0]) + len(pair[1])
-        if len(chunk) == CHUNK or characters > CHUNK_CHARACTERS:
+def in_chunks(rows: Iterable[Texts], most: int, most_characters: int) -> Iterator[list[Texts]]:
+    """Rows of texts, at most `most` at a time, fewer where texts are very long."""
+    chunk, characters = list[Texts](), 0
+    for row in rows:
+        chunk.append(row)
+        characters += sum(map(len, row))
+        if len(chunk) == most or characters > most_characters:
             yield chunk
             chunk, characters = [], 0
     if chunk:
         yield chunk
 
 
-def coded_chunks(encode: ChunkEncoder, chunks: Iterator[TextChunk]) -> Generator[tuple[TextChunk, CodedChunk]]:
-    """The chunks in their order, each with its ids, from as many processes as this one may use cores; from this one
-    alone if there are few chunks."""
-    few = list(islice(chunks, FEW))
-    processes = usable_cores() if len(few) == FEW else 1
-    if processes == 1:
-        yield from ((chunk, encode(chunk)) for chunk in chain(few, chunks))
+def in_parallel(
+    make_work: Callable[[int, Report], Callable[[Item], Result]], items: Iterable[Item], processes: int, few: int
+) -> Generator[tuple[Item, Result]]:
+    """Each item with its result, in order; in this process alone for one process, or fewer than `few` items."""
+    stream = iter(items)
+    first = list(islice(stream, few))
+    if processes == 1 or len(first) < few:
+        work = make_work(0, lambda amount: None)
+        yield from ((item, work(item)) for item in chain(first, stream))
         return
-    with WorkerPool(partial(_work, encode), processes, ONE_THREAD) as pool:
-        yield from pool.results(chain(few, chunks))
+    with WorkerPool(make_work, processes, ONE_THREAD) as pool:
+        yield from pool.results(chain(first, stream))
+
+
+def encoded_chunks(encode: ChunkEncoder, chunks: Iterable[TextChunk]) -> Generator[tuple[TextChunk, EncodedChunk]]:
+    """The chunks in their order, each with its ids, on as many cores as this process may use."""
+    return in_parallel(partial(_work, encode), chunks, usable_cores(), FEW)
 
 
 def _work(encode: ChunkEncoder, number: int, report: Report) -> ChunkEncoder:

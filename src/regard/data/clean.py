@@ -12,7 +12,6 @@ breaks inside them and space around them.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import uuid
 from array import array
@@ -20,27 +19,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.chunks import in_chunks, in_parallel
 from regard.data.clean_report import CleanReport
-from regard.data.clean_rules import CleanConfig, Judged, Row, Rule, Rules
+from regard.data.clean_rules import SAMPLE, CleanConfig, LineLanguage, Row, Rule, RuleResults, Rules
 from regard.data.corpus import source_hash
-from regard.data.filters import Seen
-from regard.data.held_out import HeldOutText
-from regard.data.key_words import key_words
-from regard.data.line_language import SAMPLE, LineLanguage
+from regard.data.filters import SeenHashes
+from regard.data.overlap import HeldOutText, key_words
 from regard.errors import InputError
 from regard.files import check_free
-from regard.workers import Report, WorkerPool
+from regard.workers import Report, usable_cores
 
 CHUNK, CHUNK_CHARACTERS = 5_000, 4_000_000
 LEARN_FROM = 100_000  # pairs, spread evenly over the corpus, that the aligner learns from
-R = TypeVar("R")
 Floats = NDArray[np.float32]
 Progress = Callable[[str, int, int], None]  # stage, rows done, rows kept of them
 
@@ -63,10 +60,6 @@ class RowChunk:
         return f"rows {self.first + 1:,} to {self.first + len(self.rows):,}"
 
 
-def silent(stage: str, done: int, kept: int) -> None:
-    pass
-
-
 def clean(
     read: Callable[[], Iterable[Row]],
     out: Path,
@@ -77,7 +70,7 @@ def clean(
     learn: Learn | None = None,
     show: int = 5,
     workers: int | None = None,
-    progress: Progress = silent,
+    progress: Progress = lambda stage, done, kept: None,
 ) -> CleanReport:
     """Clean rows into the new folder `out`, as train.LANGUAGE for each side (train.src and train.tgt where no language
     is known), with report.json. `read` gives the rows anew each time. `learn` makes the scorer of looseness from pairs
@@ -110,10 +103,6 @@ def clean(
     return report
 
 
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def file_names(languages: Sequence[str | None]) -> list[str]:
     """
     >>> file_names(("en", "fr")), file_names((None, "fr")), file_names(("en",))
@@ -142,10 +131,10 @@ def _judge_rows(
     rows: Iterable[Row], rules: Rules, passed: list[Path], report: CleanReport, processes: int, progress: Progress
 ) -> list[array[int]]:
     """Write the rows that break no rule; returns the characters of each, by side."""
-    seen, characters = Seen(), [array("i") for _ in passed]
+    seen, characters = SeenHashes(), [array("i") for _ in passed]
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in passed]
-        for chunk, judged in _in_parallel(partial(_judging, rules), chunks(rows), processes):
+        for chunk, judged in in_parallel(partial(_judging, rules), chunks(rows), processes, few=2):
             broken = judged.rules.copy()
             fine = np.flatnonzero(broken == Rule.NONE)
             if rules.config.duplicates:
@@ -163,37 +152,20 @@ def _judge_rows(
     return characters
 
 
-def _judging(rules: Rules, number: int, report: Report) -> Callable[[RowChunk], Judged]:
+def _judging(rules: Rules, number: int, report: Report) -> Callable[[RowChunk], RuleResults]:
     return lambda chunk: rules.judge(chunk.rows)
 
 
 def chunks(rows: Iterable[Row]) -> Iterator[RowChunk]:
     """Some thousand rows at a time, fewer where lines are very long; each text is one line."""
-    first, some, characters = 0, list[Row](), 0
-    for row in rows:
-        some.append(
-            tuple(" ".join(text.splitlines()).strip() if "\n" in text or "\r" in text else text.strip() for text in row)
-        )
-        characters += sum(map(len, row))
-        if len(some) == CHUNK or characters > CHUNK_CHARACTERS:
-            yield RowChunk(first, some)
-            first, some, characters = first + len(some), [], 0
-    if some:
+    first = 0
+    for some in in_chunks((tuple(map(_one_line, row)) for row in rows), CHUNK, CHUNK_CHARACTERS):
         yield RowChunk(first, some)
+        first += len(some)
 
 
-def _in_parallel(
-    make_work: Callable[[int, Report], Callable[[RowChunk], R]], items: Iterable[RowChunk], processes: int
-) -> Iterator[tuple[RowChunk, R]]:
-    """Each chunk with its result, in order; in this process if there is to be one, or one chunk."""
-    stream = iter(items)
-    first = list(islice(stream, 2))
-    if processes == 1 or len(first) < 2:
-        work = make_work(0, lambda amount: None)
-        yield from ((item, work(item)) for item in chain(first, stream))
-        return
-    with WorkerPool(make_work, processes, {"OMP_NUM_THREADS": "1"}) as pool:
-        yield from pool.results(chain(first, stream))
+def _one_line(text: str) -> str:
+    return (" ".join(text.splitlines()) if "\n" in text or "\r" in text else text).strip()
 
 
 # ── the second pass: lengths and looseness ───────────────────────────────────────────────────────────────────────────
@@ -223,12 +195,12 @@ def _judge_corpus(
     done = 0
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in final]
-        work = partial(_scoring, scorer)
-        for chunk, scores in _in_parallel(work, chunks(_lines(passed)), processes if scorer else 1):
+        workers = processes if scorer else 1
+        for chunk, scores in in_parallel(partial(_scoring, scorer), chunks(_lines(passed)), workers, few=2):
             all_scores.append(scores)
             for i, row in enumerate(chunk.rows):
                 score = None if np.isnan(scores[i]) else float(scores[i])
-                order = hash_order(row)
+                order = source_hash("\t".join(row))  # random, and the same in every run
                 if unequal[done + i]:
                     report.drop(Rule.LENGTHS, order, row)
                 elif score is not None and score < config.least_score:
@@ -253,11 +225,6 @@ def _scoring(scorer: Scorer | None, number: int, report: Report) -> Callable[[Ro
         return scorer.scores(*([key_words(row[side]) for row in chunk.rows] for side in (0, 1)))
 
     return score
-
-
-def hash_order(row: Row) -> float:
-    """A number that orders rows at random, and the same in every run."""
-    return source_hash("\t".join(row))
 
 
 def length_deviations(

@@ -74,10 +74,8 @@ class DataConfig:
     def __post_init__(self) -> None:
         require(self.max_length >= 1, f"max_length must be at least 1 token, but is {self.max_length}")
         require(self.max_ratio >= 1, f"max_ratio must be at least 1, but is {self.max_ratio}")
-        require(
-            self.dev_size is None or self.dev_size >= 0,
-            f"dev_size must be 0 (no dev set) or more, but is {self.dev_size}",
-        )
+        size = self.dev_size
+        require(size is None or size >= 0, f"dev_size must be 0 (no dev set) or more, but is {size}")
         for name in (*TRANSFORMS, "slots"):
             value = getattr(self, name)
             require(0 <= value <= 1, f"data.{name} is a chance and must be from 0 to 1, but is {value}")
@@ -87,6 +85,6 @@ class DataConfig:
         """What `transforms.py` does to a text; all 0: nothing."""
         return tuple(getattr(self, name) for name in TRANSFORMS)
 
-    def roughened(self, factor: float) -> DataConfig:
-        """With the chances of all changes to text times a factor."""
+    def with_scaled_transforms(self, factor: float) -> DataConfig:
+        """The same, with the probabilities of all changes to text multiplied by a factor."""
         return replace(self, **{name: factor * getattr(self, name) for name in TRANSFORMS})

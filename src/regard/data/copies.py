@@ -1,12 +1,20 @@
-"""What a translation copies, put into both sides of a training pair alike: numbers, placeholders, emoji, list marks.
+"""Spans that a translation copies, changed alike on both sides of a training pair: slots, numbers, placeholders, emoji.
+
+Pairs with slots (`text/slots.py`) teach a model to copy a token whatever it stands for. A span that both sides have as
+it is, such as a number or a name, is replaced on both sides by the same slot, each occurrence by one of its own. A pair
+without such spans gets a slot put in: at its beginning, at its end, or before the last punctuation mark. Slots are
+drawn at random, so that a model learns all of them. Which pairs get them is the same in every epoch, so that the text
+is encoded once. They come after all other changes (`transforms.py`). Pairs in which words are replaced by their
+translations' alignment need an aligner, which is above this layer: `recipes/box/slots.py` makes such. Other copies are
+put into both sides alike:
 
     He was born in 1964.      Il est né en 1964.      renumber      He was born in 7208.       Il est né en 7208.
     Tom is here.              Tom est là.             placeholders  {name} is here.            {name} est là.
     Thanks a lot!             Merci beaucoup !        emoji         Thanks a lot! 🎉           Merci beaucoup ! 🎉
     Wash the car.             Lave la voiture.        list_marks    2) Wash the car.           2) Lave la voiture.
 
-A model that has learnt slots (`slot_pairs.py`) is not shown most of these when it translates; this is for text that
-reaches it as it is, and for models without slots.
+A model that has learnt slots does not see most of these when it translates; this is for text that reaches it as it is,
+and for models without slots.
 """
 
 from __future__ import annotations
@@ -14,9 +22,126 @@ from __future__ import annotations
 import random
 import re
 import string
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from regard.data.slot_pairs import copies_of, filled, inserted
-from regard.text.slots import SLOT
+import regex
+
+from regard.data.filters import Numbered
+from regard.text.protected_spans import protected_spans
+from regard.text.slots import SLOT, SLOTS
+from regard.text.span_matching import NUMBER_KINDS
+from regard.text.words import Span
+
+KEPT = 0.8  # chance that a span which could be replaced is
+TOGETHER = 0.7  # chance that neighbouring words ("Angela Merkel") are one span
+_CAPITALISED = regex.compile(r"(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}]++(?:-[\p{L}\p{M}]++)*+")
+_NO_DIGITS = regex.compile(r"\P{N}+")
+_ELISION = regex.compile(r"\p{L}['’]$")
+_LAST_MARK = regex.compile(r"[\s ]*[.!?…。！？]+[\s»”\"]*$")
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Spans of source and target that one slot stands for. An empty span is a place where a slot is put in, between
+    what is `before` and `after` it."""
+
+    src: Span
+    tgt: Span
+    before: str = ""
+    after: str = ""
+
+
+def slotted(texts: Sequence[Numbered], share: float, rng: random.Random) -> list[Numbered]:
+    """The same pairs, this share of them with slots."""
+    return [
+        (number, *(with_slots(src, tgt, rng) if rng.random() < share else (src, tgt))) for number, src, tgt in texts
+    ]
+
+
+def with_slots(src: str, tgt: str, rng: random.Random) -> tuple[str, str]:
+    """The pair with slots in it; as it was where it has slots already.
+
+    >>> pair = with_slots("Tom paid 1,250 euros.", "Tom a payé 1 250 euros.", random.Random(4))
+    >>> [SLOT.sub("_", side) for side in pair]
+    ['_ paid _ euros.', '_ a payé _ euros.']
+    """
+    if SLOT.search(src) or SLOT.search(tgt):
+        return src, tgt
+    copies = [copy for copy in joined_copies(src, tgt, copies_of(src, tgt), rng) if rng.random() < KEPT]
+    return replaced(src, tgt, copies or [inserted(src, tgt, rng)], rng)
+
+
+def copies_of(src: str, tgt: str) -> list[Replacement]:
+    """Numbers, addresses, code and the like, and capitalised words, that both sides have equally often, in the order of
+    the source. Of a number only its digits must be the same: 1,250 is 1 250 elsewhere. A word after an elision
+    (d'Alice) is left, because another one in its place might not be elided."""
+    ours, theirs = _by_key(src), _by_key(tgt)
+    found = []
+    for key, spans in ours.items():
+        others = theirs.get(key, [])
+        if len(spans) == len(others) and not any(_ELISION.search(tgt[max(0, a - 2) : a]) for a, _ in others):
+            found += [Replacement(mine, its) for mine, its in zip(spans, others, strict=True)]
+    return sorted(found, key=lambda copy: copy.src)
+
+
+def _by_key(text: str) -> dict[str, list[Span]]:
+    """Spans that could be replaced, by what has to be the same on the other side."""
+    found: dict[str, list[Span]] = {}
+    at = 0
+    for protected in (*protected_spans(text), None):  # words with a capital between those, and after the last
+        start, end = (protected.start, protected.end) if protected else (len(text), len(text))
+        for word in _CAPITALISED.finditer(text, at, start):
+            found.setdefault(word[0], []).append(word.span())
+        if protected:
+            own = text[start:end]
+            key = _NO_DIGITS.sub("", own) if protected.kind in NUMBER_KINDS else own
+            found.setdefault(key, []).append((start, end))
+        at = end
+    return found
+
+
+def joined_copies(src: str, tgt: str, copies: Sequence[Replacement], rng: random.Random) -> list[Replacement]:
+    """Neighbours with one space between them on both sides as one, mostly."""
+    found: list[Replacement] = []
+    for copy in copies:
+        last = found[-1] if found else None
+        if last and src[last.src[1] : copy.src[0]] == " " == tgt[last.tgt[1] : copy.tgt[0]] and rng.random() < TOGETHER:
+            found[-1] = Replacement((last.src[0], copy.src[1]), (last.tgt[0], copy.tgt[1]))
+        else:
+            found.append(copy)
+    return found
+
+
+def inserted(src: str, tgt: str, rng: random.Random) -> Replacement:
+    """A place for a slot that both sides have: the beginning, the end, or before the last punctuation mark."""
+    place = rng.choice(("beginning", "end", "mark"))
+    if place == "beginning":
+        return Replacement((0, 0), (0, 0), after=" ")
+    ends = [len(src), len(tgt)]
+    if place == "mark":
+        marks = [_LAST_MARK.search(side) for side in (src, tgt)]
+        if all(mark and mark.start() for mark in marks):
+            ends = [mark.start() for mark in marks if mark]
+    return Replacement((ends[0], ends[0]), (ends[1], ends[1]), before=" ")
+
+
+def replaced(src: str, tgt: str, some: Sequence[Replacement], rng: random.Random) -> tuple[str, str]:
+    """The pair with a random slot for each of these, which must not overlap; no more than there are slots."""
+    some = some[: len(SLOTS)]
+    slots = [f"{r.before}{slot}{r.after}" for r, slot in zip(some, rng.sample(SLOTS, len(some)), strict=True)]
+    return filled(src, [r.src for r in some], slots), filled(tgt, [r.tgt for r in some], slots)
+
+
+def filled(text: str, spans: Sequence[Span], slots: Sequence[str]) -> str:
+    """The text with each of some spans, which must not overlap, replaced."""
+    parts, at = [], 0
+    for (start, end), slot in sorted(zip(spans, slots, strict=True)):
+        assert start >= at, "spans of slots overlap"
+        parts += [text[at:start], slot]
+        at = end
+    return "".join([*parts, text[at:]])
+
 
 Pair = tuple[str, str]
 
@@ -30,21 +155,7 @@ EMOJI = tuple(
 BULLETS = ("-", "-", "-", "•", "•", "*", "*", "–", "+")
 NAMES = ("name", "user", "count", "title", "date", "file", "email", "price", "city", "n", "x", "value", "url", "id")
 ADDRESSES = ("https://example.com/{}", "www.example.org", "{}@example.com", "@{}", "#{}", "/home/{}", "{}.pdf", "`{}`")
-PLACEHOLDERS = (
-    "{{{}}}",
-    "{{{}}}",
-    "{{{{{}}}}}",
-    "%({})s",
-    "${{{}}}",
-    "<{}>",
-    "[{}]",
-    "__{}__",
-    "%s",
-    "%d",
-    "%1$s",
-    "{{0}}",
-    "{{1}}",
-)
+PLACEHOLDERS = tuple(str.split("{{{}}} {{{}}} {{{{{}}}}} %({})s ${{{}}} <{}> [{}] __{}__ %s %d %1$s {{0}} {{1}}"))
 _GROUP = r"[.,\u00a0\u202f ][0-9]{3}(?![0-9])"  # three digits of a number from a thousand on
 _NUMBER = re.compile(rf"(?<![\w.,/:-])(?:[0-9]{{2,}}+(?:{_GROUP})*+|[0-9](?:{_GROUP})++)(?:[.,][0-9]++)?+(?![\w/:-])")
 _DIGIT = re.compile(r"[0-9]")

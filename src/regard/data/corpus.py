@@ -98,13 +98,12 @@ def read_pairs(files: PairFiles) -> Iterator[Pair]:
 
 def _shard(paths: tuple[Path, ...], files: PairFiles) -> Iterator[Pair]:
     if len(paths) == 2:
-        return _two_files(*paths)
-    kind = bare_suffixes(paths[0])[-1:]
-    if kind == [".jsonl"]:
-        return _jsonl(paths[0], files.src_key, files.tgt_key)
-    if kind == [".tsv"]:
-        return _tsv(paths[0])
-    raise InputError(f"{paths[0]} must end in .tsv or .jsonl (or either with .gz, .xz, .bz2 or .zst); rename it")
+        yield from _two_files(*paths)
+        return
+    kind = table_kind(paths[0])
+    for number, line in enumerate(read_lines(paths[0]), start=1):
+        if kind == ".tsv" or line.strip():
+            yield table_pair(line, f"{paths[0]}, line {number}", kind, files)
 
 
 def _two_files(src: Path, tgt: Path) -> Iterator[Pair]:
@@ -121,9 +120,17 @@ def _two_files(src: Path, tgt: Path) -> Iterator[Pair]:
         )
 
 
-def _tsv(path: Path) -> Iterator[Pair]:
-    for number, line in enumerate(read_lines(path), start=1):
-        yield tsv_pair(line, f"{path}, line {number}")
+def table_kind(path: Path) -> str:
+    """.tsv or .jsonl; raises for a file of another suffix."""
+    kind = "".join(bare_suffixes(path)[-1:])
+    if kind not in (".tsv", ".jsonl"):
+        raise InputError(f"{path} must end in .tsv or .jsonl (or either with .gz, .xz, .bz2 or .zst); rename it")
+    return kind
+
+
+def table_pair(line: str, where: str, kind: str, files: PairFiles) -> Pair:
+    """The pair of a line of a table; `where` is what errors call the line."""
+    return tsv_pair(line, where) if kind == ".tsv" else jsonl_pair(line, where, files.src_key, files.tgt_key)
 
 
 def tsv_pair(line: str, where: str) -> Pair:
@@ -132,12 +139,6 @@ def tsv_pair(line: str, where: str) -> Pair:
         remedy = ": cut -f1,2 OLD.tsv > NEW.tsv keeps the first two" if len(columns) > 2 else ""
         raise InputError(f"{where} has {len(columns) - 1} tabs; it must be source, one tab, target{remedy}")
     return columns[0], columns[1]
-
-
-def _jsonl(path: Path, src_key: str, tgt_key: str) -> Iterator[Pair]:
-    for number, line in enumerate(read_lines(path), start=1):
-        if line.strip():
-            yield jsonl_pair(line, f"{path}, line {number}", src_key, tgt_key)
 
 
 def jsonl_pair(line: str, where: str, src_key: str, tgt_key: str) -> Pair:
@@ -152,15 +153,13 @@ def _field(row: Any, name: str, option: str, where: str) -> str:
     found = row
     for part in [name] if isinstance(row, dict) and name in row else name.split("."):
         if not isinstance(found, dict) or part not in found:
-            known = (
-                nearest(name, found) if isinstance(found, dict) and found else "it must be an object with both texts"
-            )
+            has_keys = isinstance(found, dict) and found
+            known = nearest(name, found) if has_keys else "it must be an object with both texts"
             raise InputError(f'{where} has no key "{name}"; {known} (data.{option})')
         found = found[part]
     if not isinstance(found, str):
         raise InputError(f'{where}: "{name}" must be text, but is {json.dumps(found)[:60]}')
     if not found.isascii() and LONE_SURROGATE.search(found):
-        raise InputError(
-            f'{where}: "{name}" holds half a surrogate pair, which is no character; correct or drop the line'
-        )
+        what = f'"{name}" holds half a surrogate pair, which is no character'
+        raise InputError(f"{where}: {what}; correct or drop the line")
     return found

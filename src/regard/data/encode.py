@@ -17,13 +17,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.cache import cache_folder
-from regard.data.chunks import ChunkEncoder, CodedSide, Draws, TextChunk, coded_chunks, pairs_in_chunks
+from regard.data.chunks import ChunkEncoder, ChunkRandom, TextChunk, encoded_chunks, in_chunks
 from regard.data.config import DataConfig
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.filters import FilterReport, Filters
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from regard.batch import FlatBatch
 
 FORMAT = 2
+CHUNK, CHUNK_CHARACTERS = 10_000, 8_000_000  # pairs and characters in memory at a time, for each process
 SCANNED = 1 << 22  # ids looked at in one go
 FILES = ("src", "tgt", "src_offsets", "tgt_offsets", "kept")
 Ints = NDArray[np.int64]
@@ -63,13 +64,8 @@ class EncodedCorpus:
     def __len__(self) -> int:
         return len(self.kept)
 
-    @property
-    def lengths(self) -> tuple[Ints, Ints]:
-        """Tokens of every source and of every target, each with its EOS."""
-        return np.diff(self.src_offsets) + 1, np.diff(self.tgt_offsets) + 1
-
     def lengths_of(self, rows: Ints) -> tuple[Ints, Ints]:
-        """The same of some pairs; the others are not read."""
+        """Tokens of the sources and targets of some pairs, each with its EOS; other pairs are not read."""
         src, tgt = ((o[rows + 1] - o[rows] + 1) for o in (self.src_offsets, self.tgt_offsets))
         return src, tgt
 
@@ -169,7 +165,7 @@ def encode_corpus(
         return EncodedCorpus(entry)
     except (OSError, ValueError, KeyError, TypeError):
         pass  # missing or damaged: build it
-    encoder = ChunkEncoder(tokenizer, config, Draws(seed, epoch if changes else None), start)
+    encoder = ChunkEncoder(tokenizer, config, ChunkRandom(seed, epoch if changes else None), start)
     try:
         root.mkdir(parents=True, exist_ok=True)
         _sweep(root)
@@ -224,25 +220,25 @@ def _write(folder: Path, files: PairFiles, encoder: ChunkEncoder, progress: Call
     report = filters.report
 
     def chunks() -> Iterator[TextChunk]:
-        for pairs in pairs_in_chunks(read_pairs(files)):
+        for pairs in in_chunks(read_pairs(files), CHUNK, CHUNK_CHARACTERS):
             first = report.read
-            texts = filters.texts(first, pairs)
-            yield TextChunk(first, report.read, texts)
+            yield TextChunk(first, first + len(pairs), filters.texts(first, pairs))
 
     with ExitStack() as stack:
         out = {name: stack.enter_context((folder / name).open("wb")) for name in FILES}
         totals = dict.fromkeys(("src", "tgt"), 0)
         for name in totals:
             out[f"{name}_offsets"].write(np.zeros(1, np.int64).tobytes())
-        coded_in_order = stack.enter_context(closing(coded_chunks(encoder, chunks())))
-        for chunk, coded in coded_in_order:
-            out["kept"].write(coded.kept.tobytes())
-            for name, side in (("src", coded.src), ("tgt", coded.tgt)):
+        for chunk, encoded in stack.enter_context(closing(encoded_chunks(encoder, chunks()))):
+            out["kept"].write(encoded.kept.tobytes())
+            for name, side in (("src", encoded.src), ("tgt", encoded.tgt)):
                 longest = max(longest, int(side.lengths.max(initial=0)))
-                totals[name] = _append(out[name], out[f"{name}_offsets"], side, totals[name])
-            report.too_long += coded.too_long
-            report.ratio += coded.ratio
-            report.kept += coded.passed
+                out[name].write(side.ids.tobytes())
+                out[f"{name}_offsets"].write((totals[name] + np.cumsum(side.lengths)).tobytes())
+                totals[name] += len(side.ids)
+            report.too_long += encoded.too_long
+            report.ratio += encoded.ratio
+            report.kept += encoded.passed
             if progress:
                 progress(chunk.end)
     if not report.kept:
@@ -256,10 +252,3 @@ def _write(folder: Path, files: PairFiles, encoder: ChunkEncoder, progress: Call
         "report": asdict(report),
     }
     (folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
-
-
-def _append(ids: IO[bytes], offsets: IO[bytes], side: CodedSide, total: int) -> int:
-    """Write rows of ids and the offset of each end; returns the new total."""
-    ids.write(side.ids.tobytes())
-    offsets.write((total + np.cumsum(side.lengths)).tobytes())
-    return total + len(side.ids)

@@ -19,7 +19,7 @@ from regard.errors import RegardError
 from regard.text.tokenizer import Tokenizer
 from regard.workers import Report, WorkerPool
 
-GIVES_WAY = 10  # niceness: training comes first
+NICENESS = 10  # training comes first
 
 
 def encode_epoch(
@@ -30,15 +30,17 @@ def encode_epoch(
     epoch: int | None,
     progress: Callable[[int], None] | None = None,
 ) -> list[EncodedCorpus]:
-    """One after another, each on all cores; none: without what changes with the epoch."""
+    """The corpora one after another, each encoded on all cores; epoch None: without what changes with the epoch."""
     return [
-        encode_corpus(one.files, tokenizer, data.roughened(one.rough), progress, epoch=epoch, seed=seed, tag=one.tag)
+        encode_corpus(
+            one.files, tokenizer, data.with_scaled_transforms(one.rough), progress, epoch=epoch, seed=seed, tag=one.tag
+        )
         for one in corpora
     ]
 
 
-class EncodingAhead:
-    """Encodes one epoch at a time in the background. A failure there shows when the epoch is encoded in the open."""
+class BackgroundEncoder:
+    """Encodes one epoch at a time in the background. A failure is ignored; the epoch is then encoded when needed."""
 
     def __init__(self, corpora: Sequence[TrainingCorpus], tokenizer: Tokenizer, data: DataConfig, seed: int) -> None:
         self._make_work = partial(_make_work, partial(encode_epoch, tuple(corpora), tokenizer, data, seed))
@@ -62,7 +64,7 @@ class EncodingAhead:
 
 
 def _make_work(encode: Callable[[int], list[EncodedCorpus]], number: int, report: Report) -> Callable[[int], None]:
-    os.nice(GIVES_WAY)
+    os.nice(NICENESS)
 
     def work(epoch: int) -> None:
         encode(epoch)  # the corpora stay in the cache; they are not sent

@@ -2,7 +2,7 @@
 
 A download grows in NAME.part. One that was cut off continues from there (HTTP Range). It is whole when its length is
 what the server said, its checksum is the known one, and, without a checksum, when an archive can be read to its end.
-What fails the check is removed. What to fetch is in `sources.py`, how to read archives in `archives.py`.
+What fails the check is removed. What to fetch is in `sources.py`, how to read archives in `compressed.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from regard.data.archives import CHUNK, check_archive, opened
-from regard.data.compressed import COMPRESSED
+from regard.data.compressed import CHUNK, COMPRESSED, check_archive, opened
 from regard.errors import InputError
 
 TRIES = 3  # connections for one file
@@ -37,17 +36,13 @@ class Transfer(Enum):
     BROKEN = "bytes are missing"
 
 
-def silent(done: int, total: int | None) -> None:
-    pass
-
-
 def check_online(what: str) -> None:
     """Raise where the user has forbidden the network."""
     if os.environ.get("REGARD_OFFLINE", "") not in ("", "0"):
         raise InputError(f"{what} is not here, and REGARD_OFFLINE is set: unset it, or copy the files here yourself")
 
 
-def download(url: str, path: Path, checksum: str | None = None, on_bytes: OnBytes = silent) -> None:
+def download(url: str, path: Path, checksum: str | None = None, on_bytes: OnBytes = lambda done, total: None) -> None:
     """The file at `url` as `path`. What PATH.part already has of it is not fetched again."""
     if not url.startswith(("http://", "https://")):
         raise InputError(f"{url} is not an address; it must begin with https:// or http://")
@@ -95,9 +90,8 @@ def _transfer(url: str, part: Path, on_bytes: OnBytes) -> Transfer:
                 return Transfer.WHOLE
             part.unlink()
             return Transfer.BROKEN
-        raise InputError(
-            f"{url} cannot be fetched: {problem.code} {problem.reason}; {MIRROR}", parameter="mirror"
-        ) from None
+        what = f"{url} cannot be fetched: {problem.code} {problem.reason}"
+        raise InputError(f"{what}; {MIRROR}", parameter="mirror") from None
     except urllib.error.URLError as problem:
         why = getattr(problem.reason, "strerror", None) or problem.reason
         raise InputError(f"{url} cannot be reached ({why}); is there a network? {MIRROR}", parameter="mirror") from None

@@ -37,14 +37,18 @@ class FilterReport:
     def __add__(self, other: FilterReport) -> FilterReport:
         return FilterReport(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Why pairs were dropped → how many."""
+        counts = {"empty": self.empty, "too long": self.too_long, "of unequal length": self.ratio}
+        return counts | {"duplicate": self.duplicates_dropped}
+
     def summary(self) -> str:
         """
         >>> FilterReport(read=10, kept=8, empty=2, duplicates=1).summary()
         'kept 8 of 10 pairs; dropped 2 empty; 1 duplicate kept'
         """
-        counts = {"empty": self.empty, "too long": self.too_long, "of unequal length": self.ratio}
-        counts["duplicate"] = self.duplicates_dropped
-        dropped = [f"{count:,} {name}" for name, count in counts.items() if count]
+        dropped = [f"{count:,} {name}" for name, count in self.dropped.items() if count]
         left = self.duplicates - self.duplicates_dropped
         return (
             f"kept {self.kept:,} of {self.read:,} pairs"
@@ -57,7 +61,7 @@ class Filters:
     """The filters of one pass over a corpus. No token covers more than `longest_piece` characters (None: no bound)."""
 
     def __init__(self, config: DataConfig, longest_piece: int | None) -> None:
-        self.config, self.report, self.seen = config, FilterReport(), Seen()
+        self.config, self.report, self.seen = config, FilterReport(), SeenHashes()
         self._reach = COMPOSED * config.max_length * longest_piece if longest_piece else None
 
     def texts(self, first: int, pairs: Sequence[Pair]) -> list[Numbered]:
@@ -96,17 +100,17 @@ def tokens_pass(
 
 
 @dataclass
-class Seen:
+class SeenHashes:
     """The texts so far, as 64-bit hashes in a few sorted arrays, each at least twice as long as the next."""
 
     runs: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, texts: Sequence[Hashable]) -> NDArray[np.bool_]:
-        """Remember texts, or pairs of them; True for those that are new."""
+        """Add texts, or pairs of them; returns True for those that are new."""
         return self.add_hashes(np.fromiter(map(hash, texts), np.int64, len(texts)))
 
     def add_hashes(self, given: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The same for texts that were hashed elsewhere."""
+        """Add hashes; returns True for those that are new."""
         hashes, first = np.unique(given, return_index=True)
         fresh = np.ones(len(hashes), dtype=bool)
         for run in self.runs:

@@ -2,7 +2,7 @@
 
 Files are made in OUT.part, which becomes OUT by one rename when everything is there: an OUT that exists is complete.
 Downloads stay in OUT.part/raw until then, so that an interrupted fetch continues. Text is not normalised and nothing is
-dropped, except that pairs of a table are split by connected sentences (`connected.py`).
+dropped, except that pairs of a table are split by connected sentences (`splits.py`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import contextlib
 import re
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
-from regard.data.archives import opened
-from regard.data.connected import split_connected
+from regard.data.compressed import opened
 from regard.data.corpus import Pair
 from regard.data.fetch import OnBytes, copy_from, digest, download, verify
 from regard.data.sources import DataSet, Download, LinesFile, PairTable, ParallelFiles
+from regard.data.splits import split_connected
 from regard.data.text_files import decode_lines
 from regard.errors import InputError
 from regard.files import check_free
@@ -39,7 +39,7 @@ def fetch_data(data: DataSet, out: Path, mirror: str | None, progress_of: Progre
         raw.mkdir(parents=True, exist_ok=True)
         files = {d.name: obtain(d, raw / d.name, mirror, progress_of(d.name)) for d in data.downloads}
         counts = write_data(data, files, work)
-        check_sides(data, counts)
+        check_sides(counts)
         (work / "README.txt").write_text(describe(data, files, counts), encoding="utf-8")
         shutil.rmtree(raw)
         work.rename(out)
@@ -77,29 +77,25 @@ def obtain(wanted: Download, path: Path, mirror: str | None, on_bytes: OnBytes) 
 def write_data(data: DataSet, files: dict[str, Path], out: Path) -> Counts:
     if data.pairs:
         return write_pairs(data.pairs, files, out)
-    return write_parallel(data.parallel, files, out) if data.parallel else write_files(data, files, out)
-
-
-def write_files(data: DataSet, files: dict[str, Path], out: Path) -> Counts:
-    return {
-        name: write_lines(out / name, chain.from_iterable(lines_of(part, files) for part in parts))
-        for name, parts in data.files.items()
-    }
+    if data.parallel:
+        return write_parallel(data.parallel, files, out)
+    counts: Counts = {}
+    for name, parts in data.files.items():
+        counts |= write_sides(out, [name], ((line,) for part in parts for line in lines_of(part, files)))
+    return counts
 
 
 def write_pairs(table: PairTable, files: dict[str, Path], out: Path) -> Counts:
     parts = split_connected(list(read_table(table.lines, files)), table.dev, table.test, table.seed)
-    counts = {}
-    for name, part in (("train", parts.train), ("dev", parts.dev), ("test", parts.test)):
-        for side, language in enumerate(table.languages):
-            counts[f"{name}.{language}"] = write_lines(out / f"{name}.{language}", (pair[side] for pair in part))
+    counts: Counts = {}
+    for name, part in parts.items():
+        counts |= write_sides(out, [f"{name}.{language}" for language in table.languages], part)
     return counts
 
 
 def write_parallel(data: ParallelFiles, files: dict[str, Path], out: Path) -> Counts:
     """All but the last pairs train. No more than the held-out ones are in memory."""
     held = deque[Pair]()
-    counts: Counts = {}
 
     def training() -> Iterator[Pair]:
         for source, target in zip_longest(*(lines_of(side, files) for side in data.sides)):
@@ -110,21 +106,11 @@ def write_parallel(data: ParallelFiles, files: dict[str, Path], out: Path) -> Co
                 if len(held) > data.dev + data.test:
                     yield held.popleft()
 
-    def write(part: str, pairs: Iterable[Pair]) -> None:
-        names = [f"{part}.{language}" for language in data.languages]
-        with ExitStack() as stack:
-            sides = [stack.enter_context((out / n).open("w", encoding="utf-8", newline="\n")) for n in names]
-            count = 0
-            for count, pair in enumerate(pairs, start=1):  # noqa: B007 (the number of the last is their count)
-                for side, text in zip(sides, pair, strict=True):
-                    side.write(f"{text}\n")
-        counts.update(dict.fromkeys(names, count))
+    def write(part: str, pairs: Iterable[Pair]) -> Counts:
+        return write_sides(out, [f"{part}.{language}" for language in data.languages], pairs)
 
-    write("train", training())
-    last = list(held)
-    write("dev", last[: data.dev])
-    write("test", last[data.dev :])
-    return counts
+    counts, last = write("train", training()), list(held)
+    return counts | write("dev", last[: data.dev]) | write("test", last[data.dev :])
 
 
 def read_table(lines: LinesFile, files: dict[str, Path]) -> Iterator[Pair]:
@@ -153,16 +139,18 @@ def segments(lines: Iterable[str]) -> Iterator[str]:
             yield " ".join(found[1].split())
 
 
-def write_lines(path: Path, lines: Iterable[str]) -> int:
+def write_sides(out: Path, names: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Counts:
+    """Write one file for each side of the rows; returns the number of lines by file."""
     count = 0
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for line in lines:
-            file.write(f"{line}\n")
-            count += 1
-    return count
+    with ExitStack() as stack:
+        files = [stack.enter_context((out / name).open("w", encoding="utf-8", newline="\n")) for name in names]
+        for count, row in enumerate(rows, start=1):  # noqa: B007 (the number of the last is their count)
+            for file, text in zip(files, row, strict=True):
+                file.write(f"{text}\n")
+    return dict.fromkeys(names, count)
 
 
-def check_sides(data: DataSet, counts: Counts) -> None:
+def check_sides(counts: Counts) -> None:
     for part in ("train", "dev", "test"):
         sides = {name: count for name, count in counts.items() if name.startswith(f"{part}.")}
         if len(set(sides.values())) > 1 or 0 in sides.values():

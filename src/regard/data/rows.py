@@ -16,7 +16,7 @@ of similar lengths, for models that cannot keep the sentences of a row apart, ar
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ WIDTHS = (64, 128, 256, 512, 1024, 2048, 4096)  # attention kernels are fastest 
 
 
 @dataclass(frozen=True)
-class Laid:
+class RowLayout:
     """Pairs placed in rows: pair i is in row `row[i]`, from `src_start[i]` and `tgt_start[i]` on."""
 
     rows: int
@@ -45,28 +45,28 @@ class Laid:
     tgt_start: Ints
 
 
-def lay_in_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: int) -> Laid:
+def lay_out_rows(src_lengths: Sequence[int], tgt_lengths: Sequence[int], width: int) -> RowLayout:
     """Longest pairs first, each into the tightest row.
 
-    >>> laid = lay_in_rows([5, 3, 2], [4, 4, 2], width=8)
-    >>> laid.rows, laid.row.tolist(), laid.tgt_start.tolist()
+    >>> layout = lay_out_rows([5, 3, 2], [4, 4, 2], width=8)
+    >>> layout.rows, layout.row.tolist(), layout.tgt_start.tolist()
     (2, [0, 0, 1], [0, 4, 0])
     """
     count = len(src_lengths)
     order = sorted(range(count), key=[-max(pair) for pair in zip(src_lengths, tgt_lengths, strict=True)].__getitem__)
-    shelves = _Shelves(width)
-    src_room, tgt_room = shelves.src_room, shelves.tgt_room
+    open_rows = _OpenRows(width)
+    src_room, tgt_room = open_rows.src_room, open_rows.tgt_room
     row, src_start, tgt_start = [0] * count, [0] * count, [0] * count
     for i in order:
-        place = shelves.tightest(src_lengths[i], tgt_lengths[i])
+        place = open_rows.tightest(src_lengths[i], tgt_lengths[i])
         row[i], src_start[i], tgt_start[i] = place, width - src_room[place], width - tgt_room[place]
         src_room[place] -= src_lengths[i]
         tgt_room[place] -= tgt_lengths[i]
-        shelves.put_back(place)
-    return Laid(len(src_room), *(np.array(part, dtype=np.int64) for part in (row, src_start, tgt_start)))
+        open_rows.put_back(place)
+    return RowLayout(len(src_room), *(np.array(part, dtype=np.int64) for part in (row, src_start, tgt_start)))
 
 
-class _Shelves:
+class _OpenRows:
     """Rows with space left, by the smaller of the spaces for source and target: a pair whose longer side is no longer
     than that fits. A bit of `open` is set for each amount of space that some row has, so that the tightest is found at
     once: a batch of short sentences needs thousands of searches. A row that has space for this source and this target
@@ -112,16 +112,16 @@ class _Shelves:
             self.open |= 1 << room
 
 
-def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, Laid]:
+def fill_batch(src_lengths: Ints, tgt_lengths: Ints, rows: int, width: int) -> tuple[int, RowLayout]:
     """How many of the first pairs fit in a batch, and their positions in it."""
     room = int(FILLED * rows * width)
     longest = np.maximum(np.cumsum(src_lengths), np.cumsum(tgt_lengths))
     count = max(1, int(np.searchsorted(longest, room, side="right")))
     while True:
-        laid = lay_in_rows(src_lengths[:count].tolist(), tgt_lengths[:count].tolist(), width)
-        if laid.rows <= rows:
-            return count, laid
-        room = min(int(room * rows / laid.rows), int(longest[count - 1]) - 1)
+        layout = lay_out_rows(src_lengths[:count].tolist(), tgt_lengths[:count].tolist(), width)
+        if layout.rows <= rows:
+            return count, layout
+        room = min(int(room * rows / layout.rows), int(longest[count - 1]) - 1)
         count = max(1, int(np.searchsorted(longest, room, side="right")))
 
 
@@ -153,17 +153,11 @@ class RowBatches(EpochBatches):
     @property
     def per_epoch(self) -> int:
         """Batches of an epoch, an estimate: how well they are filled is known only when they are made."""
-        return max(1, round(self.corpus.tokens / (0.98 * self.rows * self.width * self._world)))
-
-    def state(self) -> dict[str, int]:
-        return {"epoch": self.epoch, "index": self.index, "width": self.width}
+        return max(1, round(self.corpus.tokens / (0.98 * self.rows * self.width * self._world_size)))
 
     def largest(self) -> FlatBatch:
         """All are of one size: the first of this segment. The position does not change."""
         return self._from(0)[1]
-
-    def __iter__(self) -> Iterator[FlatBatch]:
-        return self
 
     def __next__(self) -> FlatBatch:
         if self.index >= len(self.corpus):
@@ -177,19 +171,19 @@ class RowBatches(EpochBatches):
 
     def _from(self, at: int) -> tuple[int, FlatBatch]:
         """How many pairs of the segment's order, from a place on, fit into a batch, and this rank's rows of it."""
-        rows = self.rows * self._world
+        rows = self.rows * self._world_size
         most = rows * self.width // 2  # a pair has two tokens at least
         src_lengths, tgt_lengths = (side[at : at + most] for side in self._lengths)
-        count, laid = fill_batch(src_lengths, tgt_lengths, rows, self.width)
-        return count, self._gather(self._order[at : at + count], laid)
+        count, layout = fill_batch(src_lengths, tgt_lengths, rows, self.width)
+        return count, self._gather(self._order[at : at + count], layout)
 
-    def _gather(self, pairs: Ints, laid: Laid) -> FlatBatch:
-        """This rank's rows of a batch: every world-th one."""
+    def _gather(self, pairs: Ints, layout: RowLayout) -> FlatBatch:
+        """This rank's rows of a batch: every `world_size`-th one."""
         import torch
 
         from regard.batch import Places
 
-        mine = laid.row % self._world == self._rank
-        places = (laid.row[mine] // self._world, laid.src_start[mine], laid.tgt_start[mine])
-        shelves = Places(self.rows, self.width, *(torch.from_numpy(a) for a in places))
-        return replace(self.corpus.gather(pairs[mine]), places=shelves)
+        mine = layout.row % self._world_size == self._rank
+        places = (layout.row[mine] // self._world_size, layout.src_start[mine], layout.tgt_start[mine])
+        layout_places = Places(self.rows, self.width, *(torch.from_numpy(a) for a in places))
+        return replace(self.corpus.gather(pairs[mine]), places=layout_places)

@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from regard.text.keyboards import NEIGHBOURS
+from regard.text.spelling import KEY_NEIGHBORS
 
 KINDS = ("neighbour", "neighbour", "neighbour", "missing", "missing", "missing", "swapped", "swapped", "twice")
 LETTERS_A_SLIP = (10, 20, 30, 50)  # one slip in so many letters: careless to careful
@@ -73,7 +73,7 @@ def with_slips(text: str, every: int, rng: random.Random) -> str:
     >>> with_slips("Where is the station?", 10, random.Random(3))
     'Wherr is the sattion?'
     """
-    keyboard = rng.choice(NEIGHBOURS)
+    keyboard = rng.choice(KEY_NEIGHBORS)
     letters = [at for at, character in enumerate(text) if character.isalpha()]
     count = int(len(letters) / every + rng.random())
     typed = list(text)
@@ -98,7 +98,8 @@ def _beside_letter(text: str, at: int) -> bool:
 def slip(letter: str, following: str, kind: str, keyboard: Mapping[str, str], rng: random.Random) -> tuple[str, str]:
     """What is typed for a letter and for what follows it.
 
-    >>> [slip("a", "t", kind, NEIGHBOURS[0], random.Random(1)) for kind in ("neighbour", "missing", "swapped", "twice")]
+    >>> kinds, keys = ("neighbour", "missing", "swapped", "twice"), KEY_NEIGHBORS[0]
+    >>> [slip("a", "t", kind, keys, random.Random(1)) for kind in kinds]
     [('w', 't'), ('', 't'), ('t', 'a'), ('aa', 't')]
     """
     if kind == "missing":

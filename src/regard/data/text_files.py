@@ -1,18 +1,20 @@
 """The lines of a text file, plain or compressed, read as a stream.
 
 A line ends at "\\n" and nowhere else: U+2028, NUL and similar characters are text. Every fault of a file is an
-InputError that says where it is and what to do.
+InputError that says where it is and what to do. Glossaries and lists of words to keep are read here too.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
 from pathlib import Path
 from typing import IO
 
 from regard.data.compressed import COMPRESSED, DAMAGED, damaged
 from regard.errors import InputError
+from regard.text.glossary import Glossary
 
 BINARY = "looks like a binary file; it must be UTF-8 text, one sentence a line"
 MAGIC = {  # how a file begins → what it is, what to do about it
@@ -96,3 +98,20 @@ def _suggestion(path: Path) -> str:
     if close:
         return f'did you mean "{path.parent / close[0]}"?'
     return f"{path.parent}/ holds {', '.join(names[:5])}{' …' * (len(names) > 5)}" if names else "its folder is empty"
+
+
+def read_glossary(path: str | PathLike[str]) -> Glossary:
+    """Source, tab, target on each line; # begins a comment line. Its `warnings` say what was listed twice."""
+    return _read(path, Glossary.parse, "a term, a tab and its translation on each line")
+
+
+def read_keep(path: str | PathLike[str]) -> Glossary:
+    """One term a line, which stays as it is."""
+    return _read(path, Glossary.parse_keep, "one term a line")
+
+
+def _read(path: str | PathLike[str], parse: Callable[[Iterable[str], str], Glossary], wanted: str) -> Glossary:
+    found = parse(read_lines(Path(path)), str(path))
+    if not found:
+        raise InputError(f"{path} lists no term; it must have {wanted}")
+    return found

@@ -22,7 +22,7 @@ from regard.data.config import DataConfig
 from regard.data.copies import with_emoji, with_list_mark, with_other_numbers, with_placeholder
 from regard.data.filters import Numbered
 from regard.data.slips import MARKS_LOST, carelessly_typed, without_marks
-from regard.text.mend import FIRST_LETTER, in_small
+from regard.text.normalize_input import FIRST_LETTER, sentence_case
 from regard.text.slots import SLOT
 
 Pair = tuple[str, str]
@@ -50,28 +50,16 @@ def recased(src: str, tgt: str, rng: random.Random) -> Pair:
     return case(src), case(tgt)
 
 
-def with_small_source(src: str, tgt: str, rng: random.Random) -> Pair:
-    """In small letters throughout, or with the capital that a sentence begins with, as CAPITALS are read."""
-    return rng.choice((str.lower, in_small))(src), tgt
-
-
-def with_title_source(src: str, tgt: str, rng: random.Random) -> Pair:
-    return in_title_case(src), tgt
-
-
-def with_unmarked_source(src: str, tgt: str, rng: random.Random) -> Pair:
-    return without_marks(src, rng.choice(MARKS_LOST)), tgt
-
-
-def with_careless_source(src: str, tgt: str, rng: random.Random) -> Pair:
-    return carelessly_typed(src, rng), tgt
-
-
-CASE_CHANGES: dict[str, Change] = {"recase": recased, "lower": with_small_source, "title": with_title_source}
+CASE_CHANGES: dict[str, Change] = {
+    "recase": recased,
+    # in small letters throughout, or with the capital that a sentence begins with, as CAPITALS are read
+    "lower": lambda src, tgt, rng: (rng.choice((str.lower, sentence_case))(src), tgt),
+    "title": lambda src, tgt, rng: (in_title_case(src), tgt),
+}
 OTHER_CHANGES: dict[str, Change] = {  # in this order: what is put in is not changed again
     "renumber": with_other_numbers,
-    "drop_marks": with_unmarked_source,
-    "slips": with_careless_source,
+    "drop_marks": lambda src, tgt, rng: (without_marks(src, rng.choice(MARKS_LOST)), tgt),
+    "slips": lambda src, tgt, rng: (carelessly_typed(src, rng), tgt),
     "placeholders": with_placeholder,
     "emoji": with_emoji,
     "list_marks": with_list_mark,

@@ -8,7 +8,6 @@ import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -41,14 +40,10 @@ class Machine:
     cache: str
     disk_free: int | None  # bytes, at the cache
 
-    def to_dict(self) -> dict[str, Any]:
-        from dataclasses import asdict
-
-        return asdict(self)
-
 
 def read_machine(data: DataConfig) -> Machine:
-    memory = _memory()
+    processor = _proc("cpuinfo")
+    memory = {name: 1024 * int(size.split()[0]) for name, size in _proc("meminfo").items()}
     cache = cache_folder(data)
     devices = []
     for number in range(torch.cuda.device_count()):
@@ -59,11 +54,11 @@ def read_machine(data: DataConfig) -> Machine:
     return Machine(
         versions={"regard": __version__, "python": platform.python_version()}
         | {name: version(name) for name in PACKAGES},
-        processor=_processor(),
+        processor=processor.get("model name") or platform.processor() or platform.machine(),
         cores=usable_cores(),
         load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         threads=torch.get_num_threads(),
-        bfloat16=_bfloat16(),
+        bfloat16=_bfloat16(processor.get("flags", "").split()),
         memory_free=memory.get("MemAvailable"),
         memory_total=memory.get("MemTotal"),
         devices=tuple(devices),
@@ -72,27 +67,17 @@ def read_machine(data: DataConfig) -> Machine:
     )
 
 
-def _bfloat16() -> str:
+def _bfloat16(flags: list[str]) -> str:
     """From the flags in /proc/cpuinfo: torch's own functions for it are private."""
-    flags = _cpuinfo("flags").split()
     found = [name for flag, name in (("amx_bf16", "AMX"), ("avx512_bf16", "AVX512-BF16")) if flag in flags]
     return " and ".join(found) or "no unit for it"
 
 
-def _processor() -> str:
-    return _cpuinfo("model name") or platform.processor() or platform.machine()
-
-
-def _cpuinfo(name: str) -> str:
-    path = Path("/proc/cpuinfo")
+def _proc(name: str) -> dict[str, str]:
+    """The lines "key: value" of a file in /proc, where there is one."""
+    path = Path("/proc", name)
     lines = path.read_text().splitlines() if path.exists() else []
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
-
-
-def _memory() -> dict[str, int]:
-    path = Path("/proc/meminfo")
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {line.partition(":")[0]: 1024 * int(line.split()[1]) for line in lines if line.endswith("kB")}
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
 def _disk_free(folder: Path) -> int | None:

@@ -21,15 +21,16 @@ from regard.data.config import CorpusConfig
 from regard.data.corpus import PairFiles, read_pairs
 from regard.data.encode import EncodedCorpus
 from regard.data.epochs import encode_epoch
-from regard.data.splits import Splits, find_splits
+from regard.data.filters import FilterReport
+from regard.data.splits import find_splits
 from regard.doctor.predict import CorpusSummary
 from regard.recipe.recipe import Recipe
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES
-from regard.training.clock import now, since
-from regard.training.log import counting
-from regard.training.material import learn_text
-from regard.training.start import find_start
+from regard.training.cost import now, since
+from regard.training.job import find_start_model
+from regard.training.log import progress_bar
+from regard.training.training_data import learn_tokenizer
 
 AT_ONCE = 300_000  # pairs up to which all are prepared
 STAND_IN = 100_000  # pairs of the sample
@@ -45,17 +46,17 @@ class Prepared:
 
 @contextmanager
 def prepared(recipe: Recipe, pairs: int, console: Console) -> Iterator[Prepared]:
-    """Within, the recipe that is yielded can be rehearsed."""
+    """Within the `with`, the recipe that is yielded can be rehearsed."""
     if pairs <= AT_ONCE:
-        yield Prepared(recipe, summarise(recipe, 1.0, console), 1.0)
+        yield Prepared(recipe, summarize_corpus(recipe, 1.0, console), 1.0)
         return
     with TemporaryDirectory() as folder:
         stride = -(-pairs // STAND_IN)
-        stand_in = with_fewer(recipe, stride, Path(folder))
-        yield Prepared(stand_in, summarise(stand_in, stride, console), stride)
+        stand_in = subsample(recipe, stride, Path(folder))
+        yield Prepared(stand_in, summarize_corpus(stand_in, stride, console), stride)
 
 
-def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
+def subsample(recipe: Recipe, stride: int, folder: Path) -> Recipe:
     """The recipe with every stride-th pair of each corpus it learns from. They are evenly spread, since the
     beginning of a corpus may differ from the rest."""
     data = recipe.data
@@ -70,24 +71,19 @@ def with_fewer(recipe: Recipe, stride: int, folder: Path) -> Recipe:
                 tgt.write(pair[1].replace("\n", " ") + "\n")
         tables.append(CorpusConfig(str(paths[0]), str(paths[1]), None, corpus.weight, corpus.tag, corpus.rough))
     cache = str(folder / "cache")
-    first = tables[0]
-    if tables == [CorpusConfig(first.src, first.tgt)]:
-        files = replace(data, src=first.src, tgt=first.tgt, pairs=None, corpus=(), cache=cache)
-    else:
-        files = replace(data, src=None, tgt=None, pairs=None, corpus=tuple(tables), cache=cache)
-    return replace(recipe, data=files)
+    return replace(recipe, data=replace(data, src=None, tgt=None, pairs=None, corpus=tuple(tables), cache=cache))
 
 
-def summarise(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
+def summarize_corpus(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
     """Learn the vocabulary and encode the pairs, or read both from the cache."""
     began = now()
     splits = find_splits(recipe.data)
-    start = find_start(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
-    tokenizer = start.tokenizer if start else learn_text(recipe.data, recipe.text, splits, console)
-    with counting(console, "encoding pairs") as told:
-        encoded = encode_epoch(splits.train, tokenizer, recipe.data, recipe.train.seed, None, told)
+    start = find_start_model(recipe.train.start_from, recipe.architecture, recipe.model, recipe.text)
+    tokenizer = start.tokenizer if start else learn_tokenizer(recipe.data, recipe.text, splits, console)
+    with progress_bar(console, "encoding pairs") as show:
+        encoded = encode_epoch(splits.train, tokenizer, recipe.data, recipe.train.seed, None, show)
     preparing = since(began) * scale
-    reports = [corpus.report for corpus in encoded]
+    report = sum((corpus.report for corpus in encoded), FilterReport())
     counts = piece_counts(encoded, tokenizer) * scale
     often = int((counts >= OFTEN).sum())
     return CorpusSummary(
@@ -95,20 +91,19 @@ def summarise(recipe: Recipe, scale: float, console: Console) -> CorpusSummary:
         target_tokens=round(sum(len(corpus.tgt) + len(corpus) for corpus in encoded) * scale),
         preparing=preparing,
         prepared=scale == 1,
-        dropped={
-            "empty": round(sum(report.empty for report in reports) * scale),
-            "too long": round(sum(report.too_long for report in reports) * scale),
-            "of unequal length": round(sum(report.ratio for report in reports) * scale),
-            "duplicate": round(sum(report.duplicates_dropped for report in reports) * scale),
-        },
+        dropped={name: round(count * scale) for name, count in report.dropped.items()},
         rare=1 - often / len(counts),
         often=often,
-        unknown=unknown_shares(splits, tokenizer),
+        unknown={
+            name: unknown_share(files, tokenizer)
+            for name, files in (("dev", splits.dev), ("test", splits.test))
+            if files
+        },
     )
 
 
 def piece_counts(corpora: list[EncodedCorpus], tokenizer: Tokenizer) -> NDArray[np.float64]:
-    """How often each target piece that is no byte is to be said; of a joint vocabulary, said or read."""
+    """How often each piece but bytes occurs in the targets; of a joint vocabulary, on both sides."""
     counts = np.zeros(tokenizer.target_size)
     for corpus in corpora:
         sides = (corpus.src, corpus.tgt) if tokenizer.config.joint else (corpus.tgt,)
@@ -116,13 +111,8 @@ def piece_counts(corpora: list[EncodedCorpus], tokenizer: Tokenizer) -> NDArray[
     return counts[[piece not in BYTES for piece in tokenizer.target.pieces]]
 
 
-def unknown_shares(splits: Splits, tokenizer: Tokenizer) -> dict[str, float]:
-    """Of held-out sources: words that the vocabulary does not have, or pieces that are single bytes of a character."""
-    held = {"dev": splits.dev, "test": splits.test}
-    return {name: unknown_share(files, tokenizer) for name, files in held.items() if files}
-
-
 def unknown_share(files: PairFiles, tokenizer: Tokenizer) -> float:
+    """The share, in the sources, of words that are not in the vocabulary, or of pieces that are single bytes."""
     ids = [i for row in tokenizer.encode_source([src for src, _ in read_pairs(files)]) for i in row]
     if tokenizer.unknown is not None:
         odd = {tokenizer.unknown}

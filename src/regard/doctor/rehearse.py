@@ -1,12 +1,18 @@
-"""A run in small, in a process of its own: each part done once or a few times by the run's own code, and timed.
+"""Rehearsal of a run in a process of its own: each part is done once or a few times by the run's own code, and timed.
 
 The largest batch first, as in a run; some updates over batches of all lengths (`training/rehearsal.py`); an evaluation
-and a test on some of their batches, by a model that ends its sentences in time (`punctual.py`); a checkpoint. The peak
+and a test on some of their batches, by a model that ends each translation at a given length; a checkpoint. The peak
 of memory of the new process is the run's own, and if the system kills it for lack of memory, that is an answer. All
 files are written to a temporary folder, which is removed.
 
 On a GPU layers are compiled, and torch caches the result, so another process compiles them first: the start that is
 timed is then like that of the run.
+
+An untrained model hardly ever predicts EOS, so its translations grow to the limit and a search takes several times as
+long as after training. With `FixedLengthModel` EOS has probability 0 before `ratio` × the source's length, and 1 from
+there on. Every step is otherwise the model's own, so its time is right. The translations are of no use.
+
+    B sentences   N = B × beam rows   S source   V target vocabulary
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ import tempfile
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -22,24 +29,26 @@ from pathlib import Path
 import numpy as np
 import torch
 from rich.console import Console
+from torch import Tensor
 
-from regard.batch import Batch
+from regard.batch import EOS, Batch
 from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
-from regard.doctor.punctual import Punctual
+from regard.models.base import Memory, Model, ModelWrapper, State, Step
+from regard.models.state import BatchState, inner, per_sentence, repeat_rows
 from regard.recipe.recipe import Recipe
-from regard.training.clock import Time, timed
-from regard.training.cost import peak_bytes
-from regard.training.dry_run import try_largest_batch, unchanged
+from regard.training.cost import Time, peak_bytes, timed
+from regard.training.dry_run import preserve_state, try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
 from regard.training.folder import RunFolder
+from regard.training.guided import padded
 from regard.training.job import Job, prepare
 from regard.training.log import RunLog
 from regard.training.loop import describe_bundle, save
-from regard.training.memory import in_parts
-from regard.training.rehearsal import WARM_UP, Shape, Trial, device_name, is_half, shape_of, time_updates
+from regard.training.rehearsal import WARM_UP, Shape, Trial, device_name, shape_of, time_updates, uses_bfloat16
+from regard.training.update import split_batch
 from regard.workers import WorkerKilledError, in_new_process
 
 LEAST_SECONDS, MOST_SECONDS = 8.0, 30.0  # of timed updates
@@ -75,7 +84,7 @@ class Rehearsal:
 
 
 def rehearse(recipe: Recipe) -> Rehearsal | None:
-    """None if the system killed the process, which it does for lack of memory."""
+    """Rehearse a run; None if the system killed the process, which it does for lack of memory."""
     threads = torch.get_num_threads()
     try:
         if pick_device(recipe.train.device).type == "cuda":
@@ -91,7 +100,7 @@ def _compile(recipe: Recipe, threads: int) -> None:
     with tempfile.TemporaryDirectory() as home:
         job = prepare(recipe, RunFolder(Path(home)), Console(file=StringIO()))
         with closing(Trial(job)) as trial:
-            try_largest_batch(job.update, job.material, lambda line: None)
+            try_largest_batch(job.update, job.data, lambda line: None)
             trial.learn(WARM_UP)
 
 
@@ -102,9 +111,9 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
     with tempfile.TemporaryDirectory() as home:
         folder = RunFolder(Path(home))
         job, preparing = timed(lambda: prepare(recipe, folder, console))
-        model, dev, test = job.bundle.model, job.material.dev, job.material.test
+        model, dev, test = job.bundle.model, job.data.dev, job.data.test
         with RunLog(folder, console, job.config, job.progress) as log, closing(Trial(job)) as trial:
-            _, first = timed(lambda: try_largest_batch(job.update, job.material, log.say))
+            _, first = timed(lambda: try_largest_batch(job.update, job.data, log.print))
             updates = time_updates(trial, max(1, job.config.steps - WARM_UP), is_enough)
             growth = memory_growth(job, updates.shapes)
             # Seconds are proportional to operations, so a mean batch's are known better than the mean of some batches'.
@@ -120,7 +129,7 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
         disk = sum(path.stat().st_size for path in Path(home).rglob("*") if path.is_file())
     return Rehearsal(
         device=device_name(model.device),
-        half=is_half(job),
+        half=uses_bfloat16(job),
         parameters=model.parameter_count(),
         imports=imports,
         preparing=preparing,
@@ -131,8 +140,8 @@ def _rehearse(recipe: Recipe, submitted: float, threads: int) -> Rehearsal:
         flops=updates.flops * share,
         target_tokens=updates.tokens * share,
         filled=updates.filled,
-        per_epoch=job.material.batches.per_epoch,
-        parts=len(in_parts(job.material.largest(), job.progress.room)),
+        per_epoch=job.data.batches.per_epoch,
+        parts=len(split_batch(job.data.largest(), job.progress.room)),
         evaluation=evaluation,
         keeping=keeping,
         saving=saving,
@@ -152,19 +161,19 @@ def memory_growth(job: Job, seen: set[Shape]) -> int:
     In bfloat16 on a CPU a kernel is made for each shape of a batch and cached, until the cache is full after about a
     hundred shapes. A few more shapes show what each costs.
     """
-    config, loss, material = job.config, job.update.loss, job.material
-    if loss.device.type != "cpu" or not is_half(job) or loss.reward.has_rewards:
+    config, loss, data = job.config, job.update.loss, job.data
+    if loss.device.type != "cpu" or not uses_bfloat16(job) or loss.reward.has_rewards:
         return 0
     coming: dict[Shape, Batch] = {}
-    for flat in islice(material.batches, config.steps * config.accumulate):
+    for flat in islice(data.batches, config.steps * config.accumulate):
         if len(seen) + len(coming) == SHAPES_CACHED:
             break
-        if shape_of(batch := material.pad(flat)) not in seen:
+        if shape_of(batch := padded(flat, data.guide)) not in seen:
             coming[shape_of(batch)] = batch
     before, end, tried = peak_bytes(loss.device) or 0, time.process_time() + SHAPES_SECONDS, 0
     for batch in coming.values():
-        with unchanged(loss):
-            job.update.learn_from([batch], 1.0)
+        with preserve_state(loss):
+            job.update.accumulate_gradients([batch], 1.0)
             job.update.zero_grad()
         tried += 1
         if time.process_time() > end:
@@ -175,10 +184,10 @@ def memory_growth(job: Job, seen: set[Shape]) -> int:
 
 def mean_flops(trial: Trial) -> float:
     """Of an update, by the lengths of many pairs."""
-    batches, config = trial.job.material.batches, trial.job.config
+    batches, config = trial.job.data.batches, trial.job.config
     rows = np.random.default_rng(0).permutation(len(batches.corpus))[:PAIRS]
     lengths, counts = np.unique(np.stack(batches.corpus.lengths_of(rows)), axis=1, return_counts=True)
-    total = sum(trial.cost.of_learning(int(s), int(t)) * int(n) for (s, t), n in zip(lengths.T, counts, strict=True))
+    total = sum(trial.cost.of_pair(int(s), int(t)) * int(n) for (s, t), n in zip(lengths.T, counts, strict=True))
     return total / len(rows) * len(batches.corpus) / batches.per_epoch * config.accumulate
 
 
@@ -194,28 +203,28 @@ def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeC
     """The time of some of the batches of a search, from the longest on, scaled to all of them."""
     if pairs is None:
         return Time()
-    longest, tokens = job.material.max_length, job.config.batch_tokens
+    longest, tokens = job.data.max_length, job.config.batch_tokens
     sources = bundle.tokenizer.encode_source(pairs.sources)
     lengths = [len(ids) for ids in sources]
     groups = list(budgeted(lengths, tokens))
     targets = sum(map(len, bundle.tokenizer.encode_target(pairs.references)))
     ratio = (targets + len(lengths)) / (sum(lengths) + len(lengths))
-    punctual = replace(bundle, model=Punctual(bundle.model, ratio))
+    fixed_length = replace(bundle, model=FixedLengthModel(bundle.model, ratio))
     size = [sum(lengths[i] + 1 for i in group) for group in groups]
     taken: dict[int, Time] = {}
-    for number in spread(len(groups)):
-        some = [[texts[i] for i in groups[number]] for texts in (pairs.sources, pairs.references)]
-        part = HeldOut(some[0], some[1], pairs.tag)
-        _, taken[number] = timed(lambda part=part: evaluate(punctual, part, search, longest, tokens))  # type: ignore[misc]
+    for number in spread_order(len(groups)):
+        sides = [[texts[i] for i in groups[number]] for texts in (pairs.sources, pairs.references)]
+        part = HeldOut(sides[0], sides[1], pairs.tag)
+        _, taken[number] = timed(partial(evaluate, fixed_length, part, search, longest, tokens))
         if sum(took.wall for took in taken.values()) > SEARCH_SECONDS:
             break
     return sum(taken.values(), Time()) * (sum(size) / max(1, sum(size[number] for number in taken)))
 
 
-def spread(count: int) -> list[int]:
+def spread_order(count: int) -> list[int]:
     """All numbers below `count`, in an order whose first numbers are spread out: ends, middle, quarters.
 
-    >>> spread(5)
+    >>> spread_order(5)
     [0, 4, 2, 1, 3]
     """
     order, step = [0, count - 1] if count > 1 else [0], max(1, count - 1)
@@ -223,3 +232,39 @@ def spread(count: int) -> list[int]:
         step = -(-step // 2)
         order += [n for n in range(0, count, step) if n not in order]
     return order
+
+
+@dataclass(frozen=True)
+class FixedLengthState(BatchState):
+    model: State = inner()
+    left: Tensor = per_sentence()  # (B,) words before EOS
+
+
+@dataclass(frozen=True)
+class FixedLengthMemory(Memory):
+    model: Memory
+
+
+class FixedLengthModel(ModelWrapper):
+    def __init__(self, model: Model, ratio: float) -> None:
+        super().__init__(model)
+        self.ratio = ratio
+
+    def encode(self, src: Tensor, mask: Tensor) -> FixedLengthMemory:
+        inner = self.model.encode(src, mask)
+        return FixedLengthMemory(inner.states, mask, inner)
+
+    def start(
+        self, memory: Memory, trace: bool = False, *, beams: int = 1, room: int | None = None
+    ) -> FixedLengthState:
+        assert isinstance(memory, FixedLengthMemory)
+        left = (memory.mask.sum(dim=1) * self.ratio).round().long()  # (B,)
+        return FixedLengthState(beams, self.model.start(memory.model, trace, beams=beams, room=room), left)
+
+    def step(self, token: Tensor, state: State) -> Step:
+        assert isinstance(state, FixedLengthState)
+        step = self.model.step(token, state.model)
+        due = repeat_rows(state.left <= 1, state.beams)  # (N,)
+        logits = step.logits.masked_fill(due[:, None], -torch.inf)  # (N, V)
+        logits[:, EOS] = torch.where(due, 0.0, -torch.inf)
+        return step._replace(logits=logits, state=replace(state, model=step.state, left=state.left - 1))

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +62,7 @@ class Repeats:
 
 
 @dataclass
-class Wanted:
+class HeldOutLines:
     """Held-out lines of one kind, and where they occur in training data."""
 
     hashes: Hashes  # of each held-out line; 0: not searched for
@@ -70,7 +71,7 @@ class Wanted:
     def __post_init__(self) -> None:
         self._sorted = np.unique(self.hashes[self.hashes != 0])
 
-    def look(self, hashes: Hashes, place: Callable[[int], FaultExample]) -> None:
+    def search(self, hashes: Hashes, place: Callable[[int], FaultExample]) -> None:
         if not len(self._sorted):
             return
         at = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
@@ -87,23 +88,23 @@ class Wanted:
 class Leaks:
     """One held-out set against all training data: pairs, sources and targets, as written and in plain form."""
 
-    exact: dict[str, Wanted]
-    plain: dict[str, Wanted]
+    exact: dict[str, HeldOutLines]
+    plain: dict[str, HeldOutLines]
 
     @classmethod
-    def of(cls, sources: Sequence[str], targets: Sequence[str]) -> Leaks:
-        return cls(
-            {name: Wanted(hashes) for name, hashes in side_hashes(sources, targets).items()},
-            {name: Wanted(hashes) for name, hashes in plain_hashes(sources, targets).items()},
-        )
+    def of(cls, pairs: Sequence[tuple[str, str]]) -> Leaks:
+        sides = [src for src, _ in pairs], [tgt for _, tgt in pairs]
+        exact, plain = side_hashes(*sides), plain_hashes(*sides)
+        return cls(*({name: HeldOutLines(some) for name, some in hashes.items()} for hashes in (exact, plain)))
 
-    def look(
+    def search(
         self, exact: dict[str, Hashes], plain: dict[str, Hashes], place: Callable[[int, int], FaultExample]
     ) -> None:
+        """Look for the held-out lines in lines with these hashes; `place` gives the example of (side, line)."""
         for side in SIDES:
-            shown = int(side == "target")
-            for wanted, hashes in ((self.exact[side], exact[side]), (self.plain[side], plain[side])):
-                wanted.look(hashes, lambda at, shown=shown: place(shown, at))  # type: ignore[misc]
+            example = partial(place, int(side == "target"))
+            self.exact[side].search(exact[side], example)
+            self.plain[side].search(plain[side], example)
 
 
 def side_hashes(sources: Sequence[str], targets: Sequence[str]) -> dict[str, Hashes]:

@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.errors import InputError
 from regard.search.options import SearchOptions
 from regard.text.slots import SlotTexts, fill
 from regard.text.words import Span, subword_shares, word_spans
+from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import Pipeline, UnitResult
-from regard.translation.prepare import PreparedSentence, TextOptions
+from regard.translation.prepare import PreparedSentence
 from regard.translation.translator import TextTranslator
 from regard.translation.units import Unit
 
@@ -90,7 +91,7 @@ class ExplainedSource:
     def pipeline(self) -> Pipeline:
         """The translation pipeline that `translate` uses."""
         beam, penalty = self.search.beam, self.search.length_penalty
-        text = TextOptions(mend=self.search.mend, guard=self.guard)
+        text = TranslateOptions(mend=self.search.mend, guard=self.guard)
         return self.translator.pipeline(SearchOptions(beam, penalty, nbest=beam), text)
 
     @cached_property
@@ -177,7 +178,7 @@ def units_of(model: TextTranslator, text: str) -> list[Unit]:
     """The sentences of a text as `translate` splits them, long ones in parts; raises InputError where there are
     none."""
     model, text = model.for_text(text)
-    units = list(model.unit_maker(TextOptions(mend=model.config.mend)).units([(0, text)]))
+    units = list(model.unit_maker(TranslateOptions(mend=model.config.mend)).units([(0, text)]))
     if not units:
         raise InputError("there is nothing to explain: the text is empty; give one sentence")
     return units

@@ -1,6 +1,6 @@
 """How a text becomes pieces: the merges of byte-pair encoding, and each word of the text merged step by step.
 
-The merges are learnt from lines by the loop of `text/learn_merges.py`, with how often each pair occurred, or they are
+The merges are learnt from lines by the loop of `text/bpe.py`, with how often each pair occurred, or they are
 those of a model, which keeps their order but not their counts. A word starts as characters; of its pairs the one that
 was learnt earliest is merged, until none of them was learnt.
 """
@@ -18,10 +18,9 @@ from regard.report.deliver import Output
 from regard.report.page import page, said
 from regard.report.table import Markup, Table
 from regard.report.text import printable
-from regard.text.learn_merges import LearntMerge, Pair, learn_merges
-from regard.text.learnt_vocabulary import LearntVocabulary, cut_words
-from regard.text.normalize import nfc
-from regard.text.pieces import to_pieces_form
+from regard.text.bpe import LearnedMerge, Pair, learn_merges
+from regard.text.learned_vocabulary import LearnedVocabulary, pretokenize
+from regard.text.pieces import nfc, to_pieces_form
 from regard.text.vocabulary import Vocabulary
 
 LONGEST = 2_000  # characters of a text that is shown
@@ -54,7 +53,7 @@ class TextInPieces:
 
     text: str
     origin: str  # of the merges, in words
-    learnt: tuple[LearntMerge, ...]  # empty with a model's merges
+    learnt: tuple[LearnedMerge, ...]  # empty with a model's merges
     words: tuple[WordPieces, ...]
 
     @property
@@ -68,23 +67,23 @@ def tokens_learnt(text: str, lines: Iterable[str], merges: int, origin: str) -> 
     check_text(text)
     counts: Counter[str] = Counter()
     for line in islice(lines, LINES):
-        counts.update(cut_words(to_pieces_form(nfc(line.strip()))))
+        counts.update(pretokenize(to_pieces_form(nfc(line.strip()))))
     if not counts:
         raise InputError("no words to learn merges from: all lines are empty")
     learnt = tuple(learn_merges(counts, merges))
     ranks = {merge.pair: number for number, merge in enumerate(learnt)}
-    words = (by_steps(word, list(word), ranks) for word in cut_words(to_pieces_form(nfc(text))))
+    words = (by_steps(word, list(word), ranks) for word in pretokenize(to_pieces_form(nfc(text))))
     return TextInPieces(text, origin, learnt, tuple(words))
 
 
 def tokens_of_vocabulary(text: str, vocabulary: Vocabulary, origin: str) -> TextInPieces:
     """The text cut by a model's own merges."""
     check_text(text)
-    if not isinstance(vocabulary, LearntVocabulary) or vocabulary.merges is None:
+    if not isinstance(vocabulary, LearnedVocabulary) or vocabulary.merges is None:
         raise InputError("this model's pieces are not made by merges; give a model with text.unit = bpe, or no model")
     ranks = {pair: number for number, pair in enumerate(vocabulary.merges)}
     words = []
-    for word in vocabulary.cut(to_pieces_form(nfc(text))):
+    for word in pretokenize(to_pieces_form(nfc(text))):
         found = by_steps(word, vocabulary.symbols(word), ranks)
         ids = tuple(vocabulary.ids[piece] for piece in found.pieces)
         words.append(replace(found, ids=ids))

@@ -27,7 +27,6 @@ from torch import Tensor
 from regard.align.attention import ROW_MEANINGS, Link, View, WordAttention, beyond_tag, hard_links, word_attention
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
 from regard.explain.alignment import Trust, ViewChoice, all_links, choose_view, parse_links, view_aer
 from regard.explain.trace import trace_sentence
 from regard.models.attention_parts import MultiHeadPart
@@ -65,7 +64,7 @@ def default_view(model: Model) -> View:
 def stored_view(bundle: Bundle) -> tuple[View, Trust | None]:
     """The view that the bundle's card names and its error rate, None where it was not evaluated in this direction; or
     the default, which was never measured."""
-    stored = read_card(bundle.card).attention_view
+    stored = bundle.known_card.attention_view
     if stored is None:
         return default_view(bundle.model), None
     return View(stored.layer, stored.head, stored.row), None if stored.aer is None else Trust(stored.aer, stored.on)

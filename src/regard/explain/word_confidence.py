@@ -10,7 +10,7 @@
 
 A word counts as right where the reference has it, each occurrence once, capitals aside. A good word that the reference
 says otherwise counts as wrong, so the confidence is a lower bound of the share that is right. The constants belong to a
-model and its card has them (`bundle/calibration.py`); without them there is only the probability. They are fitted and
+model and its card has them (`bundle/card.py`); without them there is only the probability. They are fitted and
 measured by `benchmarks/word_confidence.py`.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.bundle.calibration import WordCalibration
+from regard.bundle.card import WordCalibration
 from regard.translation.confidence import IMPOSSIBLE, SMALL, logistic_fit
 
 Floats = NDArray[np.float64]

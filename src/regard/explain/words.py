@@ -41,7 +41,7 @@ from regard.errors import InputError
 from regard.explain.sentence_pair import SentencePair
 from regard.models.base import Model
 from regard.search.forced_decoding import forced_attention, forced_log_probs
-from regard.text.capitals import with_capital
+from regard.text.casing import capitalize_first
 from regard.text.pieces import SPACE
 from regard.text.slots import fill
 from regard.text.words import word_spans
@@ -261,7 +261,7 @@ def word_choice(pair: SentencePair, words: Sequence[str]) -> WordChoice:
     before = pair.answer[:start]
     capital = pair.answer[start:end][:1].isupper()
     tokenizer, model = pair.bundle.tokenizer, pair.bundle.model
-    forms = [with_capital(word) if capital else word for word in given]
+    forms = [capitalize_first(word) if capital else word for word in given]
     ids = tokenizer.encode_target([before + word for word in forms])
     rows = forced_log_probs(model, [pair.source_ids] * len(ids), ids)
     shared = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*ids, strict=False)))

@@ -21,13 +21,11 @@ from typing import Any
 
 from regard.bundle import folder as places
 from regard.bundle.card import StoredView, read_card
-from regard.bundle.json_file import one_line, read_json, write_json
-from regard.bundle.stored import Stored, read_stored
-from regard.bundle.written_pieces import KEY as WRITTEN_PIECES
-from regard.bundle.written_pieces import from_card
+from regard.bundle.folder import one_line, read_json, write_json
+from regard.bundle.numpy_weights import WRITTEN_PIECES as WRITTEN_PIECES
+from regard.bundle.numpy_weights import StoredTensor, pieces_from_card, read_tensors
 from regard.errors import BundleError, InputError
-from regard.export.ctranslate2_entries import ACTIVATIONS, model_entries
-from regard.export.ctranslate2_file import WEIGHTS, Entry, Weights, write_model
+from regard.export.ctranslate2_file import ACTIVATIONS, WEIGHTS, Entry, Weights, model_entries, write_model
 from regard.export.table import ExportOptions
 from regard.files import sync_folder
 from regard.text.tokenizer import Tokenizer
@@ -46,7 +44,7 @@ CAN_BE_EXPORTED = (
 
 
 @dataclass(frozen=True)
-class Made:
+class ConversionInfo:
     """What a converted model is and was made from: `regard.json`."""
 
     source: str  # checksum of all that it depends on
@@ -57,7 +55,7 @@ class Made:
     tags: str = ""  # those, with spaces between, after which only some pieces are written (vmap.txt)
 
 
-def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Made:
+def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> ConversionInfo:
     """Convert the bundle in `folder` into the new folder `out`, which appears when it is complete. An earlier
     conversion there is replaced; anything else is left alone and refused."""
     checked_weights(weights)
@@ -69,10 +67,10 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Ma
     table, view = about["config"], alignment_of(folder, about)
     tokenizer = Tokenizer.load(places.part(folder, places.TOKENIZER))
     positions = position_count(folder, table)
-    written = from_card(read_json(folder / places.CARD), tokenizer.target_size)
-    made = Made(identity(folder), weights, positions, view.layer, view.head, " ".join(written))
+    written = pieces_from_card(read_json(folder / places.CARD), tokenizer.target_size)
+    made = ConversionInfo(source_checksum(folder), weights, positions, view.layer, view.head, " ".join(written))
     try:
-        entries = model_entries(table, read_stored(folder), view, positions)
+        entries = model_entries(table, read_tensors(folder), view, positions)
         check_sizes(entries, tokenizer)
     except (KeyError, ValueError, IndexError, TypeError) as problem:
         raise BundleError(f"{folder}: its weights do not fit its config.json ({one_line(repr(problem))})") from None
@@ -87,7 +85,7 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Ma
             write_map(temporary / MAP, tokenizer.target.pieces, written)
         write_json(temporary / "config.json", WITH_MAP if written else CONFIGURATION)
         write_json(temporary / ABOUT, {"converter": CONVERTER, **dataclasses.asdict(made)})
-        put_in_place(temporary, out, made)
+        publish(temporary, out, made)
     except OSError as problem:
         raise BundleError(f"cannot write {out}: {problem.strerror or problem}") from None
     finally:
@@ -130,7 +128,7 @@ def refusal(about: Mapping[str, Any]) -> str | None:
 # ── what was made of what ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def identity(folder: Path) -> str:
+def source_checksum(folder: Path) -> str:
     """The checksum of everything in a bundle that a conversion depends on."""
     about, card = read_json(folder / places.CONFIG), read_json(folder / places.CARD)
     parts = [places.part(folder, places.WEIGHTS), places.part(folder, places.TOKENIZER), places.updates(folder)]
@@ -149,7 +147,7 @@ def identity(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def read_made(folder: Path) -> Made | None:
+def read_conversion_info(folder: Path) -> ConversionInfo | None:
     """What a conversion says of itself; None where there is none that this version can read."""
     if not (folder / ABOUT).is_file() or not (folder / "model.bin").is_file():
         return None
@@ -157,7 +155,7 @@ def read_made(folder: Path) -> Made | None:
         about = read_json(folder / ABOUT)
         if about.pop("converter", None) != CONVERTER:
             return None
-        return Made(**about)
+        return ConversionInfo(**about)
     except (BundleError, TypeError):
         return None
 
@@ -167,10 +165,10 @@ def is_replaceable(out: Path) -> bool:
     return out.is_dir() and ((out / ABOUT).is_file() or not any(out.iterdir()))
 
 
-def put_in_place(temporary: Path, out: Path, made: Made) -> None:
+def publish(temporary: Path, out: Path, made: ConversionInfo) -> None:
     """Let a complete folder appear as `out`. One that was made of the same is left there: another process may have
     been faster, and others may be reading it."""
-    if read_made(out) == made:
+    if read_conversion_info(out) == made:
         return
     old = out.with_name(f".{out.name}.{os.getpid()}.old")
     try:
@@ -178,7 +176,7 @@ def put_in_place(temporary: Path, out: Path, made: Made) -> None:
             out.rename(old)
         temporary.rename(out)
     except OSError:
-        if read_made(out) != made:
+        if read_conversion_info(out) != made:
             raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
@@ -240,7 +238,7 @@ def check_sizes(entries: Mapping[str, Entry], tokenizer: Tokenizer) -> None:
     for side, size in sides.items():
         matrix = entries[f"{side}/weight"]
         matrix = entries[matrix] if isinstance(matrix, str) else matrix
-        assert isinstance(matrix, Stored)
+        assert isinstance(matrix, StoredTensor)
         if len(matrix.numbers) != size:
             raise ValueError(f"{side} has {len(matrix.numbers)} rows for {size} tokens")
 

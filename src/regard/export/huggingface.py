@@ -7,51 +7,86 @@
 for. Widths and names change as `bundle/marian_tensors.py` says, and nothing else: logits are the same but for rounding.
 What neither class has is refused: rotary or learned positions, gates, experts, other architectures.
 
-A vocabulary of ours becomes a tokenizer.json (`fast_tokenizer.py`); ids stay. A model that was imported gets back the
-files and the order of ids that it came with. Hugging Face divides by lengthᵅ where we divide by ((5 + length) / 6)ᵅ, so
-a beam search may rank hypotheses of unlike length differently; with a length penalty of 0 both are the same.
+A vocabulary of ours becomes a tokenizer.json of the Rust library `tokenizers`; ids stay. It does in that library's
+steps what `text/tokenizer.py` does: NFC, spaces made visible (`text/pieces.py`), cuts, BPE with byte fallback; EOS at
+the end, and the mark, where a model has one, at the beginning. Two things differ: a special that is written in a text,
+such as </s>, is taken for it, and slots are not known.
+
+A model that was imported gets back the files and the order of ids that it came with. Hugging Face divides by lengthᵅ
+where we divide by ((5 + length) / 6)ᵅ, so a beam search may rank hypotheses of unlike length differently; with a length
+penalty of 0 both are the same.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+import tokenizers
 import torch
 from safetensors.torch import save_file
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
 from regard.batch import BOS, EOS, PAD
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
-from regard.bundle.json_file import write_json
+from regard.bundle.folder import new_folder, write_json
 from regard.bundle.marian_tensors import layers_to_marian, rows_to_marian, width_order
 from regard.errors import InputError
-from regard.export.fast_tokenizer import fast_tokenizer
 from regard.export.table import ExportOptions
 from regard.layers.positions import sinusoids
 from regard.models.transformer_layers import TransformerConfig
-from regard.text.learnt_vocabulary import LearntVocabulary
-from regard.text.marian_text import marian_files
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.marian_vocabulary import marian_files
+from regard.text.pieces import CUTS, ESCAPE, ONE, SPACE, ZERO
 from regard.text.sentencepiece import SentencePieceVocabulary, imported_order
 from regard.text.tokenizer import Tokenizer
-from regard.text.vocabulary import Vocabulary
+from regard.text.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from regard.version import __version__
+
+
+def fast_tokenizer(vocabulary: LearnedVocabulary, tags: Sequence[str], mark: str | None) -> tokenizers.Tokenizer:
+    """BPE, or whole words."""
+    ids, merges = vocabulary.ids, vocabulary.merges
+    model = models.WordLevel(ids, UNKNOWN) if merges is None else models.BPE(ids, merges, byte_fallback=True)
+    made = tokenizers.Tokenizer(model)
+    made.add_special_tokens([AddedToken(piece, special=True, normalized=False) for piece in (*SPECIALS, *tags)])
+    made.normalizer = normalizers.Sequence(
+        [
+            normalizers.NFC(),
+            normalizers.Replace(ESCAPE, ESCAPE + ZERO),
+            normalizers.Replace(SPACE, ESCAPE + ONE),
+            normalizers.Replace(" ", SPACE),
+            normalizers.Prepend(SPACE),
+        ]
+    )
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(CUTS), "isolated")
+    begin, special = ([mark] if mark else []), [(SPECIALS[EOS], EOS), *([(mark, ids[mark])] if mark else [])]
+    made.post_processor = processors.TemplateProcessing(single=[*begin, "$A", SPECIALS[EOS]], special_tokens=special)
+    made.decoder = decoders.Sequence(
+        [
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Replace(SPACE, " "),
+            decoders.Replace(ESCAPE + ONE, SPACE),
+            decoders.Replace(ESCAPE + ZERO, ESCAPE),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    return made
+
 
 CLASSES = {"post": ("MarianMTModel", "marian"), "pre": ("PegasusForConditionalGeneration", "pegasus")}
 POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentence there
-LONGEST = 512  # tokens that are generated at most
+MAX_GENERATED_TOKENS = 512  # tokens that are generated at most
 
 
 def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     """Write the model in a folder as a new folder. The lines say what was written."""
     bundle = Bundle.load(folder)
     check_exportable(bundle)
-    work = out.with_name(f".{out.name}.tmp")
-    work.mkdir(parents=True)
-    try:
+    with new_folder(out) as work:
         kind = getattr(torch, options.weights)
         tensors = {name: tensor.to(kind).contiguous() for name, tensor in to_huggingface(bundle).items()}
         save_file(tensors, work / "model.safetensors", {"format": "pt"})
@@ -59,9 +94,6 @@ def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[
         write_json(work / "generation_config.json", generation_of(bundle))
         write_tokenizer(bundle, work)
         (work / "README.md").write_text(readme_of(bundle), encoding="utf-8")
-        work.rename(out)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
     name = CLASSES[bundle.config.norm][0]
     lines = [f"{name}: {sum(t.numel() for t in tensors.values()):,} numbers in {options.weights}, written to {out}"]
     if bundle.decode.length_penalty:
@@ -175,7 +207,7 @@ def generation_of(bundle: Bundle) -> dict[str, Any]:
         **ids,
         "num_beams": bundle.decode.beam,
         "length_penalty": bundle.decode.length_penalty,
-        "max_length": LONGEST,
+        "max_length": MAX_GENERATED_TOKENS,
         "suppress_tokens": sorted({ids["pad_token_id"], ids["decoder_start_token_id"]}),
     }
 
@@ -195,14 +227,14 @@ def write_tokenizer(bundle: Bundle, folder: Path) -> None:
             "eos_token": "</s>",
             "unk_token": "<unk>",
             "pad_token": "<pad>",
-            "model_max_length": LONGEST,
+            "model_max_length": MAX_GENERATED_TOKENS,
         }
         write_json(folder / "tokenizer_config.json", about)
         return
     sides = [(tokenizer.source, folder)] + ([] if tokenizer.config.joint else [(tokenizer.target, folder / "target")])
     for vocabulary, place in sides:
         place.mkdir(exist_ok=True)
-        assert isinstance(vocabulary, LearntVocabulary)
+        assert isinstance(vocabulary, LearnedVocabulary)
         mark = tokenizer.mark if vocabulary is tokenizer.source else None
         fast_tokenizer(vocabulary, tokenizer.config.tags, mark).save(str(place / "tokenizer.json"))
         about = {
@@ -227,7 +259,7 @@ def licence_of(card: Mapping[str, Any]) -> str | None:
 
 def readme_of(bundle: Bundle) -> str:
     """A model card: what ours says of the model, and how it is used."""
-    about, licence = read_card(bundle.card).about, licence_of(bundle.card)
+    about, licence = bundle.known_card.about, licence_of(bundle.card)
     title = about.title if about and about.title else "A translator"
     data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []
     head = [

@@ -11,7 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
+from regard.bundle.folder import check_new
 from regard.config import nearest
 from regard.errors import InputError
 
@@ -48,8 +49,8 @@ def export_model(model: Path, kind: str, out: Path | None = None, weights: str |
         raise InputError(f'weights must be one of {", ".join(form.weights)} for {kind}, but are "{weights}"')
     folder = find_model(model)
     place = out or folder / kind
-    if place.exists() and not form.replaces:
-        raise InputError(f"{place} is there already; name a folder that does not exist yet", parameter="out")
+    if not form.replaces:
+        check_new(place)
     write = getattr(import_module(form.module), form.function)
     lines: list[str] = write(folder, place, ExportOptions(weights or form.weights[0]))
     return lines

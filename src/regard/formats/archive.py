@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from regard.errors import InputError
 
-MOST_PARTS = 10_000
-MOST_BYTES = 64 * 1024 * 1024  # of all parts that are read, decompressed
+MAX_PARTS = 10_000
+MAX_BYTES = 64 * 1024 * 1024  # of all parts that are read, decompressed
 
 LOCAL = struct.Struct("<4s5H3L2H")  # signature, version, flags, method, time, date, crc, sizes, name and extra length
 CENTRAL = struct.Struct("<4s6H3L5H2L")
@@ -36,7 +36,7 @@ class Archive:
     kind: str  # as messages call it: "DOCX", "ODT"
     members: dict[str, zipfile.ZipInfo]
 
-    def part(self, name: str, most: int = MOST_BYTES) -> bytes:
+    def part(self, name: str, most: int = MAX_BYTES) -> bytes:
         """The decompressed bytes of a part; a part larger than `most` is refused before and while it is read."""
         member = self.members.get(name)
         if member is None:
@@ -56,9 +56,9 @@ class Archive:
         return content
 
     def parts(self, names: list[str]) -> dict[str, bytes]:
-        """Several parts, which together may hold no more than `MOST_BYTES`."""
+        """Several parts, which together may hold no more than `MAX_BYTES`."""
         read: dict[str, bytes] = {}
-        left = MOST_BYTES
+        left = MAX_BYTES
         for name in names:
             read[name] = self.part(name, left)
             left -= len(read[name])
@@ -142,8 +142,8 @@ def open_archive(data: bytes, kind: str) -> Archive:
             length = END.unpack_from(data, end)[5]
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         raise InputError(f"this is no {kind} file: {str(error)[:100].lower()}") from None
-    if len(listed) > MOST_PARTS:
-        raise InputError(f"this {kind} file has {len(listed)} parts, but at most {MOST_PARTS} are read")
+    if len(listed) > MAX_PARTS:
+        raise InputError(f"this {kind} file has {len(listed)} parts, but at most {MAX_PARTS} are read")
     members = {member.filename: member for member in listed}
     if len(members) < len(listed):
         raise InputError(f"this {kind} file holds a part twice: it is damaged")

@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from regard.formats.built_segment import BuiltSegment, Escapes, Run, Span
 from regard.formats.document import ATOM, Mark, Segment
+from regard.formats.markup import BuiltSegment, Escapes, Run, Span
 
 SPACES = regex.compile(r"[ \t\n\r\f]++")
 LETTER = regex.compile(r"\p{L}")

@@ -28,7 +28,7 @@ TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
 TEXT_PARTS = ("main+xml", "header+xml", "footer+xml", "footnotes+xml", "endnotes+xml", "comments+xml")
 CODE_STYLES = {"html code", "html preformatted", "html sample", "html keyboard", "source code", "verbatim char", "code"}
 
-DEEPEST_FIELD = 20  # fields inside fields
+MAX_FIELD_NESTING = 20  # fields inside fields
 
 ROLES = {
     "r": Role("wrapper", key="properties"),
@@ -101,7 +101,7 @@ class WordGrammar:
             kind = self.fields.get(leaf.start) if leaf.kind == "point" else None
             if kind == "begin":
                 open_fields.append([number])
-                if len(open_fields) > DEEPEST_FIELD:
+                if len(open_fields) > MAX_FIELD_NESTING:
                     return
             elif kind == "separate" and open_fields:
                 open_fields[-1].append(number)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from regard.errors import InputError
 
@@ -53,3 +56,19 @@ def decode(data: bytes, named: str | None = None, first_line: int = 1) -> Encode
     except UnicodeEncodeError:
         raise InputError(f"the document is in {encoding}, in a form that cannot be kept; convert it to UTF-8") from None
     return Encoded(text, encoding, mark)
+
+
+CONTINUES, MASK = 0x80, 0xC0  # the first two bits of a byte that does not begin a character
+
+
+def character_places(text: str) -> Sequence[int]:
+    """For each byte of the text in UTF-8, and for its end: how many characters begin before it.
+
+    >>> list(character_places("é!"))
+    [0, 1, 1, 2]
+    """
+    if text.isascii():
+        return range(len(text) + 1)
+    begins = (np.frombuffer(text.encode(), np.uint8) & MASK) != CONTINUES
+    counted: list[int] = np.concatenate(([0], np.cumsum(begins, dtype=np.int32))).tolist()
+    return counted

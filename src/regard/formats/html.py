@@ -1,6 +1,6 @@
 """HTML: running text between block tags, attributes that people read; the rest stays as it is.
 
-The tokens and their places come from turbohtml, which follows the WHATWG tokeniser and keeps the source of each token.
+The tokens and their places come from turbohtml, which follows the WHATWG tokenizer and keeps the source of each token.
 No tree is built, because a tree does not say where the source of a repaired or implied tag is: a block tag ends a
 segment, whether it opens, closes, or closes what was never opened.
 """
@@ -17,14 +17,56 @@ from turbohtml import Token, TokenType, parse_fragment, tokenize
 
 from regard.errors import InputError
 from regard.formats.builder import LETTER, SegmentBuilder
-from regard.formats.built_segment import Escapes
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
-from regard.formats.html_names import BLOCK, FOREIGN, OPAQUE, RAW, SEPARATE, VOID, WORDLESS, is_kept, is_read
-from regard.formats.markup_source import InnerText, MarkupSource, Span
-from regard.formats.tag_rules import NO_RULES, TagRules
+from regard.formats.markup import NO_RULES, Escapes, InnerText, MarkupSource, Span, TagRules
 
-MOST_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
+
+def _names(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+VOID = _names("area base br col embed hr img input link meta param source track wbr")
+# Tags that end a text. Every other tag stands inside one, as browsers have it for tags that they do not know.
+BLOCK = _names(
+    "address article aside audio base blockquote body button canvas caption center col colgroup datalist dd details "
+    "dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup "
+    "hr html iframe legend li link main map menu meta nav noembed noframes noscript object ol optgroup option p pre "
+    "search section select summary table tbody td template tfoot th thead title tr ul video xmp"
+)
+OPAQUE = _names("code iframe kbd math noembed noframes plaintext pre samp script style svg textarea tt var xmp")
+WORDLESS = _names("iframe noembed noframes plaintext script style textarea xmp")  # opaque, not in a sentence
+RAW = _names("iframe noembed noframes noscript plaintext script style textarea title xmp")  # without tags inside
+FOREIGN = _names("svg math")  # `<svg/>` is empty in HTML too
+SEPARATE = _names("a label")  # several in a row are texts of their own
+
+# Attributes that people read; of <meta>, what it names; of <input>, the value of a button.
+READ = _names(
+    "abbr alt aria-braillelabel aria-description aria-label aria-placeholder aria-roledescription aria-valuetext label "
+    "placeholder summary title"
+)
+META = _names(
+    "description keywords dcterms.abstract og:title og:description og:image:alt og:site_name twitter:title "
+    "twitter:description twitter:image:alt apple-mobile-web-app-title application-name"
+)
+BUTTONS = _names("button submit reset")
+
+
+def is_read(name: str, attribute: str, attributes: Mapping[str, str]) -> bool:
+    """Whether people read this attribute of this tag."""
+    if name == "meta":
+        return attribute == "content" and (attributes.get("name") or attributes.get("property") or "").lower() in META
+    if attribute == "value":
+        return name == "input" and attributes.get("type", "").lower() in BUTTONS
+    return attribute in READ
+
+
+def is_kept(attributes: Mapping[str, str]) -> bool:
+    """Whether the author asks for no translation of what the tag holds."""
+    return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
+
+
+MAX_RESTARTS = 1000  # of the tokeniser, after `<script/>` in XHTML
 # Latin-1 and ASCII mean windows-1252 in HTML (WHATWG Encoding).
 ENCODINGS = dict.fromkeys(("ascii", "us-ascii", "iso-8859-1", "iso8859-1", "latin1", "latin-1", "l1"), "windows-1252")
 
@@ -185,7 +227,7 @@ def pieces_of(
             yield HtmlPiece(token, at, at + length, markup=True)
         at += length
         inside = token.tag if token.type == TokenType.START_TAG else None
-        if xml and inside and token.self_closing and inside in RAW and restarts < MOST_RESTARTS:
+        if xml and inside and token.self_closing and inside in RAW and restarts < MAX_RESTARTS:
             inside, restarts, tokens = None, restarts + 1, tokens_of(source[at:end])
 
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from regard.formats.document import Mark
-from regard.formats.placing import ROOT
 from regard.text.words import Span, word_spans
 from regard.translation.translation import SentenceTranslation, Translation
 
+ROOT = -1  # the number of the parent of a mark or atom that is in no mark
 INSIDE, OUTSIDE = 2, -1
-MOST_STEPS = 5_000_000  # words looked at for the marks of one segment; after that, marks are placed by position
-NEAR = 50  # words to either side in which a place is looked for
+MAX_STEPS = 5_000_000  # words looked at for the marks of one segment; after that, marks are placed by position
+MAX_DISTANCE = 50  # words to either side in which a place is looked for
 
 
 class TargetSentence:
@@ -188,7 +188,7 @@ class MarkRanges:
 
     def best_range(self, number: int, mark: Mark, sentence: TargetSentence, claims: Claims) -> Span:
         """Of a mark that begins and ends within one sentence, or at one of its edges."""
-        first, points = sentence.points(*mark) if self.steps < MOST_STEPS else (0, [])
+        first, points = sentence.points(*mark) if self.steps < MAX_STEPS else (0, [])
         self.steps += len(points)
         best, most, total, start = (0, 0), 0, 0, first
         for word, gained in enumerate(points, first):
@@ -212,20 +212,20 @@ class MarkRanges:
         count = len(sentence.words)
         first, last = ((at - start) * count // max(1, end - start) for at in mark)
         first = min(max(first, 0), max(0, count - 1))
-        near = (word for step in range(NEAR) for word in (first + step, first - step) if 0 <= word < count)
+        near = (word for step in range(MAX_DISTANCE) for word in (first + step, first - step) if 0 <= word < count)
         begin = next((word for word in near if claims.free(sentence.words[word])), None)
         if begin is None:
             at = claims.place(sentence.words[first][0] if count else sentence.sentence.target_span[1])
             return at, at
         stop = begin + 1
-        while stop < min(last, count) and stop < begin + NEAR and claims.free(sentence.words[stop]):
+        while stop < min(last, count) and stop < begin + MAX_DISTANCE and claims.free(sentence.words[stop]):
             stop += 1
         return sentence.words[begin][0], sentence.words[stop - 1][1]
 
     def edge(self, mark: Mark, sentence: TargetSentence, claims: Claims, suffix: bool) -> int:
         """Where a mark that goes on in other sentences begins (`suffix`) or ends in this one: the words at the end or
         at the start of the sentence with the most points."""
-        first, points = sentence.points(*mark) if self.steps < MOST_STEPS else (0, [])
+        first, points = sentence.points(*mark) if self.steps < MAX_STEPS else (0, [])
         gained = dict(enumerate(points, first))
         best, most, total = sentence.sentence.target_span[1 if suffix else 0], 0, 0
         words = range(len(sentence.words) - 1, first - 1, -1) if suffix else range(first + len(points))

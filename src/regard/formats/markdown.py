@@ -16,20 +16,17 @@ from pyromark import reference_definitions
 from turbohtml import TokenType
 
 from regard.formats.builder import LETTER, LineNumbers, SegmentBuilder
-from regard.formats.built_segment import BuiltSegment, Escapes, Run, SourceEdits
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
-from regard.formats.encoding import Encoded, decode
-from regard.formats.html import HtmlPiece, HtmlReader, pieces_of, readable_attributes
-from regard.formats.html_names import OPAQUE, VOID, is_kept
+from regard.formats.encoding import Encoded, character_places, decode
+from regard.formats.html import OPAQUE, VOID, HtmlPiece, HtmlReader, is_kept, pieces_of, readable_attributes
 from regard.formats.inline import source_pieces
 from regard.formats.markdown_events import INLINE, OPTIONS, MarkdownEvent, events_of, shape_of
-from regard.formats.markup_source import InnerText, MarkupSource
-from regard.formats.utf8_places import character_places
+from regard.formats.markup import BuiltSegment, Escapes, InnerText, MarkupSource, Run, SourceEdits
 
 WHOLE = frozenset(("Code", "InlineMath", "DisplayMath"))  # atoms that are part of the sentence
 CLOSED = frozenset(("CodeBlock", "MetadataBlock", "HtmlBlock"))  # blocks whose text is no Markdown
 DELIMITERS = {"Emphasis": 1, "Strong": 2, "Superscript": 1, "Subscript": 1, "Link": 1, "Image": 2}
-LINE = 1000  # characters in which the beginning of a line is looked for
+MAX_LINE_START = 1000  # characters in which the beginning of a line is looked for
 SPECIAL = "\\`*_[]<>|~$&#"
 
 
@@ -80,8 +77,8 @@ class MarkdownSource(MarkupSource):
 
     def is_inside_a_line(self, start: int) -> bool:
         """Whether a text stands in a heading or a cell, where nothing but inline elements can be."""
-        line = self.source.rfind("\n", max(0, start - LINE), start) + 1
-        return self.source[max(line, start - LINE) : start].lstrip(" >").startswith(("#", "|"))
+        line = self.source.rfind("\n", max(0, start - MAX_LINE_START), start) + 1
+        return self.source[max(line, start - MAX_LINE_START) : start].lstrip(" >").startswith(("#", "|"))
 
     def closing(self, opens: Run, closes: Run) -> str | None:
         """`[text]` and `[text][]` name their target by their text: in other words, they need it beside them."""

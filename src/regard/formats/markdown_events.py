@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pyromark import Options, events_with_range
 
-from regard.formats.utf8_places import character_places
+from regard.formats.encoding import character_places
 
 OPTIONS = (
     Options.ENABLE_TABLES

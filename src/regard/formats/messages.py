@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from regard.formats.document import ATOM, Atom, PlacedSegment, Segment
 from regard.formats.flow import has_letter
 
-DEEPEST = 20  # branches inside branches
+MAX_NESTING = 20  # branches inside branches
 COMPLEX = re.compile(r"\{\s*+[^{},'\s]++\s*+,\s*+(?:plural|select|selectordinal)\s*+,")
 SELECTOR = re.compile(r"\s*+(?:offset:\s*+\d++\s*+)?[^{}\s]++\s*+\{")
 SIMPLE = re.compile(r"\{[^{}]*+\}")
@@ -170,7 +170,7 @@ def read_argument(message: str, at: int, depth: int) -> tuple[list[str | IcuPatt
     if opening is None:
         simple = SIMPLE.match(message, at)
         return ([simple[0]], simple.end()) if simple else ([], -1)
-    if depth >= DEEPEST:
+    if depth >= MAX_NESTING:
         return [], -1
     pieces: list[str | IcuPattern] = [opening[0]]
     at = opening.end()

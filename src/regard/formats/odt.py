@@ -24,7 +24,7 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns:"
 TEXT_SPACE, STYLE_SPACE = f"{ODF}text:1.0", f"{ODF}style:1.0"
 KINDS = ("application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template")
 CODE_STYLES = ("Source_20_Text", "Preformatted_20_Text", "Teletype", "User_20_Entry")
-MOST_SPACES = 1000  # of one element
+MAX_SPACES = 1000  # of one element
 
 WHITE_SPACE = re.compile(r"[ \t\r\n]+")
 SPACES = re.compile(r" {2,}")
@@ -65,7 +65,7 @@ class OpenGrammar:
             return Role("point" if floats else "atom")
         if name == "s":
             count = token.attributes.get(f"{TEXT_SPACE} c", "1")
-            return Role("glyph", " " * int(count)) if count.isdecimal() and int(count) <= MOST_SPACES else Role("atom")
+            return Role("glyph", " " * int(count)) if count.isdecimal() and int(count) <= MAX_SPACES else Role("atom")
         return ROLES.get(name, Role("atom"))
 
     def attributes(self, token: Token) -> Sequence[str]:

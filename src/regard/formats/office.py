@@ -27,7 +27,7 @@ from regard.formats.document import PlacedSegment, Segment
 from regard.formats.flow import Bytes, Edit, Flow, Kind, Leaf, Wrapper, has_letter, rendered_range
 from regard.formats.xml_tokens import CLOSE, OPEN, TEXT, Token, attribute_ranges, xml_tokens
 
-DEEPEST = 50  # wrappers inside wrappers
+MAX_NESTING = 50  # wrappers inside wrappers
 
 
 class Role(NamedTuple):
@@ -182,7 +182,7 @@ class PartReader:
             self.skipped += 1
         elif not inside and role.name not in ("paragraph", "block"):
             role = Role("block")
-        elif len(above.path) >= DEEPEST and role.name in ("wrapper", "part"):
+        elif len(above.path) >= MAX_NESTING and role.name in ("wrapper", "part"):
             role = Role("atom")  # nobody writes that; what is in it stays as it is
         if above.role.name == "properties":
             role = Role("inside properties")

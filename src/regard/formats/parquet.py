@@ -13,10 +13,10 @@ from typing import Any
 from regard.errors import InputError
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.flow import has_letter
-from regard.formats.spans import kept_warning
+from regard.formats.text import kept_warning
 
-GROUP = 1 << 16  # rows of a row group that is written, at most
-GROUP_BYTES = 64 << 20  # bytes from which on a row group takes no further rows
+ROW_GROUP_ROWS = 1 << 16  # rows of a row group that is written, at most
+ROW_GROUP_BYTES = 64 << 20  # bytes from which on a row group takes no further rows
 
 
 def _pyarrow() -> Any:
@@ -78,7 +78,9 @@ class ParquetDocument(RowsDocument):
     def write(self, translated: Sequence[PlacedSegment]) -> bytes:
         pyarrow = _pyarrow()
         sink = pyarrow.BufferOutputStream()
-        pyarrow.parquet.write_table(self.translated(translated), sink, compression=self.codec, row_group_size=GROUP)
+        pyarrow.parquet.write_table(
+            self.translated(translated), sink, compression=self.codec, row_group_size=ROW_GROUP_ROWS
+        )
         return bytes(sink.getvalue())
 
 
@@ -151,7 +153,7 @@ def join_stretches(written: Iterable[bytes], like: Path, out: Path) -> None:
         for data in written:
             with pyarrow.ipc.open_stream(data) as stream:
                 held.append(stream.read_all())
-            if sum(map(len, held)) >= GROUP or sum(table.nbytes for table in held) >= GROUP_BYTES:
+            if sum(map(len, held)) >= ROW_GROUP_ROWS or sum(table.nbytes for table in held) >= ROW_GROUP_BYTES:
                 writer.write_table(pyarrow.concat_tables(held))
                 held = []
         if held:

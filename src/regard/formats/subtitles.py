@@ -1,28 +1,30 @@
 """Subtitles (SRT, WebVTT): sentences are translated over the lines and cues that they run through.
 
 Lines are joined until one ends a sentence; the translation is cut again into as many lines, at spaces, in proportion to
-the lengths of the source's lines and by preference after punctuation. Numbers, times, settings, styles, notes, and what
-stands at the edges of lines (tags, dashes) stay as they were.
+the lengths of the source's lines and by preference after punctuation. Numbers, times, settings, styles, regions, notes,
+and what stands at the edges of lines (tags, dashes) stay as they were.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from regard.formats.cue_text import CueLine, CueLines, CueToken
-from regard.formats.document import ATOM, Atom, CloseMark, Mark, OpenMark, PlacedSegment, Segment
-from regard.formats.encoding import Encoded
+from regard.errors import InputError
+from regard.formats.cue_text import SRT_TAGS, VTT_TAGS, CueLine, CueLines, CueToken, line_tokens, read_cue
+from regard.formats.document import ATOM, Atom, CloseMark, FormatOptions, Mark, OpenMark, PlacedSegment, Segment
+from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 
-LONGEST = 8  # lines of one sentence
-PAUSE = 3.0  # seconds between two cues that end a sentence
-BEGINS = re.compile(r"[-–—♪♫\[(]|<v\b")  # a speaker, music, a sound
-AFTER = re.compile(r"[♪♫\])]")
-ENDS = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
+MAX_SENTENCE_LINES = 8  # lines of one sentence
+MAX_PAUSE_SECONDS = 3.0  # seconds between two cues that end a sentence
+SENTENCE_START = re.compile(r"[-–—♪♫\[(]|<v\b")  # a speaker, music, a sound
+CUE_END_SIGN = re.compile(r"[♪♫\])]")
+SENTENCE_END = re.compile(r"[.!?…。！？\])][\"'»”’)\]]*+$")
 
 
 class Cue(NamedTuple):
@@ -69,7 +71,7 @@ class Subtitles:
         groups: list[list[CueLine]] = []
         ended, last_end = True, 0.0
         for cue in self.cues:
-            ended = ended or cue.start - last_end > PAUSE
+            ended = ended or cue.start - last_end > MAX_PAUSE_SECONDS
             last_end = cue.end
             for line in cue.text.lines:
                 if line.first == line.last:
@@ -77,10 +79,17 @@ class Subtitles:
                 first, last = line.words
                 before = self.source.text[line.start : first]
                 after = self.source.text[last : line.end]
-                if ended or BEGINS.search(before + self.source.text[first : first + 1]) or len(groups[-1]) >= LONGEST:
+                if (
+                    ended
+                    or SENTENCE_START.search(before + self.source.text[first : first + 1])
+                    or len(groups[-1]) >= MAX_SENTENCE_LINES
+                ):
                     groups.append([])
                 groups[-1].append(line)
-                ended = ENDS.search(self.source.text[first:last]) is not None or AFTER.search(after) is not None
+                ended = (
+                    SENTENCE_END.search(self.source.text[first:last]) is not None
+                    or CUE_END_SIGN.search(after) is not None
+                )
         return groups
 
     def passage(self, lines: list[CueLine], partners: dict[int, int]) -> Passage:
@@ -222,3 +231,68 @@ def line_breaks(text: str, lengths: Sequence[int]) -> list[int]:
 
 def is_ideograph(character: str) -> bool:
     return character.isalpha() and character.lower() == character.upper()
+
+
+TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[,.](\d{1,3})"
+TIMES = re.compile(rf"\s*+{TIME}\s*+-->\s*+{TIME}")
+NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def read_srt(data: bytes, options: FormatOptions) -> Subtitles:
+    source = decode(data)
+    cues = read_cues(source.text, SRT_TAGS)
+    if not cues:
+        raise InputError("this is no SRT file: no line of times such as 00:00:01,000 --> 00:00:02,500 is in it")
+    return Subtitles(source, cues)
+
+
+def read_cues(text: str, tags: re.Pattern[str]) -> list[Cue]:
+    """The cues: after each line of times, the lines of text up to an empty one."""
+    cues: list[Cue] = []
+    lines: list[CueLine] | None = None  # of the cue that is open
+    times = (0.0, 0.0)
+    start = 0
+    ends = [found.span() for found in NEWLINE.finditer(text)]
+    for number, (end, after) in enumerate([*ends, (len(text), len(text))], 1):
+        found = TIMES.match(text, start, end)
+        if found or not text[start:end].strip():
+            if lines is not None:
+                if found and lines and text[lines[-1].start : lines[-1].end].strip().isdecimal():
+                    lines.pop()  # the number of this cue, with no empty line before it
+                cues.append(Cue(read_cue(lines), *times))
+            lines = [] if found else None
+            times = (seconds(found, 1), seconds(found, 5)) if found else times
+        elif lines is not None:
+            lines.append(CueLine(len(cues), number, start, end, line_tokens(text, start, end, tags)))
+        start = after
+    if lines is not None:
+        cues.append(Cue(read_cue(lines), *times))
+    return cues
+
+
+def seconds(found: re.Match[str], first: int) -> float:
+    hours, minutes, whole, part = (found[first + number] or "0" for number in range(4))
+    return float(int(hours) * 3600 + int(minutes) * 60 + int(whole) + int(part) / 10 ** len(part))
+
+
+REFERENCE = re.compile(r"&(?:amp|lt|gt|nbsp|lrm|rlm);")
+WRITTEN = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u200e": "&lrm;", "\u200f": "&rlm;"})
+
+
+def read_vtt(data: bytes, options: FormatOptions) -> Subtitles:
+    source = decode(data)
+    if re.match(r"WEBVTT(?:[ \t\r\n]|$)", source.text) is None:
+        raise InputError("this is no WebVTT file: its first line must be WEBVTT")
+    return Subtitles(source, read_cues(source.text, VTT_TAGS), unescaped, escaped)
+
+
+def unescaped(text: str) -> str:
+    """
+    >>> unescaped("R&amp;B &copy;")
+    'R&B &copy;'
+    """
+    return REFERENCE.sub(lambda found: html.unescape(found[0]), text)
+
+
+def escaped(text: str) -> str:
+    return text.translate(WRITTEN)

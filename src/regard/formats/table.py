@@ -16,28 +16,28 @@ Reader = Callable[[bytes, FormatOptions], Document]
 
 
 class DocumentFormat(NamedTuple):
-    """`module` has a function `read(data, options) -> Document`; it is imported when a document is read."""
+    """`read` names a function `(data, options) -> Document`, whose module is imported when a document is read."""
 
     suffixes: tuple[str, ...]
-    module: str
+    read: str
     binary: bool = False  # not for a terminal
 
 
 FORMATS: dict[str, DocumentFormat] = {
-    "text": DocumentFormat((".txt", ".text"), "regard.formats.text"),
-    "markdown": DocumentFormat((".md", ".markdown", ".mdown"), "regard.formats.markdown"),
-    "html": DocumentFormat((".html", ".htm", ".xhtml", ".xht"), "regard.formats.html"),
-    "xml": DocumentFormat((".xml",), "regard.formats.xml"),
-    "docx": DocumentFormat((".docx",), "regard.formats.docx", binary=True),
-    "odt": DocumentFormat((".odt",), "regard.formats.odt", binary=True),
-    "srt": DocumentFormat((".srt",), "regard.formats.srt"),
-    "vtt": DocumentFormat((".vtt",), "regard.formats.vtt"),
-    "po": DocumentFormat((".po", ".pot"), "regard.formats.po"),
-    "json": DocumentFormat((".json", ".arb"), "regard.formats.json"),
-    "yaml": DocumentFormat((".yaml", ".yml"), "regard.formats.yaml"),
-    "tsv": DocumentFormat((".tsv",), "regard.formats.tsv"),
-    "jsonl": DocumentFormat((".jsonl", ".ndjson"), "regard.formats.jsonl"),
-    "parquet": DocumentFormat((".parquet", ".pq"), "regard.formats.parquet", binary=True),
+    "text": DocumentFormat((".txt", ".text"), "text.read"),
+    "markdown": DocumentFormat((".md", ".markdown", ".mdown"), "markdown.read"),
+    "html": DocumentFormat((".html", ".htm", ".xhtml", ".xht"), "html.read"),
+    "xml": DocumentFormat((".xml",), "xml.read"),
+    "docx": DocumentFormat((".docx",), "docx.read", binary=True),
+    "odt": DocumentFormat((".odt",), "odt.read", binary=True),
+    "srt": DocumentFormat((".srt",), "subtitles.read_srt"),
+    "vtt": DocumentFormat((".vtt",), "subtitles.read_vtt"),
+    "po": DocumentFormat((".po", ".pot"), "po.read"),
+    "json": DocumentFormat((".json", ".arb"), "json.read"),
+    "yaml": DocumentFormat((".yaml", ".yml"), "yaml.read"),
+    "tsv": DocumentFormat((".tsv",), "tsv.read"),
+    "jsonl": DocumentFormat((".jsonl", ".ndjson"), "json.read_json_lines"),
+    "parquet": DocumentFormat((".parquet", ".pq"), "parquet.read", binary=True),
 }
 
 
@@ -52,7 +52,8 @@ def format_of(path: Path) -> str | None:
 
 
 def reader_of(name: str) -> Reader:
-    return cast(Reader, import_module(checked_format(name).module).read)
+    module, _, function = checked_format(name).read.partition(".")
+    return cast(Reader, getattr(import_module(f"regard.formats.{module}"), function))
 
 
 def checked_format(name: str) -> DocumentFormat:

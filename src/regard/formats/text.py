@@ -1,12 +1,62 @@
-"""Plain text: one segment, which the translator cuts into sentences. Everything between them stays as it was."""
+"""Plain text, and documents of which some spans are texts: these are replaced, all other bytes stay as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
+
+# The characters to write for the translations of a stretch's segments.
+Writer = Callable[[Sequence[PlacedSegment]], str]
+
+
+@dataclass
+class TextSpan:
+    """Characters `start` to `end` of the document hold these segments."""
+
+    start: int
+    end: int
+    segments: Sequence[Segment]
+    write: Writer
+
+
+@dataclass
+class SpanDocument:
+    """A document with its texts in order, none inside another."""
+
+    source: Encoded
+    spans: list[TextSpan]
+    warnings: Sequence[str] = ()
+    segments: list[Segment] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.segments = [segment for span in self.spans for segment in span.segments]
+
+    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
+        text, written, cursor, done = self.source.text, list[str](), 0, 0
+        for span in self.spans:
+            placed = translated[done : done + len(span.segments)]
+            done += len(span.segments)
+            same = all(translation.unchanged for translation in placed)
+            written += [text[cursor : span.start], text[span.start : span.end] if same else span.write(placed)]
+            cursor = span.end
+        return self.source.encode("".join([*written, text[cursor:]]))
+
+
+def kept_warning(count: int, what: str) -> tuple[str, ...]:
+    """
+    >>> kept_warning(1, "value"), kept_warning(3, "value")
+    (('1 value is no prose and was left as it is',), ('3 values are no prose and were left as they are',))
+    """
+    if not count:
+        return ()
+    return (
+        f"1 {what} is no prose and was left as it is"
+        if count == 1
+        else f"{count} {what}s are no prose and were left as they are",
+    )
 
 
 @dataclass

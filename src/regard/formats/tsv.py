@@ -14,7 +14,7 @@ from regard.errors import InputError
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
-from regard.formats.spans import SpanDocument, TextSpan, kept_warning
+from regard.formats.text import SpanDocument, TextSpan, kept_warning
 
 LINE_OR_TAB = re.compile(r"[\t\r\n]+")
 

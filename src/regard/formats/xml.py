@@ -14,12 +14,9 @@ from xml.parsers import expat
 
 from regard.errors import InputError
 from regard.formats.builder import LETTER, SegmentBuilder
-from regard.formats.built_segment import Escapes
 from regard.formats.document import FormatOptions, PlacedSegment, Segment
-from regard.formats.encoding import Encoded, decode
-from regard.formats.markup_source import MarkupSource
-from regard.formats.tag_rules import NO_RULES, TagRules
-from regard.formats.utf8_places import character_places
+from regard.formats.encoding import Encoded, character_places, decode
+from regard.formats.markup import NO_RULES, Escapes, MarkupSource, TagRules
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 ESCAPES = Escapes("&<>", lambda character, given, _: ENTITIES.get(character, given) if given == character else given)

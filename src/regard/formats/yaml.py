@@ -17,11 +17,11 @@ from regard.errors import InputError
 from regard.formats.document import FormatOptions, PlacedSegment
 from regard.formats.encoding import decode
 from regard.formats.messages import Message, is_prose, parse_message
-from regard.formats.spans import SpanDocument, TextSpan, kept_warning
+from regard.formats.text import SpanDocument, TextSpan, kept_warning
 
-DEEPEST = 500
-WIDTH = 80  # of folded lines
-LONGEST_LINE = 1 << 30
+MAX_NESTING = 500
+FOLD_WIDTH = 80  # of folded lines
+NO_WRAP = 1 << 30
 STRING = "tag:yaml.org,2002:str"
 OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # which YAML would take for line breaks
 HEADER = re.compile(r"([|>])([-+0-9]*+)([^\r\n]*+)(\r\n|\r|\n)?")
@@ -100,8 +100,8 @@ def scalar_tokens(text: str, loader: Any) -> Iterator[tuple[int, int]]:
             yield token.start_mark.index, token.end_mark.index
         elif token.id in ("<block sequence start>", "<block mapping start>", "[", "{"):
             depth += 1
-            if depth > DEEPEST:
-                raise InputError(f"the document is nested more than {DEEPEST} deep, the most that is read")
+            if depth > MAX_NESTING:
+                raise InputError(f"the document is nested more than {MAX_NESTING} deep, the most that is read")
         elif token.id in ("<block end>", "]", "}"):
             depth -= 1
 
@@ -146,9 +146,7 @@ def written(text: str, scalar: Scalar, raw: str, ascii_only: bool) -> str:
 def double_quoted(text: str, ascii_only: bool) -> str:
     import yaml
 
-    written = yaml.dump(
-        text, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=not ascii_only, width=LONGEST_LINE
-    )
+    written = yaml.dump(text, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=not ascii_only, width=NO_WRAP)
     return str(written).rstrip("\n")
 
 
@@ -165,7 +163,8 @@ def written_block(text: str, raw: str, allowed: bool) -> str | None:
     content = text.rstrip("\n")
     if header[1] == ">" and not any(line.startswith((" ", "\t")) for line in content.split("\n")):
         paragraphs = [
-            textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) for line in content.split("\n")
+            textwrap.wrap(line, FOLD_WIDTH, break_long_words=False, break_on_hyphens=False)
+            for line in content.split("\n")
         ]
         made = [line for paragraph in paragraphs for line in [*paragraph, ""]][:-1]
         start = header[0]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.find import find_model
+from regard.bundle.find_model import find_model
 from regard.config import build, describe, keys_of, nearest, nearest_keys, parse
 from regard.errors import InputError, RecipeError
 from regard.models.table import ARCHITECTURES, check_architecture
@@ -71,7 +71,7 @@ def recipe_from_tables(tables: Mapping[str, Any]) -> Recipe:
 
 def with_start(tables: Mapping[str, Any], settings: Iterable[tuple[str, str]]) -> Mapping[str, Any]:
     """The tables over those of the model that `start_from` names. Another architecture or a preset is left as given;
-    `training/start.py` reports what does not fit."""
+    `training/job.py` reports what does not fit."""
     choices = ("start_from", *MODEL_KEYS)
     chosen = with_settings(tables, [s for s in settings if s[0].replace("-", "_").rpartition(".")[2] in choices])
     start, model = chosen.get("train", {}).get("start_from"), chosen.get("model", {})

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.data.config import DataConfig
 from regard.errors import RecipeError
 from regard.models.table import ModelConfig
 from regard.models.transformer_layers import TransformerConfig
-from regard.recipe.reward import RewardConfig
-from regard.recipe.train import TrainConfig
+from regard.recipe.train import RewardConfig, TrainConfig
 from regard.text.tokenizer import TextConfig
 
 SECTIONS: dict[str, type] = {

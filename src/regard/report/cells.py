@@ -15,7 +15,9 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from regard.report.text import ELLIPSIS
 
-ROOM = 4  # characters of a cell, at most, of what is kept: letters with their accents, signs of several characters
+MAX_CHARS_PER_CELL = (
+    4  # characters of a cell, at most, of what is kept: letters with their accents, signs of several characters
+)
 
 __all__ = ["cell_len", "one_line", "pad", "shorten", "shorten_middle", "visible", "wrap_cells"]
 
@@ -59,7 +61,7 @@ def shorten_middle(text: str, cells: int) -> str:
         return text
     half = (cells - 1) // 2
     begin = (chop_cells(text, half)[0] if half else "") + ELLIPSIS
-    ends = (text[at:] for at in range(max(0, len(text) - ROOM * cells), len(text) + 1))
+    ends = (text[at:] for at in range(max(0, len(text) - MAX_CHARS_PER_CELL * cells), len(text) + 1))
     return begin + next(end for end in ends if cell_len(begin + end) <= cells)
 
 

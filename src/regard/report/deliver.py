@@ -24,8 +24,7 @@ from regard.errors import InputError
 from regard.files import write_atomically
 from regard.report.drawing import Drawing
 from regard.report.json import dumps
-from regard.report.png import png
-from regard.report.svg import svg
+from regard.report.render import png, svg
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -15,7 +15,7 @@ from html import escape
 
 from regard.report.colour import DARK, FAINT, INK, PAPER, WARNING, dark_rules
 from regard.report.drawing import Drawing
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.report.text import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from regard.align.attention import RowMeaning
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -93,7 +92,7 @@ class AlignmentView:
 
 def alignment_view(bundle: Bundle, default: AlignmentHeads) -> AlignmentView:
     """The view that the bundle's card names, else the default heads."""
-    stored = read_card(bundle.card).attention_view
+    stored = bundle.known_card.attention_view
     if stored is None or not default:
         return AlignmentView(default)
     return AlignmentView(AlignmentHeads(((stored.layer, stored.head),)), stored.row)

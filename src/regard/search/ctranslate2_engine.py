@@ -305,7 +305,7 @@ def supports(options: SearchOptions) -> bool:
     known = SearchOptions(
         options.beam,
         options.length_penalty,
-        options.nbest,
+        nbest=options.nbest,
         no_repeat=options.no_repeat,
         min_length=options.min_length,
         attention=options.attention,

@@ -12,13 +12,21 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, get_args
 
-from regard.bundle import box
-from regard.bundle.json_file import one_line
+from regard.bundle import bundled_models
+from regard.bundle.folder import one_line
 from regard.errors import BundleError, InputError, RegardError
-from regard.export.ctranslate2 import EXPORTED, Made, export_ctranslate2, identity, read_made, read_vocabularies
+from regard.export.ctranslate2 import (
+    EXPORTED,
+    ConversionInfo,
+    export_ctranslate2,
+    read_conversion_info,
+    read_vocabularies,
+    source_checksum,
+)
 from regard.files import user_cache
 from regard.search.engine import Ids
 from regard.text.vocabulary import SPECIALS
+from regard.workers import thread_count
 
 if TYPE_CHECKING:
     from ctranslate2 import Translator
@@ -30,7 +38,7 @@ MOST_WORKERS = 16  # each has a workspace of its own
 class ConvertedModel:
     """Threads may share it."""
 
-    def __init__(self, folder: Path, made: Made) -> None:
+    def __init__(self, folder: Path, made: ConversionInfo) -> None:
         """`made` is what the folder says of itself."""
         self.folder, self.made = folder, made
         self.source, self.target = read_vocabularies(folder)
@@ -74,7 +82,7 @@ def open_translator(folder: Path) -> Translator:
     """Workers of one thread: for models of usual size that is faster than fewer workers of several threads."""
     import ctranslate2
 
-    cores = usable_cores()
+    cores = thread_count()
     workers = min(cores, MOST_WORKERS)
     try:
         return ctranslate2.Translator(
@@ -82,14 +90,6 @@ def open_translator(folder: Path) -> Translator:
         )
     except (RuntimeError, ValueError) as problem:
         raise BundleError(f"{folder} cannot be used by CTranslate2: {one_line(problem)}; export it again") from None
-
-
-def usable_cores() -> int:
-    """As many as OMP_NUM_THREADS says, else as this process may use."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 EngineName = Literal["auto", "native", "ctranslate2"]
@@ -116,10 +116,10 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
     if engine == "native":
         return None
     exported = folder / EXPORTED
-    made = read_made(exported) if exported.exists() else None
-    if made is None and engine == "auto" and not box.is_boxed(folder):
+    made = read_conversion_info(exported) if exported.exists() else None
+    if made is None and engine == "auto" and not bundled_models.is_bundled(folder):
         return None
-    source = identity(folder)
+    source = source_checksum(folder)
     if made is not None and made.source == source:
         return ConvertedModel(exported, made)
     if made is not None:
@@ -138,7 +138,7 @@ def converted_for(folder: Path, engine: EngineName, say: Say = say_on_stderr) ->
 def cached(folder: Path, source: str, say: Say = say_on_stderr) -> ConvertedModel:
     """The conversion in the user's cache, made now if it is not there. Several processes may do this at once."""
     place = user_cache() / "ctranslate2" / f"{source[:32]}-{CACHED_WEIGHTS}"
-    made = read_made(place)
+    made = read_conversion_info(place)
     if made is not None and made.source == source:
         try:
             return ConvertedModel(place, made)

@@ -6,11 +6,11 @@ draws instead of searching, and `mbr` chooses among what was drawn. docs/search.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from regard.bundle.search_config import MOST_BEAMS, STEEPEST
+from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY
+from regard.config import check_bounds, key
 from regard.errors import InputError
 
 Utility = Literal["chrf", "bleu"]
@@ -23,128 +23,103 @@ BATCH_TOKENS = 4096  # source tokens of a batch
 class Sampling:
     """Options of sampling: `translate(…, sampling=Sampling(temperature=0.8))`."""
 
-    temperature: float = 1.0
-    top_k: int | None = None  # keep the k most probable tokens
-    top_p: float = 1.0  # keep the most probable tokens with this much probability together
-    min_p: float = 0.0  # keep tokens with at least this share of the best token's probability
-    seed: int = 0
+    temperature: float = key(1.0, "Temperature of the distribution; below 1 favours probable tokens.", 0)
+    top_k: int | None = key(None, "Draw from the N most probable tokens.", 1, otherwise="all tokens")
+    top_p: float = key(1.0, "Draw from the fewest tokens whose probabilities add up to X.", 0, 1)
+    min_p: float = key(0.0, "Draw from the tokens with at least X times the best token's probability.", 0, 1)
+    seed: int = key(0, "Seed of the random numbers.", 0)
 
     def __post_init__(self) -> None:
-        if not _real(self.temperature) or not 0 < self.temperature < math.inf:
-            remedy = "for the most probable tokens use a beam of 1"
-            raise InputError(f"temperature must be above 0, but is {self.temperature}; {remedy}")
-        if self.top_k is not None and (not _whole(self.top_k) or self.top_k < 1):
-            raise InputError(f"top_k must be at least 1, but is {self.top_k}; leave it out to keep all tokens")
-        if not _real(self.top_p) or not 0 < self.top_p <= 1:
-            raise InputError(f"top_p must be above 0 and at most 1, but is {self.top_p}; 1 keeps all tokens")
-        if not _real(self.min_p) or not 0 <= self.min_p <= 1:
-            raise InputError(f"min_p must be from 0 to 1, but is {self.min_p}; 0 keeps all tokens")
-        if not _whole(self.seed) or self.seed < 0:
-            raise InputError(f"seed must be a whole number from 0 on, but is {self.seed}")
+        check_bounds(self)
+        if self.temperature == 0:
+            raise InputError("temperature must be above 0, but is 0; for the most probable tokens use a beam of 1")
+        if self.top_p == 0:
+            raise InputError("top_p must be above 0 and at most 1, but is 0; 1 keeps all tokens")
 
 
 @dataclass(frozen=True)
 class Mbr:
-    """Options of minimum Bayes risk decoding (`mbr.py`): `translate(…, mbr=Mbr(samples=32, utility="chrf"))`."""
+    """Options of minimum Bayes risk decoding (`sampling.py`): `translate(…, mbr=Mbr(samples=32, utility="chrf"))`."""
 
-    samples: int = 32
-    utility: Utility = "chrf"
-
-    def __post_init__(self) -> None:
-        if not _whole(self.samples) or not 2 <= self.samples <= MOST_BEAMS:
-            raise InputError(
-                f"the samples of MBR must be from 2 to {MOST_BEAMS}, but are {self.samples}", parameter="mbr"
-            )
-        if self.utility not in get_args(Utility):
-            raise InputError(f'utility must be "chrf" or "bleu", but is {self.utility!r}')
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """What a strategy may use. `nbest` hypotheses are returned for each source."""
-
-    beam: int
-    length_penalty: float
-    nbest: int = 1
-    sampling: Sampling | None = None
-    no_repeat: int = 0  # no run of so many tokens twice; the caller makes a constraint of it
-    coverage_penalty: float = 0.0  # β of Wu et al. 2016: hypotheses that leave source tokens unattended rank lower
-    repetition_penalty: float = 1.0  # what log P of a token is multiplied by if the hypothesis has said it before
-    groups: int = 1  # of a diverse beam: each group avoids the tokens of those before it
-    diversity: float = 0.5  # how much: taken off a token's log P for each time an earlier group chose it in this step
-    min_length: int = 0  # tokens before the end
-    max_length: int | None = None  # tokens before the end; None: twice the source and 20
-    exact: bool = False  # stop only when no live hypothesis can still be among the best, however it goes on
-    mbr: Mbr | None = None  # choose among `mbr.samples` samples; the caller does it
-    attention: bool = False  # whether an engine that has it at hand adds the best hypothesis's attention
-    token_log_probs: bool = False  # and the model's own log-probability of each of its tokens, not of the whole alone
+    samples: int = key(32, "Draw N samples and take the one that is most like all of them.", 2, MAX_BEAM)
+    utility: Utility = key("chrf", "How the similarity of two texts is measured.")
 
     def __post_init__(self) -> None:
-        self._check_nbest()
-        self._check_penalties()
-        self._check_lengths()
-        self._check_strategy()
+        check_bounds(self)
 
-    def _check_nbest(self) -> None:
-        if not _whole(self.beam) or not 1 <= self.beam <= MOST_BEAMS:
-            raise InputError(f"beam must be a whole number from 1 to {MOST_BEAMS}, but is {self.beam}")
-        if not _whole(self.nbest):
-            raise InputError(f"nbest must be a whole number, but is {self.nbest!r}")
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """What a search and a call of `translate` share: every option of a strategy but the width and the length penalty,
+    which a model has defaults for."""
+
+    nbest: int = key(1, "Translations per text, best first, no two equal; at most the beam.", 1, MAX_BEAM)
+    sampling: Sampling | None = None  # draw `nbest` translations at random instead of searching for the best
+    mbr: Mbr | None = None  # minimum Bayes risk: choose among `mbr.samples` samples; the caller does it
+    no_repeat: int = key(0, "Never repeat N tokens in a row, unless the source repeats itself; 0: no limit.", 0, 100)
+    coverage_penalty: float = key(
+        0.0, "Against source tokens without attention: β of Wu et al. 2016; try 0.2.", 0, STRONGEST
+    )
+    repetition_penalty: float = key(
+        1.0, "Log-probabilities of tokens that occurred before are multiplied by X; 1 changes nothing.", 1, STRONGEST
+    )
+    groups: int = key(
+        1, "Diverse beam: N groups, which divide the beam; each avoids the tokens of those before it.", 1, MAX_BEAM
+    )
+    diversity: float = key(
+        0.5,
+        "Of a diverse beam: subtracted from the log-probability of tokens of other groups.",
+        0,
+        STRONGEST,
+    )
+    min_length: int = key(0, "Fewest tokens of each translated sentence.", 0, 100_000)
+    max_length: int | None = key(
+        None, "Most tokens of each translated sentence.", 1, 100_000, otherwise="twice the source's and 20"
+    )
+    exact: bool = key(False, "Search until no hypothesis of the beam can still overtake the best ones.")
+
+    def check(self, beam: int) -> None:
+        """Raise InputError where options are out of bounds or contradict each other."""
+        check_bounds(self)
         if not isinstance(self.sampling, Sampling | None):
             raise InputError(f"sampling must be a regard.Sampling(temperature=…), but is {self.sampling!r}")
         if not isinstance(self.mbr, Mbr | None):
             raise InputError(f"mbr must be a regard.Mbr(samples=…), but is {self.mbr!r}")
         if self.mbr is not None:
-            if not 1 <= self.nbest <= self.mbr.samples:
+            if self.sampling is None:
+                raise InputError("mbr chooses among samples, so it needs sampling=regard.Sampling(…)")
+            if self.nbest > self.mbr.samples:
                 most = f"the samples of MBR ({self.mbr.samples})"
                 raise InputError(f"nbest must be between 1 and {most}, but is {self.nbest}")
-        elif self.sampling is not None:
-            if not 1 <= self.nbest <= MOST_BEAMS:
-                raise InputError(f"the number of samples, nbest, must be from 1 to {MOST_BEAMS}, but is {self.nbest}")
-        elif not 1 <= self.nbest <= self.beam:
-            remedy = f"; use a wider beam: {self.nbest}" if self.beam < self.nbest <= MOST_BEAMS else ""
-            raise InputError(f"nbest must be between 1 and the beam ({self.beam}), but is {self.nbest}{remedy}")
-
-    def _check_penalties(self) -> None:
-        for name, least, most, unused in (
-            ("length_penalty", 0.0, STEEPEST, 0),
-            ("coverage_penalty", 0.0, STRONGEST, 0),
-            ("repetition_penalty", 1.0, STRONGEST, 1),
-            ("diversity", 0.0, STRONGEST, 0),
-        ):
-            value = getattr(self, name)
-            if not _real(value) or not least <= value <= most:
-                raise InputError(
-                    f"{name} must be a number from {least:g} to {most:g}, but is {value}; {unused} changes nothing"
-                )
-        if not _whole(self.no_repeat) or self.no_repeat < 0:
-            raise InputError(f"no_repeat must be a whole number from 0 on, but is {self.no_repeat}; 0 forbids nothing")
-
-    def _check_lengths(self) -> None:
-        if not _whole(self.min_length) or self.min_length < 0:
-            raise InputError(f"min_length must be a whole number from 0 on, but is {self.min_length}")
-        if self.max_length is not None and (not _whole(self.max_length) or self.max_length < 1):
-            raise InputError(f"max_length must be a whole number from 1 on, but is {self.max_length}")
+        elif self.sampling is None and self.nbest > beam:
+            remedy = f"use a wider beam: {self.nbest}"
+            raise InputError(f"nbest must be between 1 and the beam ({beam}), but is {self.nbest}; {remedy}")
         if self.max_length is not None and self.min_length > self.max_length:
             raise InputError(
                 f"min_length must be at most max_length ({self.max_length}), but is {self.min_length}; "
                 "no translation can be both"
             )
-
-    def _check_strategy(self) -> None:
-        if not _whole(self.groups) or not 1 <= self.groups <= self.beam or self.beam % self.groups:
-            divisors = [n for n in range(1, self.beam + 1) if self.beam % n == 0]
-            allowed = ", ".join(map(str, divisors[:10]))
-            raise InputError(f"groups must divide the beam ({self.beam}): {allowed}; but is {self.groups}")
-        if self.mbr is not None and self.sampling is None:
-            raise InputError("mbr chooses among samples, so it needs sampling=regard.Sampling(…)")
-        if self.sampling is None:
-            return
+        if beam % self.groups:
+            divisors = ", ".join([str(n) for n in range(1, beam + 1) if beam % n == 0][:10])
+            raise InputError(f"groups must divide the beam ({beam}): {divisors}; but is {self.groups}")
         searched = {"groups": self.groups > 1, "coverage_penalty": self.coverage_penalty > 0, "exact": self.exact}
-        for name in (name for name, asked in searched.items() if asked):
+        for name in (name for name, given in searched.items() if given and self.sampling is not None):
             raise InputError(
                 f"{name} is of beam search, but translations are drawn here; give one or the other", parameter=name
             )
+
+
+@dataclass(frozen=True)
+class SearchOptions(SearchSettings):
+    """How an engine searches. `nbest` hypotheses are returned for each source."""
+
+    beam: int = key(4, "Hypotheses kept per sentence; 1 is greedy search.", 1, MAX_BEAM)
+    length_penalty: float = key(0.6, "α of ((5 + length) / 6)^α.", 0, MAX_LENGTH_PENALTY)
+    attention: bool = False  # whether an engine that has it at hand adds the best hypothesis's attention
+    token_log_probs: bool = False  # and the model's own log-probability of each of its tokens, not of the whole alone
+
+    def __post_init__(self) -> None:
+        self.check(self.beam)
 
     @property
     def strategy(self) -> str:
@@ -158,21 +133,7 @@ class SearchOptions:
         return self.beam if self.sampling is None else self.nbest
 
 
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _real(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def check_weight(name: str, weight: float) -> None:
-    """Of a lexicon or of rules that are mixed in (`steering.py`)."""
+    """Raise unless the weight of a lexicon or of rules that are mixed in (`steering.py`) is from 0 to below 1."""
     if not isinstance(weight, int | float) or not 0 <= weight < 1:
         raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")
-
-
-def checked_precision(precision: Precision) -> Precision:
-    if precision not in get_args(Precision):
-        raise InputError(f'precision must be "auto", "float32" or "bfloat16", but is {precision!r}')
-    return precision

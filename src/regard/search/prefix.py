@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.search.constraints import NOTHING
-from regard.text.normalize import nfc
-from regard.text.pieces import SPACE, from_pieces_form, to_pieces_form
+from regard.text.pieces import SPACE, from_pieces_form, nfc, to_pieces_form
 from regard.text.slots import SLOT
 from regard.text.tokenizer import Tokenizer
 

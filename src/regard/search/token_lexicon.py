@@ -126,7 +126,8 @@ def learn_lexicon(
     progress: Callable[[str], None] = lambda _: None,
 ) -> TokenLexicon:
     """From lines of text, which are read twice and never held in memory. `progress` is called with what is done now."""
-    from regard.align import hmm, wordbased  # imported here: looking words up does not need them
+    from regard.align import hmm  # imported here: looking words up does not need them
+    from regard.align.lexicon import NOTHING, count_translations
     from regard.align.numbered import NumberedPairs
 
     if iter(pairs) is pairs:
@@ -161,12 +162,12 @@ def learn_lexicon(
     backward = hmm.train_on(corpus.turned())
     progress("linking")
     links = hmm.BothWays(forward, backward).align_each(corpus, "intersection")
-    counted = wordbased.learn_lexicon(corpus, links, wordbased.WordBasedConfig(options=config.entries))
+    counted = count_translations(corpus, links, config.entries)
     tokens = {number: token for token, number in numbers.items()}
     entries = {}
     for token, _ in occurrences.most_common():
         row = counted[numbers[token]]
-        kept = [(tokens[f], round(t, 4)) for f, t in row if f != wordbased.NOTHING and t >= config.least]
+        kept = [(tokens[f], round(t, 4)) for f, t in row if f != NOTHING and t >= config.least]
         if kept:
             entries[token] = tuple(kept)
     return TokenLexicon(entries, tokenizer.fingerprint, len(corpus))

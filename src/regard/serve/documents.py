@@ -125,7 +125,7 @@ class DocumentService:
         self, read: ReadDocument, source: str | None, target: str, glossary: Glossary | None = None
     ) -> bytes:
         """The same document in another language. It is in one language, which is found in all of it."""
-        options: TranslateOptions = {} if glossary is None else {"glossary": glossary}
+        options = TranslateOptions(glossary=glossary)
         asked = Passages([read.document.segments], target, source, options)
         deadline = time.monotonic() + self.config.document_timeout
         (found,) = await translate_passages(self.translation, asked, deadline)

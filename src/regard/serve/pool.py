@@ -21,17 +21,17 @@ from typing import Any
 
 import anyio.to_thread
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.directions import Direction
+from regard.bundle.bundled_models import Direction
 from regard.errors import InputError
-from regard.search.ctranslate2_model import usable_cores
 from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
 from regard.text.language import language_name
 from regard.translator import Translator
+from regard.workers import thread_count
 
 # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -142,7 +142,7 @@ class ModelPool:
     @property
     def default(self) -> str:
         """The model that a page begins with."""
-        return box.DEFAULT if box.DEFAULT in self.models else next(iter(self.models))
+        return bundled_models.DEFAULT if bundled_models.DEFAULT in self.models else next(iter(self.models))
 
     def find(self, name: str) -> ServedModel:
         if name not in self.models:
@@ -184,7 +184,7 @@ class ModelPool:
 
     def _load(self, model: ServedModel) -> LoadedWithQueue:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
-        threads = min(usable_cores(), THREADS) if translator.converted is not None else 1
+        threads = min(thread_count(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
         release_memory()  # what converting the weights has taken
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
@@ -231,10 +231,10 @@ class ModelPool:
 def named_models(names: Sequence[str]) -> list[tuple[str, Path]]:
     """The folders of models by the names under which they are served: those of folders, or of the box."""
     if not names:
-        return [(name, box.boxed(name)) for name in box.names()]
+        return [(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
     found: dict[str, Path] = {}
     for given in names:
-        folder = box.boxed(given) if given in box.names() else Path(given).resolve()
+        folder = bundled_models.folder_of(given) if given in bundled_models.names() else Path(given).resolve()
         name = folder.parent.name if folder.name in ("best", "last") else folder.name
         if name in found:
             raise InputError(f'two models are called "{name}": {found[name]} and {folder}; rename a folder')

@@ -30,11 +30,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from regard.errors import InputError, RegardError
-from regard.search.ctranslate2_model import usable_cores
 from regard.serve.pool import use_one_heap
 from regard.serve.settings import ServeConfig
 from regard.serve.state.server_state import state_folder
 from regard.serve.state.store import Store
+from regard.workers import usable_cores
 
 SETTINGS = "REGARD_SERVE_SETTINGS"  # how worker processes are told
 GRACE = 5  # seconds that accepted requests have after a signal, beyond the longest that a request may take

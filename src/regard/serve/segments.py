@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from regard.bundle.directions import Choice, Direction
+from regard.bundle.bundled_models import Choice, Direction
+from regard.errors import InputError
 from regard.formats.document import ATOM, Document, PlacedSegment, Segment
 from regard.formats.translate_document import write_translated
+from regard.serve.errors import ServeError
 from regard.serve.translation_service import TranslationRequest, TranslationService, off_the_loop, together
 from regard.translation.options import TranslateOptions
 from regard.translation.translation import Translation
@@ -111,18 +113,25 @@ async def translate_passages(
     ]
 
 
+def checked_options(**given: Any) -> TranslateOptions:
+    """Options of a request. Raises a `ServeError` with status 400 where one is out of its bounds."""
+    try:
+        return TranslateOptions(**given)
+    except InputError as problem:
+        raise ServeError(400, str(problem)) from None
+
+
 def options_for(service: TranslationService, asked: Passages, source: str, wrapped: bool) -> TranslateOptions:
     """The options for segments of one kind. The beam is the model's own, unless more candidates are asked for than it
     keeps; two models one after another give one."""
-    options: TranslateOptions = {**asked.options} if asked.options else {}
-    if wrapped and options.get("split", "sentences") == "sentences":
-        options["split"] = "wrapped"
-    wanted = options.pop("nbest", 1)
+    options = asked.options or TranslateOptions()
+    if wrapped and options.split == "sentences":
+        options = replace(options, split="wrapped")
     model = service.pool.by_direction.get(Direction(source, asked.target))
-    if model is not None and wanted > 1:
-        options["nbest"] = wanted
-        options["beam"] = max(wanted, service.pool.models[model].bundle.decode.beam)
-    return options
+    if model is None:
+        return replace(options, nbest=1)
+    beam = max(options.nbest, service.pool.models[model].bundle.decode.beam)
+    return replace(options, beam=beam) if options.nbest > 1 else options
 
 
 def sources_of(service: TranslationService, asked: Passages) -> list[str]:

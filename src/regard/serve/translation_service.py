@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
 import anyio.to_thread
 
-from regard.bundle.directions import Choice, NoDirectionError, choose
+from regard.bundle.bundled_models import Choice, NoDirectionError, choose
 from regard.errors import InputError
 from regard.serve import monitoring
 from regard.serve.errors import NoPairError, ServeError, too_late
 from regard.serve.pool import LoadedWithQueue, ModelPool
 from regard.serve.settings import ServeConfig
-from regard.text.which_language import language_shares, which_language
+from regard.text.language_identification import identify_language, language_probabilities
 from regard.translation.chain import ChainJob, TextChain
 from regard.translation.job import Steps, TranslationJob
 from regard.translation.options import TranslateOptions
@@ -147,11 +147,11 @@ class TranslationService:
 
     def language_of(self, text: str) -> str:
         """The language of a text: most probably one that can be translated, or another that it clearly is in."""
-        return which_language([text], self.pool.languages).language
+        return identify_language([text], self.pool.languages).language
 
     def shares(self, text: str, found: str) -> dict[str, float]:
         """How probable each language that can be translated is for a text, beside the one that was found in it."""
-        return language_shares(text, {*self.pool.languages, found})
+        return language_probabilities(text, {*self.pool.languages, found})
 
     async def _translate(
         self, models: tuple[str, ...], texts: list[str], asked: TranslationRequest, until: float
@@ -199,7 +199,7 @@ async def off_the_loop(characters: int, work: Callable[[*Given], T], *given: *Gi
 def make_steps(translators: Sequence[Translator], texts: list[str], options: TranslateOptions) -> Steps:
     """The work of one translator, or of several one after another."""
     job: TranslationJob | ChainJob
-    job = TextChain(translators).job(texts, **options) if len(translators) > 1 else translators[0].job(texts, **options)
+    job = TextChain(translators).job(texts, options) if len(translators) > 1 else translators[0].job(texts, options)
     return job.steps()
 
 

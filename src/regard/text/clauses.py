@@ -3,7 +3,7 @@
     after . ! ? within it  →  after ; : —  →  after a comma  →  before a conjunction  →  between words  →  characters
 
 Parts are as few and as even as the places to cut allow. A place of a better kind is worth some unevenness, not any:
-each kind has a price, in shares of the longest part that fits, which is added to the distance from the even cut.
+each kind has a penalty, in shares of the longest part that fits, which is added to the distance from the even cut.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from math import ceil
 
 import regex
 
-from regard.text.layout import Span
+from regard.text.words import Span
 
 Fits = Callable[[str], bool]
 
 FIRST_GUESS = 256  # characters that may fit
 TOLERANCE = 16  # the longest part that fits is found to one part in so many
-MOST_TRIED = 8  # places to cut, where `fits` refuses the best
-PRICES = {"end": 0.0, "colon": 0.05, "comma": 0.1, "conjunction": 0.15, "word": 0.5}
-ONE_PART_MORE = 0.25  # the price of a cut after which the rest needs a part more
+MAX_TRIED = 8  # places to cut, where `fits` refuses the best
+PENALTIES = {"end": 0.0, "colon": 0.05, "comma": 0.1, "conjunction": 0.15, "word": 0.5}
+EXTRA_PART_PENALTY = 0.25  # of a cut after which the rest needs a part more
 
 CONJUNCTIONS = {
     "en": "and or but because although though while which who whom whose that when where if unless until since so nor "
@@ -60,9 +60,11 @@ def clause_spans(text: str, span: Span, fits: Fits, language: str = "en") -> lis
         if start + guess >= end:
             found.append((start, end))
             break
-        stop = _best_cut(text, start, end, guess, fits, language)
-        found.append((start, _before_space(text, start, stop)))
-        start = _after_space(text, stop, end)
+        stop = _best_split(text, start, end, guess, fits, language)
+        found.append((start, start + 1 + len(text[start + 1 : stop].rstrip())))
+        start = stop
+        while start < end and text[start].isspace():
+            start += 1
     return found
 
 
@@ -91,34 +93,30 @@ def _longest(text: str, start: int, end: int, fits: Fits, guess: int) -> int:
     return max(low, 1)
 
 
-def _best_cut(text: str, start: int, end: int, longest: int, fits: Fits, language: str) -> int:
+def _best_split(text: str, start: int, end: int, longest: int, fits: Fits, language: str) -> int:
     """Where the part that begins at `start` ends."""
     rest = end - start
     parts = -(-rest // longest)
     even = rest / parts
     shortest = rest - (parts - 1) * longest  # a shorter one costs a part more
 
-    def price(place: tuple[int, str]) -> float:
+    def penalty(place: tuple[int, str]) -> float:
         length = place[0] - start
-        return abs(length - even) / longest + PRICES[place[1]] + ONE_PART_MORE * (length < shortest)
+        return abs(length - even) / longest + PENALTIES[place[1]] + EXTRA_PART_PENALTY * (length < shortest)
 
-    places = [*_clauses(text, start, start + longest, end, language), *_words(text, start, start + longest, even)]
-    for stop, _ in heapq.nsmallest(MOST_TRIED, places, key=price):
+    points = _split_points(text, start, start + longest, end, even, language)
+    for stop, _ in heapq.nsmallest(MAX_TRIED, points, key=penalty):
         if fits(text[start:stop].rstrip()):
             return stop
-    return _between_characters(text, start, start + min(longest, ceil(even)))
+    return _grapheme_boundary(text, start, start + min(longest, ceil(even)))
 
 
-def _clauses(text: str, start: int, stop: int, end: int, language: str) -> Iterator[tuple[int, str]]:
-    """Ends of clauses after `start` and up to `stop`, with their kinds."""
+def _split_points(text: str, start: int, stop: int, end: int, even: float, language: str) -> Iterator[tuple[int, str]]:
+    """Ends of clauses after `start` and up to `stop`, with their kinds; and the ends of words that are nearest to the
+    even split, before it and after it."""
     for found in _pattern(language).finditer(text, start + 1, min(stop + 1, end)):
-        assert found.lastgroup is not None  # one of the kinds
         if found.end() <= stop:
             yield found.end(), found.lastgroup
-
-
-def _words(text: str, start: int, stop: int, even: float) -> Iterator[tuple[int, str]]:
-    """The ends of words that are nearest to the even cut, before it and after it."""
     middle = start + int(even)
     for found in (_SPACE_BEFORE.search(text, start + 1, middle), _SPACE_AFTER.search(text, middle, stop)):
         if found:
@@ -138,21 +136,9 @@ def _pattern(language: str) -> regex.Pattern[str]:
     )
 
 
-def _between_characters(text: str, start: int, stop: int) -> int:
+def _grapheme_boundary(text: str, start: int, stop: int) -> int:
     """The last place up to `stop` that is within no character as people see it (é, 👩‍🚀), or `stop` itself."""
     if not _JOINED.search(text, start, stop + 1):
         return stop
     places = [found.end() for found in _GRAPHEME.finditer(text, start, stop + 1) if found.end() <= stop]
     return places[-1] if places else stop
-
-
-def _before_space(text: str, start: int, stop: int) -> int:
-    while stop > start + 1 and text[stop - 1].isspace():
-        stop -= 1
-    return stop
-
-
-def _after_space(text: str, start: int, end: int) -> int:
-    while start < end and text[start].isspace():
-        start += 1
-    return start

@@ -23,10 +23,10 @@ from typing import Literal, NamedTuple
 import regex
 
 from regard.errors import InputError
-from regard.text.capitals import with_capital
-from regard.text.fidelity import occurs
+from regard.text.casing import capitalize_first
 from regard.text.inflection import bases, plurals, without_possessive
-from regard.text.normalize import nfc
+from regard.text.pieces import nfc
+from regard.text.span_matching import find_occurrences
 from regard.text.words import Span, word_spans
 
 LONGEST_TERM = 500  # characters
@@ -144,7 +144,7 @@ class Glossary:
             made.add(GlossaryTerm(line.strip(), (), "keep"))
         return made
 
-    def joined(self, other: Glossary | None) -> Glossary:
+    def merged_with(self, other: Glossary | None) -> Glossary:
         """Both; where they have the same term, that of the other."""
         return self if not other else Glossary([*self.terms, *other.terms])
 
@@ -274,7 +274,7 @@ def _targets(found: _Found, surface: str, first: bool, language: str) -> tuple[s
     if len(letters) > 1 and all(c.isupper() for c in letters):
         return tuple(form.upper() for form in forms)
     if letters and letters[0].isupper():
-        large = [with_capital(form) for form in forms]
+        large = [capitalize_first(form) for form in forms]
         return tuple(dict.fromkeys([*forms, *large] if first else large))
     return tuple(forms)
 
@@ -293,9 +293,9 @@ def located_terms(wanted: Sequence[Sequence[str]], translation: str, taken: Iter
         free[start:end] = bytes(end - start)
     for i in sorted(range(len(wanted)), key=lambda i: -max(map(len, wanted[i]), default=0)):  # the longest first
         for form in wanted[i]:
-            large = with_capital(form)
-            at_first = (span for span in occurs(large, "term", translation) if span[0] == first)
-            spans = [*occurs(form, "term", translation), *at_first]
+            large = capitalize_first(form)
+            at_first = (span for span in find_occurrences(large, "term", translation) if span[0] == first)
+            spans = [*find_occurrences(form, "term", translation), *at_first]
             places[i] = next((span for span in spans if all(free[slice(*span)])), None)
             if (place := places[i]) is not None:
                 free[slice(*place)] = bytes(place[1] - place[0])

@@ -1,28 +1,32 @@
-"""Simple inflection by suffixes: from a word to what a glossary may list it as, and from a term to its plural.
+"""Inflection by regular suffixes: base forms of a word for a glossary, plurals of a term, and whether an unknown word
+is a form of a known one ("cantaremos" of "cantar").
 
-This is no morphology: only frequent regular suffixes of English, French, German and Spanish are known, and they are
-known as strings. A word may get a base that does not exist ("news" → "new"); that does no harm unless a glossary lists
-it. Irregular forms (mice, yeux) must be listed by the glossary itself.
+This is no morphological analysis: only frequent regular suffixes of English, French, German and Spanish are listed. A
+word may get a base that does not exist ("news" → "new"), which does no harm unless a glossary lists it; irregular forms
+(mice, yeux) must be listed by the glossary itself. `is_inflected_form` is right about most verbs and wrong about some
+names; `known_words.py` uses it where a word begins a sentence, or where it would be taken for a misspelling.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-LONGEST_WORD = 60  # characters; a longer run of letters has no inflection
-SHORTEST_BASE = 3  # letters that must be left
+from regard.text.words import word_set
 
-# suffix → what stands in its place in the base; the first rows are plurals
-PLURALS: dict[str, Sequence[tuple[str, str]]] = {
+MAX_WORD = 60  # characters; a longer run of letters has no inflection
+MIN_BASE = 3  # letters that must be left without a suffix
+
+# suffix → its replacement in the base
+PLURALS = {
     "en": (("ies", "y"), ("es", ""), ("s", "")),
     "fr": (("aux", "al"), ("aux", "au"), ("eux", "eu"), ("s", ""), ("oux", "ou")),
     "es": (("ces", "z"), ("es", ""), ("s", "")),
     "de": (("en", ""), ("er", ""), ("e", ""), ("n", ""), ("s", "")),
 }
-OTHERS: dict[str, Sequence[tuple[str, str]]] = {
+OTHER_FORMS = {
     "en": (("ied", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e")),  # verbs
     "fr": (("e", ""), ("es", ""), ("ne", ""), ("nes", "")),  # feminine
     "es": (("a", "o"), ("as", "o"), ("a", ""), ("as", "")),  # feminine
@@ -33,14 +37,37 @@ POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$", re.IGNORECASE)
 DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")  # stopped, running
 VOWEL = re.compile(r"[aeiouyäöüàâéèêëîïôùûáíóú]", re.IGNORECASE)
 # what follows one of these stays as it is in the plural: carte(s) de crédit, estado(s) de ánimo
-LINKS = {
-    "fr": frozenset({"de", "d'", "du", "des", "à", "au", "aux", "en", "sans", "pour", "sur", "sous", "par", "avec"}),
-    "es": frozenset({"de", "del", "a", "al", "en", "sin", "para", "por", "con"}),
-    "en": frozenset({"of", "in", "on", "for", "with", "without", "at", "by", "to"}),
+PREPOSITIONS = {
+    "fr": word_set("de d' du des à au aux en sans pour sur sous par avec"),
+    "es": word_set("de del a al en sin para por con"),
+    "en": word_set("of in on for with without at by to"),
 }
-FRENCH_ALS = frozenset(
-    {"bal", "banal", "carnaval", "chacal", "fatal", "festival", "final", "naval", "récital", "régal"}
-)
+FRENCH_PLURALS_IN_S = word_set("bal banal carnaval chacal fatal festival final naval récital régal")
+
+# (endings of forms, their replacements in the form that may be known)
+ENDINGS = {
+    "en": (("ed d ing ly er ers ness less e en n", ("",)),),
+    "fr": (
+        ("e es ons ez ent ais ait ions iez aient ai as a âmes èrent é ée és ées ant", ("er", "ir", "re")),
+        ("issons issez issent is it î irent i ie ies", ("ir", "re")),
+        ("ai as a ons ez ont ais ait ions iez aient", ("", "e")),  # after the infinitive
+        ("ment", ("", "e")),
+    ),
+    "de": (
+        ("e st est t et te test ten tet end", ("en", "n")),
+        ("er es em en ere eren erer eres", ("", "e")),
+    ),
+    "es": (
+        ("o as a amos áis an é aste ó asteis aron aba abas ábamos abais aban ando ado e es emos en ad", ("ar",)),
+        ("o es e emos éis en í iste ió imos isteis ieron ía ías íamos íais ían iendo ido", ("er", "ir")),
+        ("a as amos an ed id iera ieras iéramos ieran", ("er", "ir")),
+        ("ara aras áramos aran", ("ar",)),
+        ("é ás á emos éis án ía ías íamos íais ían", ("",)),  # after the infinitive
+        ("mente", ("", "a")),
+    ),
+}
+SPANISH_CLITICS = re.compile(r"(?:me|te|se|nos|os)?(?:lo|la|le|los|las|les|me|te|se|nos|os)$")  # dímelo
+WITHOUT_ACUTE = str.maketrans("áéíóú", "aeiou")
 
 
 class Base(NamedTuple):
@@ -59,31 +86,22 @@ def bases(word: str, language: str) -> tuple[Base, ...]:
     >>> [base.word for base in bases("stopped", "en")]
     ['stopped', 'stopp', 'stop', 'stoppe']
     """
-    return tuple(_bases(word, language))
-
-
-def _bases(word: str, language: str) -> Iterator[Base]:
     word = word.lower()
-    yield Base(word)
-    if len(word) > LONGEST_WORD or not word.isalpha():
-        return
-    seen = {word}
-    for plural, rules in ((True, PLURALS.get(language, ())), (False, OTHERS.get(language, ()))):
+    found = {word: Base(word)}
+    if len(word) > MAX_WORD or not word.isalpha():
+        return (found[word],)
+    for plural, rules in ((True, PLURALS.get(language, ())), (False, OTHER_FORMS.get(language, ()))):
         if plural and word.endswith(NOT_PLURAL.get(language, ())):
             continue
-        for suffix, instead in rules:
+        for suffix, replacement in rules:
             stem = word.removesuffix(suffix) if word.endswith(suffix) else ""
-            made = [stem + instead]
-            if language == "en" and not plural and not instead and DOUBLED.search(stem):
-                made.append(stem[:-1])
-            for base in made:
-                if len(stem) >= SHORTEST_BASE - len(instead) and base not in seen and _is_word(base):
-                    seen.add(base)
-                    yield Base(base, plural)
-
-
-def _is_word(base: str) -> bool:
-    return len(base) >= SHORTEST_BASE and VOWEL.search(base) is not None
+            candidates = [stem + replacement]
+            if language == "en" and not plural and not replacement and DOUBLED.search(stem):
+                candidates.append(stem[:-1])
+            for base in candidates:
+                if len(stem) >= MIN_BASE - len(replacement) and len(base) >= MIN_BASE and VOWEL.search(base):
+                    found.setdefault(base, Base(base, plural))
+    return tuple(found.values())
 
 
 def without_possessive(word: str) -> str:
@@ -103,22 +121,17 @@ def plurals(term: str, language: str) -> tuple[str, ...]:
     words = term.split(" ")
     if not words[-1][-1:].isalpha():
         return ()
-    links = LINKS.get(language, frozenset())
-    head = next((i for i, word in enumerate(words) if i and (word in links or word[:2] == "d'")), len(words))
     if language == "de":
-        ends = ("n",) if term.endswith("e") else ("e", "en", "er", "s")
-        return tuple(term + end for end in ends)
-    if language in ("fr", "es"):
-        made = [_PLURAL[language](word) for word in words[:head]]
-    elif language == "en":
-        made = [*words[: head - 1], _english(words[head - 1])]
-    else:
+        return tuple(term + end for end in (("n",) if term.endswith("e") else ("e", "en", "er", "s")))
+    if language not in _PLURAL:
         return ()
-    plural = " ".join([*made, *words[head:]])
+    head = next((i for i, w in enumerate(words) if i and (w in PREPOSITIONS[language] or w[:2] == "d'")), len(words))
+    first = head - 1 if language == "en" else 0  # in French and Spanish adjectives have a plural too
+    plural = " ".join([*words[:first], *map(_PLURAL[language], words[first:head]), *words[head:]])
     return (plural,) if plural != term else ()
 
 
-def _english(word: str) -> str:
+def _english_plural(word: str) -> str:
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return word + "es"
     if word.endswith("y") and not word.endswith(("ay", "ey", "oy", "uy")):
@@ -126,17 +139,17 @@ def _english(word: str) -> str:
     return word + "s"
 
 
-def _french(word: str) -> str:
+def _french_plural(word: str) -> str:
     if word.endswith(("s", "x", "z")):
         return word
     if word.endswith(("au", "eu")):
         return word + "x"
-    if word.endswith("al") and word not in FRENCH_ALS:
+    if word.endswith("al") and word not in FRENCH_PLURALS_IN_S:
         return word[:-2] + "aux"
     return word + "s"
 
 
-def _spanish(word: str) -> str:
+def _spanish_plural(word: str) -> str:
     if word.endswith("z"):
         return word[:-1] + "ces"
     if word[-1:].lower() in "aeiouáéó":
@@ -144,4 +157,28 @@ def _spanish(word: str) -> str:
     return word if word.endswith("s") else word + "es"
 
 
-_PLURAL = {"fr": _french, "es": _spanish}
+_PLURAL = {"en": _english_plural, "fr": _french_plural, "es": _spanish_plural}
+
+
+def is_inflected_form(word: str, known: Collection[str], language: str = "en") -> bool:
+    """Whether a word in lower case may be a form of a known word.
+
+    >>> known = {"cantar", "correr", "decir", "di", "see", "chanter", "kaufen"}
+    >>> [is_inflected_form(word, known, "es") for word in ("cantaremos", "corrimos", "dímelo", "maría")]
+    [True, True, True, False]
+    >>> [is_inflected_form(*two) for two in (("chantons", known, "fr"), ("kauft", known, "de"), ("seeing", known))]
+    [True, True, True]
+    """
+    if any(base in known for base in _without_endings(word, language)):
+        return True
+    if language == "es" and (clitics := SPANISH_CLITICS.search(word)) and clitics.start() >= 2:
+        verb = word[: clitics.start()].translate(WITHOUT_ACUTE)
+        return verb in known or any(base in known for base in _without_endings(verb, language))
+    return False
+
+
+def _without_endings(word: str, language: str) -> Iterator[str]:
+    for endings, replacements in ENDINGS.get(language, ()):
+        for ending in endings.split():
+            if word.endswith(ending) and (language == "en" or len(word) - len(ending) >= MIN_BASE):
+                yield from (word[: -len(ending)] + replacement for replacement in replacements)

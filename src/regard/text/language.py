@@ -1,58 +1,22 @@
-"""Which language a text is in: whether a sentence is not in the language that a model reads, and what a sample is in.
+"""Languages: names, codes, and the tags of multilingual models, such as >>fra<<, which select the target language.
 
-The identifier is py3langid (naive Bayes over byte n-grams, 139 languages, offline). Its answer for one sentence is not
-taken as it is: short sentences and names look like many languages. The question here is narrower, "is this *not*
-English?", and is answered by a margin: the log-probability of the best other language less that of the expected one.
-`benchmarks/language.py` measures it beside other identifiers and shows what the thresholds cost.
-
-The identifier is loaded when the first sentence is judged (`language_tables.py`).
+OPUS-MT writes ISO 639-3 codes, older models ISO 639-1, both with a script or a country where one language has several:
+>>fra<<, >>fr<<, >>cmn_Hans<<, >>pt_BR<<. The rest of the package identifies languages by ISO 639-1.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
-from functools import cache
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections.abc import Container, Sequence
 
-from regard.text.language_tags import TWO_LETTERS, two_letters
+from regard.errors import InputError
 
-if TYPE_CHECKING:
-    from py3langid.langid import LanguageIdentifier
+LANGUAGE_TAG = re.compile(r">>([^<>\s]+)<<")
+MAX_SHOWN_TAGS = 8  # in an error message
 
-LONGEST = 1000  # characters of a text that are looked at
-# Nats by which another language must be more probable. Chosen on English sentences of Tatoeba (dev), FLORES (dev) and
-# Common Voice: 0.1% of them have a margin above 4. Of two or three words the margin varies more.
-MARGIN = 4.0
-SHORT_MARGIN = 8.0
-SHORT = 4  # words below which the wider margin holds
-FEWEST = 2  # words of a text that is judged; one word may be a name
-NAMES = 6  # words below which a text in which every word is capitalised is taken for names
-SURE = 0.8  # share of a sample's lines that must be in one language
-FEWEST_LINES, MOST_LINES = 200, 400  # of a sample
-
-CRY = re.compile(r"([^\W\d_]{1,3}?)\1{3,}")  # hahahaha, noooo
-NO_WORD = frozenset("0123456789/\\@<>=_{}|$%#&*+^~`\ufffc")  # a word with one of these tells no language
-
-# Not told apart from one sentence: the other languages of a row are no reason for an alarm.
-ALIKE = (
-    {"da", "nn", "no"},
-    {"bs", "hr", "sr"},
-    {"id", "ms"},
-    {"cs", "sk"},
-    {"gl", "pt"},
-    {"af", "nl"},
-    {"de", "lb"},
-    {"bg", "mk"},
-    {"be", "ru", "uk"},
-    {"hi", "mr", "ne"},
-)
-
-# The languages that an alarm may name. Others of the identifier are left out: names, cries and loans look like one of
-# them more often than anybody writes it to a translator, and its sentences are still unlike the expected language.
-NAMES_OF = {
+# The languages that are identified. Others that py3langid knows are left out: names, interjections and loanwords look
+# like one of them more often than anybody writes it to a translator.
+LANGUAGE_NAMES = {
     "af": "Afrikaans", "ar": "Arabic", "be": "Belarusian", "bg": "Bulgarian", "bn": "Bengali", "br": "Breton",
     "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
     "en": "English", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish",
@@ -64,12 +28,33 @@ NAMES_OF = {
     "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai",
     "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
-# What a few languages call themselves, and codes of libraries (ISO 639-2/B) that differ from ISO 639-3.
+# Names of languages in themselves, and bibliographic codes (ISO 639-2/B) that differ from ISO 639-3.
 OTHER_NAMES = {
     "deutsch": "de", "español": "es", "espanol": "es", "castellano": "es", "français": "fr", "francais": "fr",
     "italiano": "it", "nederlands": "nl", "polski": "pl", "português": "pt", "portugues": "pt",
     "alb": "sq", "arm": "hy", "baq": "eu", "chi": "zh", "cze": "cs", "dut": "nl", "fre": "fr", "geo": "ka",
     "ger": "de", "gre": "el", "ice": "is", "mac": "mk", "may": "ms", "per": "fa", "rum": "ro", "slo": "sk", "wel": "cy",
+}  # fmt: skip
+
+# ISO 639-3 → ISO 639-1, of the languages that have a code of two letters and are written to translators; members of a
+# macrolanguage count as it (cmn is zh, arb is ar).
+ISO_639_1 = {
+    "afr": "af", "amh": "am", "ara": "ar", "arb": "ar", "arz": "ar", "apc": "ar", "asm": "as", "aze": "az", "azj": "az",
+    "bak": "ba", "bel": "be", "ben": "bn", "bos": "bs", "bre": "br", "bul": "bg", "cat": "ca", "ces": "cs", "cmn": "zh",
+    "cor": "kw", "cos": "co", "cym": "cy", "dan": "da", "deu": "de", "ell": "el", "eng": "en", "epo": "eo", "est": "et",
+    "eus": "eu", "fao": "fo", "fas": "fa", "fin": "fi", "fra": "fr", "fry": "fy", "gla": "gd", "gle": "ga", "glg": "gl",
+    "glv": "gv", "grn": "gn", "guj": "gu", "hat": "ht", "hau": "ha", "hbs": "sr", "heb": "he", "hin": "hi", "hrv": "hr",
+    "hun": "hu", "hye": "hy", "ibo": "ig", "ido": "io", "ile": "ie", "ina": "ia", "ind": "id", "isl": "is", "ita": "it",
+    "jav": "jv", "jpn": "ja", "kan": "kn", "kat": "ka", "kaz": "kk", "khm": "km", "kin": "rw", "kir": "ky", "kor": "ko",
+    "kur": "ku", "lao": "lo", "lat": "la", "lav": "lv", "lim": "li", "lin": "ln", "lit": "lt", "ltz": "lb", "lug": "lg",
+    "mal": "ml", "mar": "mr", "mkd": "mk", "mlg": "mg", "mlt": "mt", "mon": "mn", "msa": "ms", "mya": "my", "nep": "ne",
+    "nld": "nl", "nno": "nn", "nob": "no", "nor": "no", "oci": "oc", "ori": "or", "oss": "os", "pan": "pa", "pes": "fa",
+    "pol": "pl", "por": "pt", "pus": "ps", "que": "qu", "roh": "rm", "ron": "ro", "rus": "ru", "san": "sa", "sin": "si",
+    "slk": "sk", "slv": "sl", "sme": "se", "sna": "sn", "snd": "sd", "som": "so", "spa": "es", "sqi": "sq", "srd": "sc",
+    "srp": "sr", "sun": "su", "swa": "sw", "swe": "sv", "swh": "sw", "tam": "ta", "tat": "tt", "tel": "te", "tgk": "tg",
+    "tgl": "tl", "tha": "th", "tir": "ti", "tuk": "tk", "tur": "tr", "uig": "ug", "ukr": "uk", "urd": "ur", "uzb": "uz",
+    "vie": "vi", "wln": "wa", "wol": "wo", "xho": "xh", "yid": "yi", "yor": "yo", "zho": "zh", "zlm": "ms", "zsm": "ms",
+    "zul": "zu",
 }  # fmt: skip
 
 
@@ -78,7 +63,7 @@ def language_name(code: str) -> str:
     >>> language_name("fr"), language_name("xh")
     ('French', 'language "xh"')
     """
-    return NAMES_OF.get(code, f'language "{code}"')
+    return LANGUAGE_NAMES.get(code, f'language "{code}"')
 
 
 def language_code(name: str) -> str | None:
@@ -89,77 +74,66 @@ def language_code(name: str) -> str | None:
     ['fr', 'fr', 'fr', 'fr', 'fr', None]
     """
     given = name.strip().lower()
-    by_name = next((code for code, known in NAMES_OF.items() if given == known.lower()), None)
-    code = by_name or OTHER_NAMES.get(given) or two_letters(given)
-    return code if code in NAMES_OF or code in TWO_LETTERS.values() else None
+    by_name = next((code for code, known in LANGUAGE_NAMES.items() if given == known.lower()), None)
+    code = by_name or OTHER_NAMES.get(given) or to_iso_639_1(given)
+    return code if code in LANGUAGE_NAMES or code in ISO_639_1.values() else None
 
 
-def plain_words(text: str) -> list[str]:
-    """The words of a text that tell its language, each once: numbers, addresses, markup and options left out.
+def to_iso_639_1(code: str) -> str | None:
+    """The ISO 639-1 code of a language's code, whatever follows it; None for one that has none here.
 
-    >>> plain_words("Use --force on 3 files in /tmp, please.")
-    ['Use', 'on', 'files', 'in', 'please.']
+    >>> to_iso_639_1("fra"), to_iso_639_1("cmn_Hans"), to_iso_639_1("pt_BR"), to_iso_639_1("tlh")
+    ('fr', 'zh', 'pt', None)
     """
-    words = dict.fromkeys(CRY.sub(r"\1", text[:LONGEST]).split())
-    return [w for w in words if not w.startswith("-") and NO_WORD.isdisjoint(w) and any(map(str.isalpha, w))]
+    first = re.split(r"[_-]", code.lower(), maxsplit=1)[0]
+    return first if len(first) == 2 else ISO_639_1.get(first)
 
 
-def word_count(words: Iterable[str]) -> int:
-    """How many words, where scripts without capitals and spaces count two letters as one."""
-    return sum(1 if word.isascii() else max(1, sum(map(_without_case, word)) // 2) for word in words)
+def tag_language(tag: str) -> str | None:
+    """The language that a tag stands for.
 
-
-@cache
-def _without_case(character: str) -> bool:
-    return character.isalpha() and character.lower() == character.upper()
-
-
-def not_in(text: str, language: str) -> tuple[str, float] | None:
-    """The language of a text that is not in `language`, and by how many nats it is more probable; None where the text
-    may be in `language`, or is too short, or where the identifier does not know `language`.
-
-    >>> not_in("Le chat est sur le tapis.", "en")[0]
-    'fr'
-    >>> not_in("The cat is on the mat.", "en") is None, not_in("Zürich", "en") is None
-    (True, True)
+    >>> tag_language(">>fra<<"), tag_language("<news>")
+    ('fr', None)
     """
-    words = plain_words(text)
-    count = word_count(words)
-    capitalised = all(word[:1].isupper() for word in words) and not "".join(words).isupper()
-    if count < FEWEST or (capitalised and count < NAMES):
-        return None
-    ranked = ranks(" ".join(words))
-    scores = dict(ranked)
-    if language not in scores:
-        return None
-    alike = next((row for row in ALIKE if language in row), {language})
-    best, score = next((code, s) for code, s in ranked if code in NAMES_OF and code not in alike)
-    margin = score - scores[language]
-    return (best, margin) if margin > (MARGIN if count >= SHORT else SHORT_MARGIN) else None
+    found = LANGUAGE_TAG.fullmatch(tag)
+    return to_iso_639_1(found[1]) if found else None
 
 
-def language_of(lines: Iterable[str]) -> str | None:
-    """The language that most lines of a sample are in; None where they do not agree, or are too few.
+def leading_tag(text: str, known: Container[str]) -> str:
+    """The tag at the beginning of a text, if it is a known one, or nothing.
 
-    >>> language_of(["Le chat dort sur le tapis.", "Où est la gare, s'il vous plaît ?"] * 100)
-    'fr'
+    >>> leading_tag(">>fra<< A cat.", {">>fra<<"}), leading_tag(">>a<< A cat.", {">>fra<<"})
+    ('>>fra<<', '')
     """
-    long_enough = (" ".join(words) for words in map(plain_words, lines) if word_count(words) >= SHORT)
-    texts = list(islice(long_enough, MOST_LINES))
-    if len(texts) < FEWEST_LINES:
-        return None
-    code, count = Counter(ranks(text)[0][0] for text in texts).most_common(1)[0]
-    return code if count >= SURE * len(texts) and code in NAMES_OF else None
+    found = LANGUAGE_TAG.match(text) if text.startswith(">>") else None
+    return found[0] if found and found[0] in known else ""
 
 
-def ranks(text: str) -> list[tuple[str, float]]:
-    """All languages by log-probability, the best first."""
-    found: list[tuple[str, float]] = _identifier().rank(text)
-    return found
+def find_tag(name: str, tags: Sequence[str]) -> str:
+    """The tag that a person means by its code, the language's code of two letters, or the tag itself.
+
+    >>> [find_tag(name, (">>fra<<", ">>por<<", ">>por_BR<<")) for name in (">>fra<<", "fra", "fr", "pt")]
+    ['>>fra<<', '>>fra<<', '>>fra<<', '>>por<<']
+    """
+    for exact in (name, f">>{name}<<"):
+        if exact in tags:
+            return exact
+    wanted = to_iso_639_1(name.strip("<>"))
+    same = [tag for tag in tags if wanted is not None and tag_language(tag) == wanted]
+    plain = [tag for tag in same if len(tag) <= len(">>fra<<")]  # without a script or country
+    if len(same) == 1 or len(plain) == 1:
+        return (plain if len(plain) == 1 else same)[0]
+    if same:
+        raise InputError(f'the tag "{name}" may be any of {", ".join(same)}; give one of them', parameter="tag")
+    raise InputError(f'unknown tag "{name}"; {describe_tags(tags)}', parameter="tag")
 
 
-@cache
-def _identifier() -> LanguageIdentifier:
-    from regard.text.language_tables import load_identifier
-
-    return load_identifier()
+def describe_tags(tags: Sequence[str]) -> str:
+    """
+    >>> describe_tags((">>fra<<", ">>deu<<"))
+    'the model has >>fra<<, >>deu<<'
+    """
+    if not tags:
+        return "this vocabulary has none"
+    more = f" and {len(tags) - MAX_SHOWN_TAGS:,} more (regard info lists them)" if len(tags) > MAX_SHOWN_TAGS else ""
+    return f"the model has {', '.join(tags[:MAX_SHOWN_TAGS])}{more}"

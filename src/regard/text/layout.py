@@ -2,7 +2,7 @@
 
     - Bread        * Milk        • Tea        3. Salt        (iv) Oil        ## Drinks        > as you wrote
 
-TextLine breaks are those of `str.splitlines`: \\n, \\r\\n, \\r, vertical tab, form feed, U+2028, U+2029 and the like.
+Line breaks are those of `str.splitlines`: \\n, \\r\\n, \\r, vertical tab, form feed, U+2028, U+2029 and the like.
 This is for plain text: Markdown and HTML are read by their own parsers (`formats/`).
 """
 
@@ -15,12 +15,9 @@ import regex
 
 from regard.text.abbreviations import usage
 
-Span = tuple[int, int]
+MAX_MARKS = 3  # before one line: "• 1. a)"
 
-MOST_MARKS = 3  # before one line: "• 1. a)"
-
-_QUOTE = regex.compile(r"(?:>[ \t]*+)++")
-_HEADING = regex.compile(r"#{1,6}[ \t]++(?=\S)")
+_QUOTE_AND_HEADING = regex.compile(r"(?P<quotes>(?:>[ \t]*+)*+)(?:#{1,6}[ \t]++(?=\S))?")
 _LIST_MARK = regex.compile(
     r"""(?:
       [-*+•◦‣▪▫●○■□◆◇►▸➤➢✓✔–—―∙⁃·](?:\s++\[[\ xX]\])?   # a bullet, and the box of a task
@@ -48,29 +45,24 @@ class TextLine(NamedTuple):
     quotes: str  # its marks of quotation, without spaces: ">>"
     mark: str  # its list mark or heading mark: "-", "##"
 
-    @property
-    def is_empty(self) -> bool:
-        return self.text >= self.end
 
+def text_lines(text: str, language: str = "en") -> Iterator[TextLine]:
+    """The lines with their marks; one without text has its end as the start of its text.
 
-def lines(text: str, language: str = "en") -> Iterator[TextLine]:
-    """
-    >>> [(line.mark, "> - one\\n> two"[line.text : line.end]) for line in lines("> - one\\n> two")]
+    >>> [(line.mark, "> - one\\n> two"[line.text : line.end]) for line in text_lines("> - one\\n> two")]
     [('-', 'one'), ('', 'two')]
     """
     start = 0
     for line in text.splitlines(keepends=True):
         bare = line.strip()
-        end = start + len(line.rstrip())
+        end = content = start + len(line.rstrip())
+        quotes = mark = ""
         if bare:
-            after = end - len(bare)
-            unquoted = _after(_QUOTE, text, after, end)
-            quotes = "".join(text[after:unquoted].split())
-            content = after_list_marks(text, _after(_HEADING, text, unquoted, end), end, language)
-            mark = text[unquoted:content].strip()
-            yield TextLine(start, end if _NO_TEXT.fullmatch(bare) else content, end, quotes, mark)
-        else:
-            yield TextLine(start, end, end, "", "")
+            before = _QUOTE_AND_HEADING.match(text, end - len(bare), end)
+            quotes = "".join(before["quotes"].split())
+            content = after_list_marks(text, before.end(), end, language)
+            mark = text[before.end("quotes") : content].strip()
+        yield TextLine(start, end if _NO_TEXT.fullmatch(bare) else content, end, quotes, mark)
         start += len(line)
 
 
@@ -92,23 +84,16 @@ def after_list_marks(text: str, start: int, end: int, language: str = "en") -> i
     >>> after_list_marks("(a) Bread", 0, 9), after_list_marks("3. Oktober 1990", 0, 15, "de")
     (4, 0)
     """
-    for _ in range(MOST_MARKS):
+    for _ in range(MAX_MARKS):
         found = _LIST_MARK.match(text, start, end)
-        if not found or (found["stop"] and _is_date(text, found.end(), end, language)):
+        if not found:
             break
+        if found["stop"] and usage(language).ordinals:
+            word = _WORD.match(text, found.end(), end)
+            if word and word.group().lower() in usage(language).months:  # 3. Oktober
+                break
         start = found.end()
     return start
-
-
-def _is_date(text: str, start: int, end: int, language: str) -> bool:
-    known = usage(language)
-    word = _WORD.match(text, start, end) if known.ordinals else None
-    return word is not None and word.group().lower() in known.months
-
-
-def _after(pattern: regex.Pattern[str], text: str, start: int, end: int) -> int:
-    found = pattern.match(text, start, end)
-    return found.end() if found else start
 
 
 def paragraphs(text: str, language: str = "en") -> list[list[TextLine]]:
@@ -120,8 +105,8 @@ def paragraphs(text: str, language: str = "en") -> list[list[TextLine]]:
     found: list[list[TextLine]] = []
     before: TextLine | None = None
     numbered = False  # whether the paragraph before began with a number
-    for line in lines(text, language):
-        if line.is_empty:
+    for line in text_lines(text, language):
+        if line.text == line.end:
             before = None
             continue
         is_number = line.mark.strip("()[].").isalnum()
@@ -129,30 +114,10 @@ def paragraphs(text: str, language: str = "en") -> list[list[TextLine]]:
         if line.mark and not begins:
             begins = not is_number or numbered or line.mark.strip("().").lower() in ("1", "a", "i")
             if not begins:  # the mark is a part of the sentence
-                line = line._replace(text=line.text - _mark_length(text, line), mark="")
+                line = line._replace(text=text.index(line.mark, line.start), mark="")
         if begins:
             found.append([])
             numbered = is_number
         found[-1].append(line)
         before = line
     return found
-
-
-def _mark_length(text: str, line: TextLine) -> int:
-    return line.text - text.index(line.mark, line.start)
-
-
-def in_one_line(text: str) -> str:
-    """A sentence of a wrapped text as it is read: a line break, with the indentation and the marks of quotation that
-    follow, is one space.
-
-    >>> in_one_line("The cat\\n  > is on\\r\\n  > the mat.")
-    'The cat is on the mat.'
-    """
-    first, *others = text.splitlines() or [""]
-    contents = [first.rstrip()] + [other[_after_prefix(other) :].rstrip() for other in others]
-    return " ".join(content for content in contents if content) if others else text
-
-
-def _after_prefix(line: str) -> int:
-    return _after(_QUOTE, line, len(line) - len(line.lstrip()), len(line))

@@ -1,10 +1,11 @@
 """Names in running text: by their shape, and by the words that a model knows.
 
 By shape alone: a capital within a word (AcmeCloud, iPhone), capitals with digits (GPT-4o, A380), acronyms (NASA). With
-known words (`known_words.py`) also any capitalised word that the model does not know; at the beginning of a sentence
-only where its small form is not known either. In German, whose nouns are capitalised, only after a title or another
-name. Neighbours make one name: "AcmeCloud Pro", "Angela Merkel", "J. K.
-Rowling", "Ludwig van Beethoven". A line in capitals has no names, since everything in it looks like one.
+known words (`known_words.py`) also any capitalized word that the model does not know; at the beginning of a sentence
+only where its lower-case form is not known either. In German, whose nouns are capitalized, only after a title or
+another name. Neighbors make one name: "AcmeCloud Pro", "Angela Merkel", "J. K. Rowling", "Ludwig van Beethoven". A line
+in capitals has no names, since everything in it looks like one. The name under a closing formula is recognized by its
+position.
 """
 
 from __future__ import annotations
@@ -13,88 +14,81 @@ from collections.abc import Sequence
 
 import regex
 
-from regard.text.capitals import CAPITALISED_NOUNS, TITLES, CasedWord, Span, cased_words
+from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, TITLES, CasedWord, cased_words
 from regard.text.known_words import KnownWords
+from regard.text.words import Span, word_set
 
-LONGEST = 60  # characters of a name's word
-_BEFORE, _AFTER = r"(?<![\p{L}\p{M}\p{N}_])", r"(?![\p{L}\p{M}\p{N}_])"
-WITH_DIGITS = (  # as a pattern of the scan of protect.py
-    rf"{_BEFORE}(?:\p{{Lu}}\p{{L}}{{0,20}}+\p{{N}}{{1,9}}+(?:-?+[\p{{L}}\p{{N}}]{{1,20}}+)*+"  # A380 MP3 R2-D2
-    rf"|\p{{Lu}}{{1,8}}+-\p{{N}}{{1,9}}+[\p{{L}}\p{{N}}]{{0,9}}+(?:-[\p{{L}}\p{{N}}]{{1,20}}+)*+"  # GPT-4o F-16
-    rf"|\d{{1,5}}\p{{Lu}}{{1,4}}+\d{{0,5}}+){_AFTER}"  # 3D 221B 6XE
-    rf"|{_BEFORE}(?:C\+\+|[CF]\#(?!\w))|(?<!\w)\.NET{_AFTER}"
+MAX_NAME_WORD = 60  # characters
+MAX_CLOSING_LINE = 60  # characters of a closing formula that are read
+_MIXED_CASE = regex.compile(r"\p{Ll}\p{Lu}")
+_PARTICLES = word_set("van von der den de du da di del della la le bin ibn al el zu ten ter")
+_WORDS_BEFORE_NAMES = word_set("Herr Herrn Frau Fräulein Familie Dr Prof Professor Doktor heiße heißt heißen namens")
+# Emphasized ordinary words, and acronyms that most languages spell differently. For models without known words only;
+# such a list is never complete.
+_NOT_NAMES = word_set(
+    "OK TV UN EU US USA UK UAE NATO AIDS HIV DNA RNA GDP VAT CEO AM PM AD BC PS ASAP FAQ NO NOT YES ALL ANY AND ARE "
+    "BUT CAN DO EVER EVERY FOR FREE GO GOOD HAS HE HERE HOW IF IN IS IT ITS ME MORE MOST MUST MY NEVER NEW NOW OF ON "
+    "ONE ONLY OR OUR OUT REALLY SHE SO STOP THAT THE THEY THIS TO TOO UP VERY WANT WAS WE WHAT WHEN WHERE WHO WHY WILL "
+    "WITH YOU YOUR LOVE HATE HELP PLEASE NON OUI PAS TOUT TRES TRÈS PLUS JAMAIS NEIN JA NICHT ALLE SEHR NIE SI SÍ TODO "
+    "MUY NUNCA"
 )
-_MIXED = regex.compile(r"\p{Ll}\p{Lu}")
-_PARTICLES = frozenset(
-    str.split("""
-    van von der den de du da di del della la le bin ibn al el zu ten ter
-    """)
-)
-_BEFORE_NAMES = frozenset(
-    str.split("""
-    Herr Herrn Frau Fräulein Familie Dr Prof Professor Doktor heiße heißt heißen namens
-    """)
-)
-# Capitals that are ordinary words said loudly, or acronyms that most languages spell otherwise. For models without
-# known words only; such a list is never complete.
-_NOT_NAMES = frozenset(
-    str.split("""
-    OK TV UN EU US USA UK UAE NATO AIDS HIV DNA RNA GDP VAT CEO AM PM AD BC PS ASAP FAQ NO NOT YES ALL ANY AND ARE
-    BUT CAN DO EVER EVERY FOR FREE GO GOOD HAS HE HERE HOW IF IN IS IT ITS ME MORE MOST MUST MY NEVER NEW NOW OF
-    ON ONE ONLY OR OUR OUT REALLY SHE SO STOP THAT THE THEY THIS TO TOO UP VERY WANT WAS WE WHAT WHEN WHERE WHO
-    WHY WILL WITH YOU YOUR LOVE HATE HELP PLEASE NON OUI PAS TOUT TRES TRÈS PLUS JAMAIS NEIN JA NICHT ALLE SEHR
-    NIE SI SÍ TODO MUY NUNCA
-    """)
+_SIGNATURE = regex.compile(r"\p{Lu}[\p{L}\p{M}'’-]*+\.?(?:[ ]\p{Lu}[\p{L}\p{M}'’-]*+\.?){0,2}")
+_LETTERS = regex.compile(r"\p{L}++")
+_CLOSINGS = word_set(
+    "regards wishes sincerely yours truly faithfully cheers love best thanks respectfully cordialement salutations "
+    "distinguées sincèrement amitiés bises bisous respectueusement grüße gruß grüßen grüsse gruss grüssen "
+    "hochachtungsvoll herzlichst saludos saludo atentamente cordialmente abrazo abrazos besos"
 )
 
 
 def name_spans(
-    text: str, taken: Sequence[Span] = (), known: KnownWords | None = None, language: str = "en"
+    text: str, excluded: Sequence[Span] = (), known: KnownWords | None = None, language: str = "en"
 ) -> list[Span]:
-    """The names outside the spans that are `taken`, in order.
+    """The names outside the `excluded` spans, in order.
 
     >>> text = "AcmeCloud Pro runs on an iPhone, says NASA."
     >>> [text[start:end] for start, end in name_spans(text)]
     ['AcmeCloud Pro', 'iPhone', 'NASA']
     """
-    words = list(cased_words(text, taken, language))
-    forms = [text[word.start : min(word.end, word.start + LONGEST + 1)] for word in words]
-    loud = _loud(words, forms, known)
+    words = list(cased_words(text, excluded, language))
+    forms = [text[word.start : min(word.end, word.start + MAX_NAME_WORD + 1)] for word in words]
+    all_caps = _in_all_caps_sentence(words, forms, known)
     named: list[bool] = []
     for i, (word, form) in enumerate(zip(words, forms, strict=True)):
         named.append(
-            not loud[i]
-            and 2 <= len(form) <= LONGEST
-            and (_shaped_like_name(form, known) or _unknown_name(text, word, form, known, language))
+            not all_caps[i]
+            and 2 <= len(form) <= MAX_NAME_WORD
+            and not form.islower()
+            and (_has_name_shape(form, known) or _is_unknown(text, word, form, known, language))
             and (
-                language not in CAPITALISED_NOUNS
-                or _MIXED.search(form) is not None
+                language not in NOUN_CAPITALIZING_LANGUAGES
+                or _MIXED_CASE.search(form) is not None
                 or form.isupper()
                 or (i > 0 and _names_follow(forms[i - 1], named[i - 1], known))
             )
         )
     if not any(named):
         return []
-    _join_neighbours(text, words, forms, named, known)
+    _extend_names(text, words, forms, named, known)
     spans: list[Span] = []
     for i, word in enumerate(words):
-        if named[i] and i and named[i - 1] and _beside(text, words, i):
+        if named[i] and i and named[i - 1] and _adjacent(text, words, i):
             spans[-1] = spans[-1][0], word.end
         elif named[i]:
             spans.append((word.start, word.end))
     return spans
 
 
-def _shaped_like_name(form: str, known: KnownWords | None) -> bool:
+def _has_name_shape(form: str, known: KnownWords | None) -> bool:
     """AcmeCloud, NASA: unless the model knows it."""
-    if _MIXED.search(form):
+    if _MIXED_CASE.search(form):
         return known is None or form not in known.copied
     if known is None:
         return form.isupper() and form not in _NOT_NAMES
-    return form.isupper() and known.knowledge(form) in ("unknown", "rare")
+    return form.isupper() and known.word_class(form) in ("unknown", "rare")
 
 
-def _unknown_name(text: str, word: CasedWord, form: str, known: KnownWords | None, language: str) -> bool:
+def _is_unknown(text: str, word: CasedWord, form: str, known: KnownWords | None, language: str) -> bool:
     """Zürich, where the model does not know it."""
     if known is None or not form[0].isupper():
         return False
@@ -103,53 +97,70 @@ def _unknown_name(text: str, word: CasedWord, form: str, known: KnownWords | Non
 
 
 def _names_follow(form: str, named: bool, known: KnownWords | None) -> bool:
-    """Whether a name may follow this word where all nouns are capitalised: after a title or another name."""
-    return named or form in _BEFORE_NAMES or (known is not None and known.knowledge(form) == "copied")
+    """Whether a name may follow this word where all nouns are capitalized: after a title or another name."""
+    return named or form in _WORDS_BEFORE_NAMES or (known is not None and known.word_class(form) == "copied")
 
 
-def _loud(words: Sequence[CasedWord], forms: Sequence[str], known: KnownWords | None) -> list[bool]:
-    """Of each word, whether it stands in a sentence most of whose words are in capitals. A word that stands alone is
+def _in_all_caps_sentence(words: Sequence[CasedWord], forms: Sequence[str], known: KnownWords | None) -> list[bool]:
+    """For each word, whether it stands in a sentence most of whose words are in capitals. A word that stands alone is
     left to the known words."""
-    loud: list[bool] = []
+    result: list[bool] = []
     first = 0
     for last in range(1, len(words) + 1):
         if last < len(words) and not words[last].at_start:
             continue
         long = [form for form in forms[first:last] if len(form) > 1]
-        in_capitals = 2 * sum(map(str.isupper, long)) > len(long)
-        loud += [in_capitals and (len(long) > 1 or known is None)] * (last - first)
+        all_caps = 2 * sum(map(str.isupper, long)) > len(long)
+        result += [all_caps and (len(long) > 1 or known is None)] * (last - first)
         first = last
-    return loud
+    return result
 
 
-def _join_neighbours(
+def _extend_names(
     text: str, words: Sequence[CasedWord], forms: Sequence[str], named: list[bool], known: KnownWords | None
 ) -> None:
     """Mark what belongs to a name beside it: known names, what follows a product's name, initials, particles."""
 
-    def capitalised(i: int) -> bool:
-        return forms[i][0].isupper() and _beside(text, words, i)
+    def capitalized(i: int) -> bool:
+        return forms[i][0].isupper() and _adjacent(text, words, i)
 
     def copied(i: int) -> bool:
-        return known is not None and known.knowledge(forms[i]) in ("copied", "rare")
+        return known is not None and known.word_class(forms[i]) in ("copied", "rare")
 
-    product = False  # a capital within a word began the name
+    product = False  # a word in mixed case began the name
     for i in range(len(words)):
-        product = bool(named[i] and _MIXED.search(forms[i])) or (product and i > 0 and named[i - 1])
-        if i and not named[i] and named[i - 1] and capitalised(i):
-            translated = known is not None and known.knowledge(forms[i]) == "translated"
+        product = bool(named[i] and _MIXED_CASE.search(forms[i])) or (product and i > 0 and named[i - 1])
+        if i and not named[i] and named[i - 1] and capitalized(i):
+            translated = known is not None and known.word_class(forms[i]) == "translated"
             named[i] = len(forms[i]) > 1 and (copied(i) or (product and not translated))
     for i in range(len(words) - 2, -1, -1):
-        if named[i + 1] and not named[i] and capitalised(i + 1):
+        if named[i + 1] and not named[i] and capitalized(i + 1):
             named[i] = forms[i][0].isupper() and (copied(i) or (text[words[i].end] == "." and forms[i] not in TITLES))
     for i in range(1, len(words) - 1):
-        if named[i - 1] and forms[i] in _PARTICLES and _beside(text, words, i) and _beside(text, words, i + 1):
+        if named[i - 1] and forms[i] in _PARTICLES and _adjacent(text, words, i) and _adjacent(text, words, i + 1):
             named[i] = named[i + 1] or (i + 2 < len(words) and named[i + 2] and forms[i + 1] in _PARTICLES)
 
 
-def _beside(text: str, words: Sequence[CasedWord], i: int) -> bool:
-    """Whether word i follows the word before it without anything but a space, or as in "J. K. Rowling"."""
+def _adjacent(text: str, words: Sequence[CasedWord], i: int) -> bool:
+    """Whether word i follows the word before it with only a space between, or as in "J. K. Rowling"."""
     before = words[i - 1]
     gap = text[before.end : min(words[i].start, before.end + 3)]
     initial = before.end - before.start == 1 and text[before.start].isupper()
     return gap in (" ", "\u00a0") or (initial and gap in (". ", "."))
+
+
+def is_email_signature(text: str, span: Span) -> bool:
+    """Whether a line of a text is the name under a closing formula: one to three capitalized words and nothing else.
+
+    >>> text = "See you soon.\\n\\nKind regards,\\nMark"
+    >>> is_email_signature(text, (29, 33)), is_email_signature("Kind regards, Mark", (14, 18))
+    (True, False)
+    """
+    start, end = span
+    if text[start - 1 : start] not in ("\n", "\r") or text[end : end + 1] not in ("", "\n", "\r"):
+        return False
+    if _SIGNATURE.fullmatch(text, start, end) is None:
+        return False
+    before = text[max(0, start - MAX_CLOSING_LINE) : start].rstrip()
+    closing = _LETTERS.findall(before.splitlines()[-1].lower()) if before else []
+    return bool(closing) and closing[-1] in _CLOSINGS and (before[-1] == "," or before[-1].isalpha())

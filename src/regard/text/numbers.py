@@ -1,59 +1,190 @@
-"""Numbers as people write them: patterns for numbers, dates, times, amounts and phone numbers.
+"""Numbers in digits and in words, and the numbers of a translation that its source does not have.
 
-The patterns are pieces of one scan (`protect.py`). They never try a text twice: repetitions are possessive or bounded,
-so that a megabyte of digits takes a moment. In "20th" and "1950s" the number is the digits; in "May 3, 1998" there are
-two numbers, and the month belongs to the model.
+1,250 · 1 250 · 1.250 · 1250 are one number, 3.14 and 3,14 another, whatever the locale. "1,250" alone can be either
+1250 or 1.25: a number has one or two values, and two numbers agree where they share one. Number words are known in
+English, French, German and Spanish: "two" may become 2, "twenty-one" 21, "half past three" 30, and in the afternoon 3
+may become 15.
 """
 
 from __future__ import annotations
 
-SPACE = r"[ \u00A0\u2009\u202F]"  # those that stand between groups of digits or before a sign
-AFTER_WORD = r"(?<![\p{Latin}\p{Greek}\p{Cyrillic}\p{M}\p{N}_])"  # Chinese and Japanese write numbers within words
-FRACTION = r"[\u00BC-\u00BE\u2150-\u215E\u2189]"  # ¼ ½ ¾ ⅐ …
-STARTS = r"[\d+−±\u00BC-\u00BE\u2150-\u215E\u2189-]"  # what a number begins with
-SIGN = r"(?:(?<![\w)\]])[-−+±])?+"
+from collections.abc import Sequence
+from typing import NamedTuple
 
-# 1,250.5  1.250,5  3.14  1/2  3:1  1939–1945  978-3-16-148410-0: digits joined by one sign without a space
-_JOINED = r"\d++(?:[.,:/'’–-]\d++)*+"
-_SPACED = rf"\d{{1,3}}+(?:{SPACE}\d{{3}}(?!\d))++(?:[.,]\d++)?+"  # 1 250,5
-DIGITS = (
-    rf"(?:(?:{_SPACED}|{_JOINED})(?:{FRACTION}|[eE][-+−]?\d++(?![\p{{L}}\p{{N}}])|×10[⁻⁺]?[⁰¹²³⁴-⁹]++)?+|{FRACTION})"
+import regex
+
+from regard.text.span_patterns import CURRENCY, DIGITS, PERCENT, SPACE
+from regard.text.words import Span, word_set
+
+_QUANTITY = regex.compile(
+    rf"(?P<sign>(?<![\w)\]])[-−+])?(?P<before>{CURRENCY}{SPACE}?+[-−]?)?(?P<digits>{DIGITS})"
+    rf"(?(before)|(?P<after>{PERCENT}|{SPACE}?+(?:°|{CURRENCY}(?!\d)))?)",
+    regex.VERSION1,
 )
+_RANGE = regex.compile(r"[-–/:]")  # between numbers that are also numbers alone: 1939–1945
+_GROUPING = regex.compile(r"[ \u00A0\u2009\u202F'’]")
+_GROUPS = regex.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
-_DAY, _MONTH, _YEAR = r"(?:3[01]|[12]\d|0?[1-9])", r"(?:1[0-2]|0?[1-9])", r"(?:1\d|20|21)\d\d"
-_CLOCK = r"(?:2[0-4]|[01]?\d):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9}+)?+)?+"
-_DAY_MONTH = rf"(?:{_DAY}(?P<separator>[./-]){_MONTH}|{_MONTH}(?P<separator>[./-]){_DAY})(?P=separator)(?:{_YEAR}|\d\d)"
-_YEAR_FIRST = rf"{_YEAR}(?P<between>[./-]){_MONTH}(?P=between){_DAY}"
-_ZONE = r"(?:Z|[-+]\d\d:?\d\d)"
-DATE = rf"{AFTER_WORD}(?:{_YEAR_FIRST}(?:T{_CLOCK}{_ZONE}?+)?+|{_DAY_MONTH})(?![\d/]|[.-]\d)"
+_WORD = regex.compile(r"[\p{L}\p{M}]++|\d++")
+_FROM_ZERO = {
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty",
+    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
+    "de": "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
+    "siebzehn achtzehn neunzehn zwanzig",
+    "es": "cero un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis "
+    "diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco",
+}
+_OTHER_WORDS = {
+    "en": "first=1 once=1 second=2 twice=2 both=2 couple=2 third=3 fourth=4 fifth=5 sixth=6 seventh=7 eighth=8 ninth=9 "
+    "tenth=10 dozen=12 noon=12 midday=12 midnight=0 midnight=12 midnight=24 quarter=15 quarter=45 half=30 half=50 "
+    "half=5 twelfth=12 twentieth=20 thirty=30 forty=40 fifty=50 sixty=60 seventy=70 eighty=80 ninety=90 hundred=100 "
+    "hundreds=100 thousand=1000 thousands=1000 million=1000000 billion=1000000000 fortnight=15 week=8",
+    "fr": "une=1 premier=1 première=1 second=2 deuxième=2 troisième=3 quatrième=4 cinquième=5 vingt=20 trente=30 "
+    "quarante=40 cinquante=50 soixante=60 cent=100 cents=100 mille=1000 million=1000000 millions=1000000 "
+    "milliard=1000000000 douzaine=12 midi=12 minuit=0 minuit=12 minuit=24 quart=15 demi=30 demie=30 quinzaine=15",
+    "de": "eins=1 eine=1 einen=1 einer=1 erste=1 ersten=1 zweite=2 zweiten=2 dritte=3 dritten=3 dreißig=30 vierzig=40 "
+    "fünfzig=50 sechzig=60 siebzig=70 achtzig=80 neunzig=90 hundert=100 tausend=1000 million=1000000 "
+    "millionen=1000000 mittag=12 mitternacht=0 mitternacht=12 viertel=15 viertel=45 halb=30 dutzend=12",
+    "es": "uno=1 una=1 primero=1 primera=1 primer=1 segundo=2 segunda=2 tercero=3 tercera=3 treinta=30 cuarenta=40 "
+    "cincuenta=50 sesenta=60 setenta=70 ochenta=80 noventa=90 cien=100 ciento=100 mil=1000 millón=1000000 "
+    "millones=1000000 mediodía=12 medianoche=0 medianoche=12 cuarto=15 cuarto=45 media=30 docena=12",
+}
+_CONJUNCTIONS = word_set("and et und y a")
+_AFTERNOON = {  # with one of these words, hours may be written as those of the 24-hour clock
+    "en": word_set("p pm afternoon evening night tonight clock past to at"),
+    "fr": word_set("heure heures h soir midi"),
+    "de": word_set("uhr abends nachmittags abend nachmittag"),
+    "es": word_set("tarde noche las"),
+}
+_GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
 
-_HALF_OF_DAY = r"(?:[AaPp]\.[Mm]\.|[AaPp][Mm](?![\p{L}\p{N}]))"
-TIME = (
-    rf"{AFTER_WORD}(?:{_CLOCK}(?![\d:])(?:{SPACE}?+{_HALF_OF_DAY})?+"  # 3:45  14:30:05  3:45 pm
-    rf"|(?:1[0-2]|0?[1-9]){SPACE}?+{_HALF_OF_DAY}"  # 5 p.m.
-    rf"|(?:2[0-4]|[01]?\d)\.[0-5]\d(?={SPACE}?+Uhr)"  # 15.45 of "15.45 Uhr", whose word is the model's
-    rf"|(?:2[0-4]|[01]?\d){SPACE}?+[hH]{SPACE}?+[0-5]\d(?![\p{{L}}\p{{N}}])"  # 15h45  15 h 45
-    rf"|(?:2[0-4]|[01]?\d)h(?![\p{{L}}\p{{N}}]))"  # 15h
-)
 
-CURRENCY = r"\p{Sc}"
-_CODE = r"(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|NZD|CNY|INR|RUB|BRL|MXN|SEK|NOK|DKK|PLN|CZK|HUF|TRY|ZAR|KRW|BTC)"
-_SCALE = r"(?:(?:bn|tn|[kKMmB])(?![\p{L}\p{N}]))?+"  # $5k, €2bn
-AMOUNT_AFTER_SIGN = (  # $5  CHF 20
-    rf"{SIGN}(?:(?<![\p{{L}}\p{{N}}])(?:US|A|C|NZ|HK|R)?+{CURRENCY}|{AFTER_WORD}{_CODE}){SPACE}?+[-−]?{DIGITS}{_SCALE}"
-)
-AMOUNT_BEFORE_SIGN = (  # 5 $  20 EUR
-    rf"{AFTER_WORD}{SIGN}{DIGITS}(?:{_SCALE}{SPACE}?+{CURRENCY}(?![\p{{L}}\p{{N}}])|{SPACE}{_CODE}(?![\p{{L}}\p{{N}}]))"
-)
+def _word_values(language: str) -> dict[str, list[int]]:
+    """Number word → its values."""
+    values = {word: [value] for value, word in enumerate(_FROM_ZERO[language].split())}
+    for entry in _OTHER_WORDS[language].split():
+        word, _, value = entry.partition("=")
+        values.setdefault(word, []).append(int(value))
+    return values
 
-_PAUSE = r"[ \u00A0.-]"
-PHONE = (
-    rf"(?<![\w+])\+\d{{1,3}}(?:{_PAUSE}?+\(\d{{1,4}}\))?+(?:{_PAUSE}?\d{{2,4}}|{_PAUSE}\d(?!\d)){{2,6}}(?![\d-])"
-    rf"|(?<!\w)\(\d{{2,5}}\){SPACE}?+\d{{3,4}}[ .-]?\d{{3,4}}(?![\d-])"  # (555) 123-4567
-    rf"|{AFTER_WORD}(?:(?:1-)?+\d{{3}}(?P<dash>[.-])\d{{3}}(?P=dash)\d{{4}}(?![\w-])"  # 555-123-4567
-    rf"|\d{{3}}-\d{{4}}(?![\w-])"  # 555-0199
-    rf"|0\d(?P<pause>[ .-])\d\d(?:(?P=pause)\d\d){{3}}(?!\d))"  # 01 23 45 67 89
-)
 
-PERCENT = rf"(?:[%‰]|{SPACE}[%‰](?![\w(@{{%]))"  # not the "%s" of "5 %s"
-NUMBER = rf"{AFTER_WORD}{SIGN}{DIGITS}(?:{PERCENT}|{SPACE}?+°(?:[CF](?!\p{{L}}))?+)?+"
+_WORD_VALUES = {language: _word_values(language) for language in _FROM_ZERO}
+
+
+class Quantity(NamedTuple):
+    """A number in a text."""
+
+    start: int  # of the digits, sign included
+    end: int
+    values: frozenset[str]
+    unit: str  # %, a currency sign or nothing
+    whole: Span  # with the unit
+
+
+def quantities(text: str) -> list[Quantity]:
+    """All numbers of a text; of two that are joined (1939–1945) the pair and each.
+
+    >>> [(sorted(found.values), found.unit) for found in quantities("1,250 people, 3,14 and 20 %")]
+    [(['1.250', '1250'], ''), (['3.14'], ''), (['20'], '%')]
+    """
+    found = []
+    for match in _QUANTITY.finditer(text):
+        start, end = match.span("digits")
+        before, digits = match["before"] or "", match["digits"]
+        unit = (before + (match["after"] or "")).strip(" \u00a0\u2009\u202f-−")
+        sign = "-" if match["sign"] in ("-", "−") or "-" in before or "−" in before else ""
+        values = frozenset(sign + value for value in numeric_values(digits))
+        first = match.start("sign") if match["sign"] and not before else start
+        found.append(Quantity(first, end, values, unit, match.span()))
+        parts = _RANGE.split(digits)
+        if len(parts) > 1:
+            for part in parts:
+                stop = start + len(part)
+                found.append(Quantity(start, stop, numeric_values(part), "", (start, stop)))
+                start = stop + 1
+    return found
+
+
+def numeric_values(digits: str) -> frozenset[str]:
+    """The values that a number without its sign and unit may have, as decimals.
+
+    >>> sorted(numeric_values("1,250")), sorted(numeric_values("1.250,5")), sorted(numeric_values("1 250 000"))
+    (['1.250', '1250'], ['1250.5'], ['1250000'])
+    """
+    plain = _GROUPING.sub("", digits).replace("–", "-")
+    commas, points = plain.count(","), plain.count(".")
+    bare = plain.replace(",", "").replace(".", "")
+    if not bare.isdecimal() or not commas + points:
+        return frozenset([plain])
+    if commas and points:
+        decimal, grouping = (",", ".") if plain.rfind(",") > plain.rfind(".") else (".", ",")
+        if plain.count(decimal) > 1:
+            return frozenset([plain])
+        return frozenset([plain.replace(grouping, "").replace(",", ".")])
+    grouped = _GROUPS.fullmatch(plain) is not None and plain[0] != "0"
+    if commas + points > 1:
+        return frozenset([bare if grouped else plain])
+    return frozenset([plain.replace(",", "."), bare] if grouped else [plain.replace(",", ".")])
+
+
+def numbers_in_words(text: str, language: str = "en") -> set[str]:
+    """The numbers, as digits, that the text has in words or that follow from its words.
+
+    >>> sorted(numbers_in_words("I have twenty-one cats.", "en"), key=int)
+    ['1', '20', '21']
+    """
+    word_values, afternoon = _WORD_VALUES.get(language, {}), _AFTERNOON.get(language, frozenset())
+    found: set[int] = set()
+    run: list[int] = []
+    is_afternoon = False
+    for word in [*map(str.lower, _WORD.findall(text)), ""]:
+        values = [int(word)] if word.isdecimal() and len(word) < 10 else word_values.get(word, [])
+        if not values and language == "de" and (compound := _GERMAN_COMPOUND.fullmatch(word)):
+            values = [sum(word_values.get(part, [0])[0] for part in compound.groups())]
+        is_afternoon = is_afternoon or word in afternoon
+        if values:
+            found.update(values)
+            run.append(values[0])
+        elif run and word not in _CONJUNCTIONS:
+            found.add(_combined(run))
+            run = []
+    if is_afternoon:
+        found.update({value + 12 for value in found if value <= 12})
+    return set(map(str, found))
+
+
+def _combined(run: Sequence[int]) -> int:
+    """The value of number words in a row: two hundred five."""
+    total = current = 0
+    for value in run:
+        if value >= 1000:
+            total, current = total + max(current, 1) * value, 0
+        elif value == 100:
+            current = max(current, 1) * value
+        else:
+            current = current * value if current == 4 and value == 20 else current + value  # quatre-vingt
+    return total + current
+
+
+def invented_numbers(source: str, target: str, language: str = "en") -> list[Span]:
+    """The numbers of the translation that are not in the source, in digits or in words (of its `language`).
+
+    >>> invented_numbers("He has two cats and 1,250 dogs.", "Il a 2 chats et 1 250 chiens, 7 en tout.")
+    [(30, 31)]
+    """
+    in_target = quantities(target)
+    if not in_target:
+        return []
+    allowed = {value.lstrip("-") for found in quantities(source) for value in found.values}
+    allowed |= set(regex.findall(r"\d+", source))
+    allowed |= {number.lstrip("0") for number in allowed}
+    words = numbers_in_words(source, language)
+    invented: list[Span] = []
+    for found in in_target:
+        if invented and found.start < invented[-1][1]:
+            invented.pop()  # a pair of joined numbers: its parts decide
+        values = {value.lstrip("-") for value in found.values}
+        if not values & allowed and not {value.lstrip("0") or "0" for value in values} & (allowed | words):
+            invented.append((found.start, found.end))
+    return invented

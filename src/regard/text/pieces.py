@@ -1,16 +1,21 @@
-"""Between a text and the pieces of a vocabulary: spaces made visible, words cut apart, and the way back.
+"""Between a text and the pieces of a vocabulary: NFC, spaces made visible, words split, and back.
 
-A space is written ▁ and belongs to the word after it; one ▁ is put before the text, so that a word is the same piece
-at the start of a sentence and inside it. A literal ▁ is escaped, so that every string comes back as it was. The cuts
-are fixed here, before any vocabulary is learnt: punctuation, digits and French elisions are never merged with a word.
+A text is normalized to Unicode NFC, so that "é" is one character however it was typed; nothing else is changed. A space
+is written ▁ and belongs to the word after it; one ▁ is put before the text, so that a word is the same piece at the
+start of a sentence and inside it. A literal ▁ is escaped, so that every string comes back as it was. Pre-tokenization
+is fixed here, before any vocabulary is learned: punctuation, digits and French elisions are never merged with a word.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+import regex
+
+from regard.errors import InputError
 from regard.text.slots import FROM_BROKEN
 
 SPACE = "▁"
@@ -29,6 +34,43 @@ CUTS = (
 
 _UNIT = re.compile(f"{ESCAPE}[{ZERO}{ONE}]|.", re.DOTALL)  # what becomes one character of the text
 _BROKEN = re.compile("[\udc80-\udcff]")  # a byte that is no part of a character
+
+
+def nfc(text: str) -> str:
+    """The text in NFC. A lone surrogate is an error."""
+    if text.isascii():
+        return text
+    check_characters(text)
+    return unicodedata.normalize("NFC", text)
+
+
+def check_characters(text: str) -> None:
+    """Refuse a lone surrogate: half a character, never valid in a file."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"text holds a lone surrogate (U+{ord(text[error.start]):04X} at character {error.start + 1}), "
+            "which is not text; read it as UTF-8, or remove what is not"
+        ) from None
+
+
+def nfc_origins(text: str) -> list[tuple[int, int]]:
+    """For every character of `nfc(text)`, the span of `text` it came from.
+
+    >>> nfc_origins("e\\u0301t")
+    [(0, 2), (2, 3)]
+    """
+    if unicodedata.is_normalized("NFC", text):
+        return [(i, i + 1) for i in range(len(text))]
+    origins: list[tuple[int, int]] = []
+    for cluster in regex.finditer(r"\X", text):  # composition never reaches beyond a grapheme cluster
+        composed = unicodedata.normalize("NFC", cluster.group())
+        if composed == cluster.group():
+            origins += [(i, i + 1) for i in range(*cluster.span())]
+        else:
+            origins += [cluster.span()] * len(composed)
+    return origins
 
 
 def to_pieces_form(text: str) -> str:

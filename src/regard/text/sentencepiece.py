@@ -7,7 +7,7 @@ text, such as </s>, is text; >>xyz<< at the beginning is a tag only if the vocab
 and no tags. SentencePiece normalises as its model says (NFKC, spaces), so decoding does not give back every text.
 
 The ids are in our order (`imported_order`). The SentencePiece model is stored within tokenizer.json, so a tokenizer is
-one file. `marian_text.py` reads and writes the files of Marian.
+one file. `marian_vocabulary.py` reads and writes the files of Marian.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from regard.errors import BundleError, InputError
-from regard.text.language_tags import LANGUAGE_TAG, leading_tag
-from regard.text.normalize import check_characters
-from regard.text.pieces import SPACE, from_pieces_form, piece_spans
+from regard.text.language import LANGUAGE_TAG, leading_tag
+from regard.text.pieces import SPACE, check_characters, from_pieces_form, piece_spans
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
 
 if TYPE_CHECKING:

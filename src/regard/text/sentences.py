@@ -20,10 +20,11 @@ from typing import NamedTuple
 import regex
 
 from regard.text.abbreviations import Usage, usage
-from regard.text.layout import Span, after_list_marks, lines, paragraphs
+from regard.text.layout import after_list_marks, paragraphs, text_lines
+from regard.text.words import Span
 
 LOOK_BACK = 32  # characters before a full stop that are looked at: the longest abbreviation and the word before it
-LONGEST_QUOTATION = 120  # characters of a Japanese or Chinese quotation that is not cut within
+MAX_QUOTATION = 120  # characters of a Japanese or Chinese quotation that is not cut within
 
 _SPACE = r"[ \t\u00a0\u202f\u3000]"
 _EMOJI = r"(?:[\p{Extended_Pictographic}--[‼⁉©®™]][\u200d\ufe0f\u20e3🏻-🏿]*+|[🇦-🇿]{2}|[:;=]-?[()DPp|](?=\s|$))"
@@ -96,8 +97,8 @@ def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) ->
     ['Dr. Who?', 'Yes.', 'It costs 3.50 now.']
     """
     if not wrapped:
-        blocks = ((line.text, line.end) for line in lines(text, language) if not line.is_empty)
-        return [span for start, end in blocks for span in _cut(text, start, end, language)]
+        lines = text_lines(text, language)
+        return [span for line in lines if line.text < line.end for span in _split(text, line.text, line.end, language)]
     found: list[Span] = []
     for block in paragraphs(text, language):
         first, last = block[0], block[-1]
@@ -105,12 +106,12 @@ def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) ->
         shown = [text[first.text : first.end]]
         for before, line in pairwise(block):
             shown += [" " * (line.text - before.end), text[line.text : line.end]]
-        spans = _cut("".join(shown), 0, last.end - first.text, language)
+        spans = _split("".join(shown), 0, last.end - first.text, language)
         found += [(first.text + start, first.text + end) for start, end in spans]
     return found
 
 
-def _cut(text: str, start: int, end: int, language: str) -> Iterator[Span]:
+def _split(text: str, start: int, end: int, language: str) -> Iterator[Span]:
     """The sentences of one line or paragraph."""
     known = usage(language)
     quotations = _Quotations(text, end)
@@ -154,7 +155,7 @@ class _Quotations:
         self.read = max(self.read, stop)
         if not self.open:
             return False
-        if self.text.find(self.open[0], stop, min(self.end, stop + LONGEST_QUOTATION)) < 0:
+        if self.text.find(self.open[0], stop, min(self.end, stop + MAX_QUOTATION)) < 0:
             self.open.clear()
         return bool(self.open)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 FIRST_BYTE = 0xF5  # of the bytes that never occur in UTF-8
 SLOTS = tuple(chr(0xF8E0 + k) for k in range(0x100 - FIRST_BYTE))
 SLOT = re.compile(f"[{SLOTS[0]}-{SLOTS[-1]}]")
+slots_in = SLOT.findall  # the slots of a text, in order
 
 # A byte that makes no character is read as a lone surrogate (Python's "surrogateescape"): 0xF5 as U+DCF5.
 FROM_BROKEN = {0xDC00 + FIRST_BYTE + k: slot for k, slot in enumerate(SLOTS)}
@@ -22,11 +23,6 @@ _REMOVED = dict.fromkeys(map(ord, SLOTS), "")
 
 def without_slots(text: str) -> str:
     return text.translate(_REMOVED) if SLOT.search(text) else text
-
-
-def slots_in(text: str) -> list[str]:
-    """The slots of a text, in order."""
-    return SLOT.findall(text)
 
 
 def fill(text: str, spans: Sequence[str]) -> str:

@@ -2,8 +2,8 @@
 
 Encoding is reversible: `decode(encode(s)) == NFC(s)` for BPE, whatever the string holds. Ids carry no BOS or EOS;
 a batch adds them. A slot (`slots.py`) is one id on both sides. It is saved as one file. How a vocabulary is learned is
-in `learnt_vocabulary.py`, how text is cut in `pieces.py`; imported models use `sentencepiece.py`. A `marked` tokenizer
-puts a tag before every source; the mark is stored in the bundle, not in this file.
+in `vocabulary_training.py`, how text is split in `pieces.py`; imported models use `sentencepiece.py`. A `marked`
+tokenizer puts a tag before every source; the mark is stored in the bundle, not in this file.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from typing import Any, Literal
 
 from regard.config import build, key, nearest, require
 from regard.errors import BundleError, InputError
-from regard.text.characters import CharacterCounts
-from regard.text.language_tags import LANGUAGE_TAG, find_tag, leading_tag, tags_in_short
-from regard.text.learnt_vocabulary import LearntVocabulary, characters_alone, learn_bpe, learn_words
-from regard.text.normalize import nfc
-from regard.text.pieces import to_pieces_form
+from regard.text.language import LANGUAGE_TAG, describe_tags, find_tag, leading_tag
+from regard.text.learned_vocabulary import LearnedVocabulary
+from regard.text.pieces import nfc, to_pieces_form
 from regard.text.sentencepiece import SentencePieceVocabulary
 from regard.text.slots import without_slots
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
+from regard.text.vocabulary_training import CharacterCounts, character_vocabulary, learn_bpe, learn_words
+from regard.text.words import Span
 
 FORMAT = 1  # of the file, and of the cuts the ids rest on
 SAMPLE = 1_000_000  # pairs a vocabulary is learned from, at most
 TAG = re.compile(r"<[\w.+-]+>")  # in brackets, which are split from words: no text is encoded as this piece
-COUNTED = 2000  # pairs whose characters are counted in one go
-LONGEST_LINE = 10_000  # characters; a longer line is not used to learn the vocabulary
+CHUNK = 2000  # pairs whose characters are counted at once
+MAX_LINE = 10_000  # characters; a longer line is not used to learn the vocabulary
 
 Pairs = Callable[[], Iterator[tuple[str, str]]]
 
@@ -84,32 +84,30 @@ class Tokenizer:
         """Learn from sentence pairs. `pairs` is called several times and must yield the same each time."""
         if config.unit == "sentencepiece":
             raise InputError(
-                "pieces of SentencePiece are not learnt here, they come with an imported model; "
+                "pieces of SentencePiece are not learned here, they come with an imported model; "
                 "set train.start_from to such a model, or text.unit to bpe"
             )
         count, read, counts = 0, pairs(), (CharacterCounts(), CharacterCounts())
-        while some := list(islice(read, COUNTED)):
+        while some := list(islice(read, CHUNK)):
             count += len(some)
             for side, texts in zip(counts, zip(*some, strict=True), strict=True):
-                side.add([text[:LONGEST_LINE] for text in texts])
+                side.add([text[:MAX_LINE] for text in texts])
         characters = [side.counter() for side in counts]
         if not characters[0] + characters[1]:
             raise InputError(f"no text to learn a vocabulary from: {count:,} pairs were read and all are empty")
         stride = -(-count // SAMPLE)
 
-        def learn(sides: tuple[int, ...]) -> LearntVocabulary:
+        def learn(sides: tuple[int, ...]) -> LearnedVocabulary:
             lines = _lines(pairs(), sides, stride)
             if config.unit == "word":
                 return learn_words(lines, config.vocab_size).with_tags(config.tags)
             counts = sum((characters[s] for s in sides), Counter[str]())
             if config.unit == "character":
-                return characters_alone(counts, config.vocab_size).with_tags(config.tags)
+                return character_vocabulary(counts, config.vocab_size).with_tags(config.tags)
             return learn_bpe(lines, counts, config.vocab_size).with_tags(config.tags)
 
-        if config.joint:
-            both = learn((0, 1))
-            return cls(both, both, config)
-        return cls(learn((0,)), learn((1,)), config)
+        source = learn((0, 1) if config.joint else (0,))
+        return cls(source, source if config.joint else learn((1,)), config)
 
     @property
     def source_size(self) -> int:
@@ -139,8 +137,8 @@ class Tokenizer:
     def encode_source(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
         """Ids of each text, the mark first where there is one, without BOS or EOS. With `rng`, BPE-dropout as
         configured is applied."""
-        mark = self.mark_ids
-        return [mark + ids for ids in self._encode(self.source, texts, rng)]
+        ids = self._encode(self.source, texts, rng)
+        return ids if self.mark is None else [[self.source.ids[self.mark], *row] for row in ids]
 
     def encode_target(self, texts: Sequence[str], rng: random.Random | None = None) -> list[list[int]]:
         return self._encode(self.target, texts, rng)
@@ -175,10 +173,11 @@ class Tokenizer:
     def by_tag(self, texts: Sequence[str], tag: str | None) -> dict[str | None, dict[int, str]]:
         """The texts by their numbers, for each tag before them. Those of a multilingual model may begin with one each,
         and are given without it."""
+        if not self.multilingual or self.mark is not None:
+            return {tag: dict(enumerate(texts))}
         groups: dict[str | None, dict[int, str]] = {} if texts else {tag: {}}
-        tags = self.config.tags if self.multilingual and self.mark is None else ()
         for number, text in enumerate(texts):
-            own = leading_tag(text, tags)
+            own = leading_tag(text, self.config.tags)
             groups.setdefault(own or tag, {})[number] = text[len(own) :].lstrip() if own else text
         return groups
 
@@ -186,10 +185,9 @@ class Tokenizer:
         """The ids before every source: those of the tag, or of the mark. A multilingual model needs one of them; the
         tag "" is none."""
         if self.multilingual and self.mark is None and tag is None:
-            known, first = tags_in_short(self.config.tags), self.config.tags[0]
             raise InputError(
                 f"this model translates into several languages: give the tag of one, or begin the text with it, as in "
-                f'"{first} Hello."; {known}',
+                f'"{self.config.tags[0]} Hello."; {describe_tags(self.config.tags)}',
                 parameter="tag",
             )
         return self.tag_ids(tag) or self.mark_ids
@@ -215,14 +213,15 @@ class Tokenizer:
     def decode_source(self, ids: Iterable[int]) -> str:
         return self.source.decode(ids)
 
-    def target_pieces(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+    def target_pieces(self, ids: Sequence[int]) -> list[Span]:
         """For every id its span in `decode(ids)`; a byte of a character has the whole character's span."""
         return self.target.spans(ids)
 
     def source_tokens(self, text: str) -> list[Piece]:
         """The tokens `encode_source` makes of a text, with their spans in the text as it was given. A mark is of no
         width and stands at the beginning."""
-        return [*([] if self.mark is None else [Piece(self.mark, 0, 0)]), *self.source.tokens(text)]
+        tokens = self.source.tokens(text)
+        return tokens if self.mark is None else [Piece(self.mark, 0, 0), *tokens]
 
     def target_tokens(self, text: str) -> list[Piece]:
         """The tokens `encode_target` makes of a text, with their spans in the text as it was given."""
@@ -275,12 +274,12 @@ def _vocabulary(found: dict[str, Any], config: TextConfig) -> Vocabulary:
         raise ValueError("its specials are not in their places")
     if pieces[len(pieces) - len(config.tags) :] != [*config.tags]:
         raise ValueError("its tags are not in their places")
-    return LearntVocabulary(pieces, None if merges is None else [(a, b) for a, b in merges], config.tags)
+    return LearnedVocabulary(pieces, None if merges is None else [(a, b) for a, b in merges], config.tags)
 
 
 def _lines(pairs: Iterator[tuple[str, str]], sides: tuple[int, ...], stride: int) -> Iterator[str]:
     """Every stride-th pair's chosen sides, in pieces form."""
     for pair in islice(pairs, 0, None, stride):
         for side in sides:
-            if len(pair[side]) <= LONGEST_LINE:
+            if len(pair[side]) <= MAX_LINE:
                 yield to_pieces_form(nfc(without_slots(pair[side])))

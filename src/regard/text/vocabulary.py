@@ -1,6 +1,6 @@
 """What every vocabulary can do: text of one language ↔ ids. A translator has one for each side (`tokenizer.py`).
 
-    learnt_vocabulary.py   BPE with byte fallback, or whole words: learnt here
+    learned_vocabulary.py  BPE with byte fallback, whole words or characters: learned here
     sentencepiece.py       the pieces of an imported model
 
 The first ids are PAD, BOS and EOS, which no text becomes. A piece is text in which a space is written ▁ (`pieces.py`).

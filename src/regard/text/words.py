@@ -34,6 +34,11 @@ def shortened(text: str, most: int = 100) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def word_set(words: str) -> frozenset[str]:
+    """The words of a table, which are separated by white space."""
+    return frozenset(words.split())
+
+
 def word_spans(text: str) -> list[Span]:
     """Character spans of the words, in order."""
     return [match.span() for match in _WORD.finditer(text)]

@@ -63,15 +63,13 @@ class Average:
 
     def restore(self, flat: Weights) -> None:
         if self.config.average == "ema":
-            stored = {n.removeprefix("ema."): t for n, t in flat.items() if n.startswith("ema.")}
-            self.moving = {n: t.to(self.model.device) for n, t in stored.items()} or _copy(self.model)
+            self.moving = self._stored(flat, "ema.") or _copy(self.model)
         count = len({n.partition(".")[0] for n in flat if n.startswith("snapshot")})
-        self.snapshots = []
-        for i in range(count if self.config.average == "last" else 0):
-            start = f"snapshot{i}."
-            self.snapshots.append(
-                {n.removeprefix(start): t.to(self.model.device) for n, t in flat.items() if n.startswith(start)}
-            )
+        numbers = range(count if self.config.average == "last" else 0)
+        self.snapshots = [self._stored(flat, f"snapshot{i}.") for i in numbers]
+
+    def _stored(self, flat: Weights, prefix: str) -> Weights:
+        return {n.removeprefix(prefix): t.to(self.model.device) for n, t in flat.items() if n.startswith(prefix)}
 
 
 def _copy(model: Model) -> Weights:

@@ -1,8 +1,15 @@
 """The state of a run in one file: weights, moments, averages, random state, position.
 
 A resumed run is bit for bit the uninterrupted one. The state is one file, because one rename is atomic. The checkpoint
-before it is kept, so that a damaged one does not end a run. Every tensor has a checksum. It is a safetensors file;
-where tensors are sharded over several processes (fsdp), it is a folder of the same name (`shards.py`).
+before it is kept, so that a damaged one does not end a run. Every tensor has a checksum. It is a safetensors file.
+
+Where tensors are sharded over several processes (fsdp), it is a folder of the same name, with one file per process:
+
+    shard-00001-model-00001-of-00001.safetensors …   about.json
+
+torch.distributed.checkpoint writes and reads the shards, so that any number of processes, also one without torchrun,
+can read what any other number has written. `about.json` holds everything that is not a tensor, and the checksums of the
+files.
 """
 
 from __future__ import annotations
@@ -10,23 +17,24 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from regard.errors import BundleError, RunError
-from regard.files import sync_folder, write_atomically
+from regard.files import checksum, sync_folder, write_atomically
 from regard.models.base import unique_tensors
 from regard.training.average import Average
-from regard.training.distributed import ALONE, World, is_sharded, shard_like
-from regard.training.shards import describe_shards, read_about, read_shards, write_shards
+from regard.training.distributed import SINGLE_PROCESS, ProcessGroup, is_sharded, shard_like
 
 CURRENT, PREVIOUS = "training.safetensors", "training.previous.safetensors"
 
@@ -54,7 +62,7 @@ class Progress:
     best_step: int = 0
     stale: int = 0  # evaluations since the best one
     signature: str = ""  # of best_bleu
-    started_from: dict[str, Any] | None = None  # the model that the run began with, as `start.py` describes it
+    started_from: dict[str, Any] | None = None  # the model that the run began with, as `job.py` describes it
 
 
 @dataclass(frozen=True)
@@ -74,22 +82,22 @@ class Checkpoint:
         checkpoint, as with more processes than before."""
         parameters = unique_tensors(average.model)
         if isinstance(self.stored, Path):
-            found = read_shards(self.stored, lambda name: parameters.get(_owner(name)))
+            found = read_shards(self.stored, lambda name: parameters.get(_parameter_name(name)))
         else:
-            found = {n: shard_like(t, parameters.get(_owner(n), t)) for n, t in self.stored.items()}
-        tensors = _grouped(found)
+            found = {n: shard_like(t, parameters.get(_parameter_name(n), t)) for n, t in self.stored.items()}
+        tensors: dict[str, dict[str, Tensor]] = {"optimizer": {}, "average": {}}
+        for name, tensor in found.items():
+            kind, _, rest = name.partition(":")
+            tensors.setdefault(kind, {})[rest] = tensor
         with torch.no_grad():
             for name, tensor in tensors["model"].items():
                 parameters[name].copy_(tensor)
-        moments: dict[str, dict[str, Tensor]] = {}
-        for name, tensor in tensors.get("optimizer", {}).items():
-            parameter, _, kind = name.rpartition("/")
-            moments.setdefault(parameter, {})[kind] = tensor
-        for name, state in moments.items():
-            device = parameters[name].device
-            optimizer.state[parameters[name]] = {k: t.to(device) for k, t in state.items()}
-        average.restore(tensors.get("average", {}))
-        rng_states, suffix = tensors["random"], f".{rank}" if rank else ""
+        for name, tensor in tensors["optimizer"].items():
+            owner, _, moment = name.rpartition("/")
+            parameter = parameters[owner]
+            optimizer.state[parameter] = {**optimizer.state.get(parameter, {}), moment: tensor.to(parameter.device)}
+        average.restore(tensors["average"])
+        rng_states, suffix = tensors["random"], _rank_suffix(rank)
         if f"cpu{suffix}" not in rng_states:
             return False
         torch.set_rng_state(rng_states[f"cpu{suffix}"])
@@ -105,7 +113,7 @@ def save_checkpoint(
     data: str,
     optimizer: torch.optim.Optimizer,
     average: Average,
-    world: World = ALONE,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> None:
     """To be called by all processes of a run together. The weights are those of the model that `average` is of."""
     model = average.model
@@ -114,27 +122,28 @@ def save_checkpoint(
     for name, parameter in names.items():
         tensors |= {f"optimizer:{name}/{k}": t for k, t in optimizer.state.get(parameter, {}).items()}
     tensors |= {f"average:{n}": t for n, t in average.tensors().items()}
-    tensors |= {f"random:cpu{'.' * (r > 0)}{r or ''}": t for r, t in enumerate(world.gathered(torch.get_rng_state()))}
-    if model.device.type == "cuda":
-        for r, t in enumerate(world.gathered(torch.cuda.get_rng_state())):
-            tensors[f"random:cuda{'.' * (r > 0)}{r or ''}"] = t
+    states = {"cpu": torch.get_rng_state()} | (
+        {"cuda": torch.cuda.get_rng_state()} if model.device.type == "cuda" else {}
+    )
+    for device, state in states.items():
+        for rank, gathered in enumerate(group.all_gather(state)):
+            tensors[f"random:{device}{_rank_suffix(rank)}"] = gathered
     about = {"progress": dataclasses.asdict(progress), "recipe": recipe, "data": data}
     fresh = folder / f"{CURRENT}.new"
-
-    def write(work: Callable[[], None]) -> None:
-        try:
-            work()
-        except (BundleError, OSError) as problem:
-            _remove(fresh)
-            raise _unwritten(folder, progress.step, problem) from None
-
-    if any(is_sharded(tensor) for tensor in names.values()):
-        world.broadcast(lambda: write(lambda: _remove(fresh)))  # left by a run that was killed here
-        write(lambda: write_shards(fresh, tensors))
-        world.broadcast(lambda: write(lambda: describe_shards(fresh, about)))
-    else:
-        world.broadcast(lambda: write(lambda: _write_whole(fresh, tensors, about)))
-    world.broadcast(lambda: write(lambda: _make_current(fresh, folder)))
+    try:
+        if any(is_sharded(tensor) for tensor in names.values()):
+            group.broadcast(lambda: _remove(fresh))  # left by a run that was killed here
+            write_shards(fresh, tensors)
+            group.broadcast(lambda: describe_shards(fresh, about))
+        else:
+            group.broadcast(lambda: _write_whole(fresh, tensors, about))
+        group.broadcast(lambda: _make_current(fresh, folder))
+    except (BundleError, OSError) as problem:
+        _remove(fresh)
+        advice = f"the one before it is whole. Make room, then: regard resume {folder}"
+        if not has_checkpoint(folder):
+            advice = "it would have been the first. Make room, then start again in another folder"
+        raise RunError(f"the checkpoint of step {progress.step} could not be written ({problem}); {advice}") from None
 
 
 def _write_whole(fresh: Path, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
@@ -150,13 +159,6 @@ def _make_current(fresh: Path, folder: Path) -> None:
         (folder / CURRENT).replace(folder / PREVIOUS)
     fresh.replace(folder / CURRENT)
     sync_folder(folder)
-
-
-def _unwritten(folder: Path, step: int, problem: Exception) -> RunError:
-    advice = f"the one before it is whole. Make room, then: regard resume {folder}"
-    if not has_checkpoint(folder):
-        advice = "it would have been the first. Make room, then start again in another folder"
-    return RunError(f"the checkpoint of step {step} could not be written ({problem}); {advice}")
 
 
 def _remove(path: Path) -> None:
@@ -203,19 +205,68 @@ def _checksum(tensor: Tensor) -> int:
     return zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data)
 
 
-def _owner(name: str) -> str:
+def _parameter_name(name: str) -> str:
     """The parameter that a tensor of a checkpoint belongs to.
 
-    >>> [_owner(n) for n in ("model:a.b", "optimizer:a.b/exp_avg", "average:ema.a.b", "random:cpu")]
+    >>> [_parameter_name(n) for n in ("model:a.b", "optimizer:a.b/exp_avg", "average:ema.a.b", "random:cpu")]
     ['a.b', 'a.b', 'a.b', 'cpu']
     """
     group, _, rest = name.partition(":")
     return rest.rpartition("/")[0] if group == "optimizer" else rest.partition(".")[2] if group == "average" else rest
 
 
-def _grouped(tensors: dict[str, Tensor]) -> dict[str, dict[str, Tensor]]:
-    groups: dict[str, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        group, _, rest = name.partition(":")
-        groups.setdefault(group, {})[rest] = tensor
-    return groups
+def _rank_suffix(rank: int) -> str:
+    """Of the names of random states; the first process has none."""
+    return f".{rank}" if rank else ""
+
+
+ABOUT = "about.json"
+
+
+def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
+    """To be called by all processes together; each writes its shards to its own file and syncs it."""
+    from torch.distributed.checkpoint.api import CheckpointException
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
+    from torch.distributed.checkpoint.state_dict_saver import save
+
+    plain = {name: tensor.detach() for name, tensor in tensors.items()}
+    try:
+        save(plain, storage_writer=HuggingFaceStorageWriter(str(folder), save_distributed=True))
+    except CheckpointException as problem:  # a BaseException that holds the failure of each process
+        first = next(iter(problem.failures.values()))[0]
+        raise BundleError(f"cannot write {folder}: {first}") from None
+
+
+def describe_shards(folder: Path, about: Mapping[str, Any]) -> None:
+    known = json.dumps({**about, "checksums": {path.name: checksum(path) for path in folder.glob("*.safetensors")}})
+    write_atomically(folder / ABOUT, lambda path: path.write_text(known, encoding="utf-8"))
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What `describe_shards` was given; ValueError or OSError if a file is damaged or missing."""
+    about: dict[str, Any] = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+    damaged = [name for name, known in about["checksums"].items() if checksum(folder / name) != known]
+    if damaged:
+        raise ValueError(f"checksum of {damaged[0]}")
+    return about
+
+
+def read_shards(folder: Path, like: Callable[[str], Tensor | None]) -> dict[str, Tensor]:
+    """Every tensor of the folder, by name: sharded as `like(name)` if that has the same shape, else whole."""
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
+    from torch.distributed.checkpoint.metadata import TensorStorageMetadata
+    from torch.distributed.checkpoint.state_dict_loader import load
+
+    reader = HuggingFaceStorageReader(str(folder))
+    tensors: dict[str, Tensor] = {}
+    for name, stored in reader.read_metadata().state_dict_metadata.items():
+        assert isinstance(stored, TensorStorageMetadata), "only tensors are written"
+        pattern, kind = like(name), stored.properties.dtype
+        if pattern is None or pattern.shape != stored.size:
+            tensors[name] = torch.zeros(stored.size, dtype=kind)
+        else:
+            tensors[name] = torch.zeros_like(pattern.detach(), dtype=kind)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="torch.distributed is disabled")  # a single process may read them too
+        load(tensors, storage_reader=reader, no_dist=not dist.is_initialized())
+    return tensors

@@ -1,16 +1,22 @@
-"""What training costs: floating-point operations and memory, and what a device can do.
+"""The cost of training: floating-point operations, time and memory, and what a device can do.
 
 A forward pass by the architecture's own formula (`Model.flops`), times three: the backward pass takes twice as much.
 Padding is not counted. A search is counted with cached keys and values, as the models do it. Masked scores count in
 full there too, so a Transformer's search is counted a little too high. Evaluations on the development set are not
 counted.
+
+A time is two numbers: wall time and processor time. On a busy machine the first is how long one waits and the second
+what the work needs; on an idle one, with one thread, they are the same.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -21,29 +27,24 @@ FORWARD_AND_BACKWARD = 3
 DATASHEET = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12, "L4": 121e12}  # dense bfloat16, FLOP/s
 
 
-class Cost:
+class FlopCounter:
     def __init__(self, model: Model, passes: int = FORWARD_AND_BACKWARD) -> None:
-        self.model, self.passes = model, passes  # forward passes per batch learnt from
-        self._known: dict[tuple[int, int], float] = {}  # (source, target) lengths → forward pass
+        self.passes = passes  # forward passes per batch that is learnt from
+        self._forward = cache(model.flops)  # (source, target) lengths → operations of a forward pass
 
-    def of(self, batch: FlatBatch) -> float:
-        """Learning from a batch."""
+    def of_batch(self, batch: FlatBatch) -> float:
+        """Operations of learning from a batch."""
         lengths = zip(batch.src_offsets.diff().tolist(), batch.tgt_offsets.diff().tolist(), strict=True)
-        return sum(self.of_learning(source, target) for source, target in lengths)
+        return sum(self.of_pair(source, target) for source, target in lengths)
 
-    def of_learning(self, source: int, target: int) -> float:
-        """One pair of these lengths, EOS counted, forward and backward."""
+    def of_pair(self, source: int, target: int) -> float:
+        """Operations of learning from one pair of these lengths, EOS counted, forward and backward."""
         return self.passes * self._forward(source, target)
 
     def of_search(self, source: int, steps: Sequence[int]) -> float:
-        """Translations of one sentence, each of so many steps; the source is encoded once."""
+        """Operations of translating one sentence, once for each number of steps; the source is encoded once."""
         encoding = self._forward(source, 0)
         return encoding + sum(self._forward(source, count) - encoding for count in steps)
-
-    def _forward(self, source: int, target: int) -> float:
-        if (source, target) not in self._known:
-            self._known[source, target] = self.model.flops(source, target)
-        return self._known[source, target]
 
 
 def peak_bytes(device: torch.device) -> int | None:
@@ -68,10 +69,43 @@ def peak_flops(device: torch.device, kind: torch.dtype) -> tuple[float, str]:
 
 
 def measured_peak(device: torch.device, kind: torch.dtype, size: int, seconds: float = 0.5) -> float:
-    """The best of many trials, since other work on the machine makes some of them slow."""
+    """FLOP/s of a matrix product: the best of many trials, since other work on the machine makes some of them slow."""
     a, b = (torch.randn(size, size, device=device).to(kind) for _ in range(2))
     best, end = float("inf"), time.perf_counter() + seconds
     while (began := time.perf_counter()) < end:
         (a @ b)[0, 0].item()  # waits for the product
         best = min(best, time.perf_counter() - began)
     return 2 * size**3 / best
+
+
+# ── time ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Time:
+    """Seconds."""
+
+    wall: float = 0.0
+    processor: float = 0.0  # of all threads
+
+    def __add__(self, other: Time) -> Time:
+        return Time(self.wall + other.wall, self.processor + other.processor)
+
+    def __mul__(self, factor: float) -> Time:
+        return Time(self.wall * factor, self.processor * factor)
+
+
+def now() -> Time:
+    return Time(time.perf_counter(), time.process_time())
+
+
+def since(began: Time) -> Time:
+    return now() + began * -1
+
+
+def timed(work: Callable[[], T]) -> tuple[T, Time]:
+    began = now()
+    return work(), since(began)

@@ -17,7 +17,7 @@ from regard.batch import Batch
 WARM_UP = 3  # passes before recording, for compilation, workspaces and caches
 
 
-class RecordedPass:
+class CudaGraphPass:
     """`work(batch, scale)`, which calls backward and returns a loss, recorded."""
 
     def __init__(self, work: Callable[[Batch, Tensor], Tensor], batch: Batch, parameters: Sequence[Tensor]) -> None:

@@ -44,32 +44,25 @@ if TYPE_CHECKING:
     from torch.distributed.tensor import DTensor
 
 TIMEOUT = timedelta(hours=6)  # of processes that wait for an evaluation; one that dies is noticed at once
-LOST = (
-    "gloo",
-    "nccl",
-    "connection",
-    "socket",
-    "timed out",
-    "broken pipe",
-)  # words of torch's errors when a process is gone
+LOST = ("gloo", "nccl", "connection", "socket", "timed out", "broken pipe")  # words of errors when a process has died
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class World:
-    """The processes of a run, seen from one of them."""
+class ProcessGroup:
+    """The processes that train together, and the rank of this one."""
 
     rank: int = 0
     size: int = 1
-    hosts: Any = None  # the gloo group for Python objects
+    object_group: Any = None  # the gloo group for Python objects
 
     @property
-    def first(self) -> bool:
+    def is_first(self) -> bool:
         return self.rank == 0
 
     def console(self) -> Console:
-        return Console(stderr=True, quiet=not self.first)
+        return Console(stderr=True, quiet=not self.is_first)
 
     def broadcast(self, work: Callable[[], T]) -> T:
         """The result of `work`, done in the first process, in all processes. If it fails, all of them end; the first
@@ -77,35 +70,34 @@ class World:
         if self.size == 1:
             return work()
         message: list[Any] = [None, None]  # result, error
-        if self.first:
+        if self.is_first:
             try:
                 message = [work(), None]
             except Exception as problem:
-                dist.broadcast_object_list([None, f"{problem}"], src=0, group=self.hosts)
+                dist.broadcast_object_list([None, f"{problem}"], src=0, group=self.object_group)
                 raise
-        dist.broadcast_object_list(message, src=0, group=self.hosts)
+        dist.broadcast_object_list(message, src=0, group=self.object_group)
         if message[1] is not None:
             raise SystemExit(2)
-        result: T = message[0]
-        return result
+        return cast(T, message[0])
 
-    def summed(self, numbers: Sequence[float]) -> list[float]:
+    def all_sum(self, numbers: Sequence[float]) -> list[float]:
         """Each number's sum over all processes; waits for all of them."""
         if self.size == 1:
             return list(numbers)
         total = torch.tensor(numbers, dtype=torch.float64)
-        dist.all_reduce(total, group=self.hosts)
+        dist.all_reduce(total, group=self.object_group)
         return total.tolist()
 
-    def gathered(self, tensor: Tensor) -> list[Tensor]:
+    def all_gather(self, tensor: Tensor) -> list[Tensor]:
         """A small tensor of every process, in the order of their ranks."""
         if self.size == 1:
             return [tensor]
         gathered = [torch.empty_like(tensor) for _ in range(self.size)]
-        dist.all_gather(gathered, tensor, group=self.hosts)
+        dist.all_gather(gathered, tensor, group=self.object_group)
         return gathered
 
-    def scale(self, tokens: int, device: torch.device) -> float | Tensor:
+    def loss_scale(self, tokens: int, device: torch.device) -> float | Tensor:
         """The factor of a summed loss: W ÷ target tokens of all processes, since gradients are averaged over W. With
         several processes it is a tensor on the device, so that the host does not wait."""
         if self.size == 1:
@@ -115,18 +107,18 @@ class World:
         return self.size / total
 
 
-ALONE = World()
+SINGLE_PROCESS = ProcessGroup()
 
 
 # ── joining ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager
-def joined(config: TrainConfig) -> Iterator[World]:
+def join_processes(config: TrainConfig) -> Iterator[ProcessGroup]:
     """The processes that torchrun started, or this one alone."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        yield ALONE
+        yield SINGLE_PROCESS
         return
     missing = [name for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if missing:
@@ -134,11 +126,11 @@ def joined(config: TrainConfig) -> Iterator[World]:
             f"WORLD_SIZE is {size}, but {missing[0]} is not set; start it with torchrun: "
             "torchrun --nproc-per-node 2 -m regard train …"
         )
-    backend = "nccl" if my_device(config).type == "cuda" else "gloo"
+    backend = "nccl" if local_device(config).type == "cuda" else "gloo"
     try:
         store, rank, _ = next(iter(rendezvous("env://")))
         dist.init_process_group(backend, store=_for_this_attempt(store), rank=rank, world_size=size)
-        yield World(rank, size, dist.new_group(backend="gloo", timeout=TIMEOUT))
+        yield ProcessGroup(rank, size, dist.new_group(backend="gloo", timeout=TIMEOUT))
     except RegardError:
         raise
     except (RuntimeError, OSError) as problem:
@@ -160,7 +152,7 @@ def _for_this_attempt(store: Any) -> Any:
     return PrefixStore(f"attempt {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
 
 
-def my_device(config: TrainConfig) -> torch.device:
+def local_device(config: TrainConfig) -> torch.device:
     """The device of this process: with several of them, the GPU of its number on this machine."""
     device = pick_device(config.device)
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or device.type == "cpu":
@@ -181,23 +173,23 @@ def is_first() -> bool:
     return os.environ.get("RANK", "0") == "0" or int(os.environ.get("WORLD_SIZE", "1")) == 1
 
 
-def was_restarted(world: World) -> bool:
+def was_restarted(group: ProcessGroup) -> bool:
     """Whether torchrun has restarted the processes after one of them died, here or on another machine."""
-    here = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) if world.size > 1 else 0
-    return world.summed([here])[0] > 0
+    here = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) if group.size > 1 else 0
+    return group.all_sum([here])[0] > 0
 
 
-def seed_apart(seed: int, world: World, step: int = 0) -> None:
+def seed_rank(seed: int, group: ProcessGroup, step: int = 0) -> None:
     """Initial weights are the same in all processes; dropout and samples must differ. The first process keeps the state
     that it would have alone."""
-    if world.rank:
-        torch.manual_seed((seed * 1_000_003 + step) * 65_537 + world.rank)
+    if group.rank:
+        torch.manual_seed((seed * 1_000_003 + step) * 65_537 + group.rank)
 
 
 # ── learning together ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Objective(nn.Module):
+class LossModule(nn.Module):
     """The model with a loss as its forward pass, whichever methods of the model the loss calls: a wrapper such as DDP
     sees one forward and one backward."""
 
@@ -209,11 +201,11 @@ class Objective(nn.Module):
         return loss(*arguments)
 
 
-def make_objective(model: Model, config: TrainConfig, world: World) -> nn.Module:
+def wrap_model(model: Model, config: TrainConfig, group: ProcessGroup) -> nn.Module:
     """The model wrapped for all processes. To be called before optimizer and means are made: fsdp replaces the
     parameters."""
-    plain = Objective(model)
-    if world.size == 1:
+    plain = LossModule(model)
+    if group.size == 1:
         return plain
     if config.parallel == "fsdp":
         if config.optimizer != "adamw":
@@ -226,13 +218,12 @@ def make_objective(model: Model, config: TrainConfig, world: World) -> nn.Module
         fully_shard(plain)
         return plain
     if model.device.type == "cuda":
-        torch._dynamo.config.optimize_ddp = (
-            False  # layers are compiled one by one, so gradients are exchanged during backward anyway
-        )
+        # Layers are compiled one by one, so gradients are exchanged during backward anyway.
+        torch._dynamo.config.optimize_ddp = False
     return DistributedDataParallel(plain, gradient_as_bucket_view=True)
 
 
-def learn_together(learn: Callable[[Batch], Tensor], batches: Sequence[Batch], objective: nn.Module) -> Tensor:
+def accumulate_distributed(learn: Callable[[Batch], Tensor], batches: Sequence[Batch], objective: nn.Module) -> Tensor:
     """The sum of `learn`, which adds to gradients, over all batches; the last pass exchanges them. A batch that does
     not fit into memory is an error here: a process that tried again would leave the others waiting."""
     losses = []
@@ -258,7 +249,7 @@ def is_sharded(tensor: Tensor) -> bool:
     return isinstance(tensor, DTensor)
 
 
-def gather_shards(tensor: Tensor) -> Tensor:
+def full_tensor(tensor: Tensor) -> Tensor:
     """The whole tensor, in every process; for a sharded one all processes must call this together."""
     if not is_sharded(tensor):
         return tensor
@@ -286,5 +277,5 @@ def gather_bundle(bundle: Bundle) -> Bundle:
         model = make_model(bundle.architecture, bundle.config, bundle.tokenizer).to(bundle.model.device)
     with torch.no_grad():
         for name, tensor in unique_tensors(model).items():
-            tensor.copy_(gather_shards(named[name]))
+            tensor.copy_(full_tensor(named[name]))
     return replace(bundle, model=model)

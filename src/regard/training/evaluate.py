@@ -11,10 +11,11 @@ import torch
 from regard.batch import flat_batch
 from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.metrics.bleu import BleuScore, bleu
 from regard.training.loss import smoothed_nll
-from regard.translation.translator import AS_LINES, TextTranslator
+from regard.translation.options import AS_LINES
+from regard.translation.translator import TextTranslator
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from itertools import chain, count
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -40,26 +41,23 @@ class RunFolder:
             raise RunError(f"{self.path} is a file; name a folder that does not exist yet", parameter="out")
         if not self.path.is_dir():
             return
-        self.check_idle()
+        self.check_unlocked()
         if any(p.name != LOCK for p in self.path.iterdir()):
-            kind, way_on = "something", ""
+            kind, advice = "something", ""
             if self.recipe_file.exists():
                 saved = any(self.path.glob("training*.safetensors"))
                 kind = "a run" if saved else "a run that stopped before its first checkpoint"
-                way_on = f"go on with it: regard resume {self.path}, or " if saved else "remove it, or "
-            raise RunError(f"{self.path} already holds {kind}; {way_on}choose another folder", parameter="out")
+                advice = f"continue it: regard resume {self.path}, or " if saved else "remove it, or "
+            raise RunError(f"{self.path} already holds {kind}; {advice}choose another folder", parameter="out")
 
-    def check_idle(self) -> None:
+    def check_unlocked(self) -> None:
         """Raise if another process is training here. Nothing is written."""
-        if self._held:
-            return
-        holder = lock_holder(self.path / LOCK)
-        if holder is not None:
+        if not self._held and (holder := lock_holder(self.path / LOCK)) is not None:
             raise self._in_use(holder)
 
     def has_begun(self, recipe: Recipe) -> bool:
         """Whether a run with this recipe has a checkpoint here. If it has none yet, what it wrote is removed."""
-        if not self.recipe_file.exists() or self.recipe() != recipe:
+        if not self.recipe_file.exists() or recipe_from_tables(self.tables()) != recipe:
             return False
         if any(self.path.glob("training*.safetensors")):
             return True
@@ -74,13 +72,13 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
-            why = problem.strerror
-            raise RunError(f"cannot make the folder {self.path}: {why}; choose another", parameter="out") from None
+            what = f"cannot make the folder {self.path}: {problem.strerror}"
+            raise RunError(f"{what}; choose another", parameter="out") from None
 
-    def keep_recipe(self, recipe: Recipe) -> None:
+    def save_recipe(self, recipe: Recipe) -> None:
         write_atomically(self.recipe_file, lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
 
-    def keep_tokenizer(self, tokenizer: Tokenizer) -> None:
+    def save_tokenizer(self, tokenizer: Tokenizer) -> None:
         write_atomically(self.tokenizer_file, tokenizer.save)
 
     def tables(self) -> dict[str, Any]:
@@ -88,11 +86,8 @@ class RunFolder:
             raise RunError(f"no run in {self.path}; a run is a folder that regard train made")
         return read_tables(self.recipe_file)
 
-    def recipe(self) -> Recipe:
-        return recipe_from_tables(self.tables())
-
     def last_step(self) -> int | None:
-        """Of the model in `last`, by its card."""
+        """The step of the model in `last`, by its card."""
         return _read_card(self.last).get("step")
 
     def is_complete(self, step: int, data: DataConfig) -> bool:
@@ -132,30 +127,27 @@ def _read_card(bundle: Path) -> dict[str, Any]:
 
 def free_folder(first: Path) -> Path:
     """runs/run, runs/run-2, runs/run-3, …: the first that does not exist."""
-    number, folder = 1, first
-    while folder.exists():
-        number += 1
-        folder = first.with_name(f"{first.name}-{number}")
-    return folder
+    names = chain([first.name], (f"{first.name}-{number}" for number in count(2)))
+    return next(folder for name in names if not (folder := first.with_name(name)).exists())
 
 
 class StopRequest:
-    """Ctrl-C, SIGTERM or a closed terminal asks the loop to finish its step, save and leave; a second Ctrl-C leaves at
-    once."""
+    """After Ctrl-C, SIGTERM or SIGHUP the loop finishes its step, saves and stops; a second Ctrl-C stops it at once.
+    `reason` is the name of the signal."""
 
     def __init__(self) -> None:
-        self.asked: str | None = None
+        self.reason: str | None = None
 
     @contextlib.contextmanager
-    def listening(self) -> Iterator[StopRequest]:
+    def handling_signals(self) -> Iterator[None]:
         terminals = [number for number in (1, 2) if os.isatty(number)]
 
-        def hear(number: int, frame: FrameType | None) -> None:
-            if self.asked and number == signal.SIGINT:
+        def handle(number: int, frame: FrameType | None) -> None:
+            if self.reason and number == signal.SIGINT:
                 raise KeyboardInterrupt
-            self.asked = signal.Signals(number).name
-            if self.asked == "SIGHUP":
-                for terminal in terminals:  # it is gone: to write there would fail, and the checkpoint with it
+            self.reason = signal.Signals(number).name
+            if self.reason == "SIGHUP":
+                for terminal in terminals:  # closed: writing to it would fail, and the checkpoint with it
                     os.dup2(os.open(os.devnull, os.O_WRONLY), terminal)
 
         before = {}
@@ -163,9 +155,9 @@ class StopRequest:
             for name in ("SIGINT", "SIGTERM", "SIGHUP"):
                 number = getattr(signal, name, None)  # Windows has no SIGHUP
                 if number is not None and not (name == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):
-                    before[number] = signal.signal(number, hear)  # under nohup SIGHUP is ignored
+                    before[number] = signal.signal(number, handle)  # under nohup SIGHUP is ignored
         try:
-            yield self
+            yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -38,7 +38,7 @@ from regard.align import hmm
 from regard.batch import Batch, FlatBatch
 from regard.data.batching import Encoded
 from regard.data.encode import EncodedCorpus
-from regard.data.mixture import Mixture
+from regard.data.order import Mixture
 from regard.errors import BundleError, RecipeError
 from regard.files import write_atomically
 from regard.models.base import Model
@@ -76,20 +76,20 @@ def guided_layer(model: Model, layers: int, config: TrainConfig) -> int:
 def check_guided(model: Model, architecture: str, config: TrainConfig) -> None:
     layers = cross_layers(model)
     if layers < max(1, config.guided_layer):
-        what = f"has {layers} layers that look at the source" if layers else "has no attention"
+        what = f"has {layers} layers that attend to the source" if layers else "has no attention"
         raise RecipeError(
             f"train.guided_layer is {config.guided_layer}, but {architecture} {what}; "
-            + (f"use 1 to {layers}, or 0" if layers else "train one that looks: --architecture rnn-attention")
+            + (f"use 1 to {layers}, or 0" if layers else "train one with attention: --architecture rnn-attention")
         )
 
 
-class Guide:
+class AlignmentGuide:
     """The links of every training pair in subwords, found by the pair's ids."""
 
     def __init__(
-        self, corpus: Encoded, tokenizer: Tokenizer, cache: Path, tell: Callable[[str], object] = lambda line: None
+        self, corpus: Encoded, tokenizer: Tokenizer, cache: Path, warn: Callable[[str], object] = lambda line: None
     ) -> None:
-        """From the cache, or learnt now. `tell` receives a line if they cannot be kept in the cache."""
+        """From the cache, or learnt now. `warn` is called with a line if they cannot be cached."""
         corpora = corpus.corpora if isinstance(corpus, Mixture) else [corpus]
         path = cache / f"{_fingerprint(corpora, tokenizer)}.links"
 
@@ -100,10 +100,10 @@ class Guide:
             with path.open("rb") as file:
                 self.table = LinkTable(file)
         except (OSError, ValueError):  # not there, or damaged
-            self.table = _learn(pairs, tokenizer, path, tell)
+            self.table = _learn(pairs, tokenizer, path, warn)
 
-    def on(self, flat: FlatBatch, batch: Batch) -> Batch:
-        """The batch with its links; it must be `flat`'s own."""
+    def add_links(self, flat: FlatBatch, batch: Batch) -> Batch:
+        """`batch`, which must be `flat` padded, with its links."""
         links = torch.zeros(*batch.tgt_out.shape, batch.src.shape[1], dtype=torch.bool)  # (B, T, S)
         src, tgt = flat.src.numpy(), flat.tgt_out.numpy()
         src_ends, tgt_ends = flat.src_offsets.tolist(), flat.tgt_offsets.tolist()
@@ -115,8 +115,13 @@ class Guide:
         return replace(batch, links=links)
 
 
+def padded(flat: FlatBatch, guide: AlignmentGuide | None) -> Batch:
+    """A batch in rows, with its word alignments if there are any."""
+    return flat.pad() if guide is None else guide.add_links(flat, flat.pad())
+
+
 def _learn(
-    pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer, path: Path, tell: Callable[[str], object]
+    pairs: Callable[[], Iterable[Ids]], tokenizer: Tokenizer, path: Path, warn: Callable[[str], object]
 ) -> LinkTable:
     with tempfile.TemporaryFile() as made:
         write_links(made, pairs(), learn_links(pairs, tokenizer))
@@ -124,7 +129,7 @@ def _learn(
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, lambda place: _copy(made, place))
         except (OSError, BundleError) as problem:
-            tell(f"word links are not kept for the next run: {problem}")
+            warn(f"word links are not kept for the next run: {problem}")
         return LinkTable(made)
 
 

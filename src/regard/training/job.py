@@ -1,47 +1,122 @@
-"""A run put together: the one place that takes a recipe apart and gives each part of training its own section.
+"""The parts of a run: the one place that takes a recipe apart and gives each part of training its own section.
 
 `prepare` makes the parts of a new run, `restore` those of a run as a checkpoint has them. Nothing is written here.
+
+A new run may start from a trained model, with its vocabulary, sizes and weights. The recipe must describe the model;
+`recipe.read_recipe` has filled in the keys that were not set. Only dropout may differ, which changes no tensor and no
+id. The model's own tag is dropped: a run has the tags of its corpora. The model's folder and a fingerprint of its
+weights are kept in the run's progress and cards. Optimizer moments, means of weights and the position in the data are
+not taken over; that is what resuming a run does.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from rich.console import Console
 
 from regard.bundle.bundle import Bundle, read_words
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
+from regard.bundle.find_model import find_model
+from regard.bundle.folder import weights_file
+from regard.bundle.numpy_weights import WRITTEN_PIECES
 from regard.bundle.tensors import load_weights
-from regard.bundle.written_pieces import KEY as WRITTEN_PIECES
+from regard.config import differences
 from regard.data.splits import Splits, find_splits
 from regard.device import is_out_of_memory
 from regard.errors import RecipeError, RunError
+from regard.layers.lora import adapt
 from regard.models.base import Model, RowModel
 from regard.models.table import ModelConfig, make_model
 from regard.recipe.recipe import Recipe
-from regard.recipe.reward import RewardConfig
-from regard.recipe.train import TrainConfig
-from regard.text.language import language_of
-from regard.text.tokenizer import Tokenizer
+from regard.recipe.train import RewardConfig, TrainConfig
+from regard.text.known_words import KnownWords
+from regard.text.language_identification import sample_language
+from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.training.average import Average
-from regard.training.batch_loss import BatchLoss
 from regard.training.checkpoint import Checkpoint, Progress
-from regard.training.distributed import ALONE, World, make_objective, my_device, seed_apart
+from regard.training.distributed import SINGLE_PROCESS, ProcessGroup, local_device, seed_rank, wrap_model
+from regard.training.dry_run import autocast, choose_precision
 from regard.training.evaluate import HeldOut
 from regard.training.folder import RunFolder
 from regard.training.guided import check_guided
-from regard.training.material import Material, learn_text, read_material
 from regard.training.optim import make_optimizer
-from regard.training.precision import autocast, settle_precision
-from regard.training.regularise import drop_words
-from regard.training.start import adapt_model, find_start, with_text
-from regard.training.update import Update
+from regard.training.regularize import add_word_dropout
+from regard.training.training_data import TrainingData, learn_tokenizer, read_training_data
+from regard.training.update import BatchLoss, Update
 from regard.version import __version__
+
+# Keys of [model] and [text] that may change after training has begun.
+FREE = ("model.dropout", "model.attention_dropout", "model.layer_drop", "text.bpe_dropout")
+
+KEPT = ("step", "training_flops", "imported", "started_from")  # of the card of the model that a run starts from
+
+
+@dataclass(frozen=True)
+class StartModel:
+    tokenizer: Tokenizer
+    folder: Path  # of the bundle, for `bundle.load_weights`
+    origin: dict[str, Any]  # for the card
+    known_words: KnownWords | None = None
+
+
+def find_start_model(
+    start_from: str | None, architecture: str, model: ModelConfig, text: TextConfig
+) -> StartModel | None:
+    """The model to start from, after checking that it fits the rest of the recipe."""
+    if start_from is None:
+        return None
+    folder = find_model(Path(start_from))
+    bundle = Bundle.load(folder)
+    if conflicts := find_conflicts(bundle, architecture, model, text):
+        more = f" and {len(conflicts) - 3} more differ" if len(conflicts) > 3 else ""
+        raise RecipeError(
+            f"{start_from} does not fit the recipe: its {', '.join(conflicts[:3])}{more}; leave such keys out "
+            "(model.preset and model.architecture too): the run takes them from its model"
+        )
+    origin: dict[str, Any] = {
+        "folder": start_from,
+        "weights": fingerprint(weights_file(folder)),
+        **{name: bundle.card[name] for name in KEPT if name in bundle.card},
+        **({"slots": True} if bundle.slots else {}),
+        **({"languages": list(bundle.languages)} if any(bundle.languages) else {}),
+    }
+    return StartModel(with_text_config(bundle.tokenizer, text), folder, origin, bundle.known_words)
+
+
+def find_conflicts(bundle: Bundle, architecture: str, model: ModelConfig, text: TextConfig) -> list[str]:
+    if architecture != bundle.architecture:
+        changes: list[tuple[str, Any, Any]] = [("model.architecture", bundle.architecture, architecture)]
+    else:
+        changes = differences(bundle.config, model, "model.")
+        changes += differences(bundle.tokenizer.config, text, "text.")
+    return [f"{name} is {old}, not {new}" for name, old, new in changes if name not in FREE]
+
+
+def adapt_model(model: Model, architecture: str, config: TrainConfig) -> None:
+    """With `lora_rank`, add trainable low-rank updates to the model's matrices, and freeze everything else."""
+    if config.lora_rank and not adapt(model, config.lora_rank, config.lora_alpha, config.seed):
+        raise RecipeError(
+            f"train.lora_rank is {config.lora_rank}, but {architecture} has no matrices of attention or "
+            "feed-forward layers to adapt; leave it out"
+        )
+
+
+def with_text_config(tokenizer: Tokenizer, text: TextConfig) -> Tokenizer:
+    """The same vocabulary, with the BPE-dropout of `text` and no tag before every source."""
+    return Tokenizer(tokenizer.source, tokenizer.target, text)
+
+
+def fingerprint(weights: Path) -> str:
+    with weights.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 @dataclass
@@ -53,34 +128,34 @@ class Job:
     recipe: str  # the whole recipe as TOML, for checkpoints
     folder: RunFolder
     bundle: Bundle
-    material: Material
+    data: TrainingData
     update: Update
     average: Average
     progress: Progress
-    world: World
+    group: ProcessGroup
 
 
-def prepare(recipe: Recipe, folder: RunFolder, console: Console, world: World = ALONE) -> Job:
+def prepare(recipe: Recipe, folder: RunFolder, console: Console, group: ProcessGroup = SINGLE_PROCESS) -> Job:
     """All parts of a new run."""
     config = recipe.train
     splits = find_splits(recipe.data)
-    device = my_device(config)
-    start = find_start(config.start_from, recipe.architecture, recipe.model, recipe.text)
-    if start is None:
-        tokenizer = world.broadcast(lambda: learn_text(recipe.data, recipe.text, splits, console))
-    else:
-        tokenizer = start.tokenizer
+    device = local_device(config)
+    start = find_start_model(config.start_from, recipe.architecture, recipe.model, recipe.text)
+    tokenizer = (
+        start.tokenizer
+        if start
+        else group.broadcast(lambda: learn_tokenizer(recipe.data, recipe.text, splits, console))
+    )
     torch.manual_seed(config.seed)
     bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, device)
-    shared_rows = shares_rows(bundle, config, recipe.reward)
-    progress = Progress(shared_rows=shared_rows, processes=world.size)
+    progress = Progress(shared_rows=shares_rows(bundle, config, recipe.reward), processes=group.size)
     if start is not None:
         load_weights(bundle.model, start.folder)
         bundle.known_words = start.known_words
         progress.started_from = start.origin
-    seed_apart(config.seed, world)
-    material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
-    return assemble(recipe, folder, bundle, material, progress, world)
+    seed_rank(config.seed, group)
+    data = read_training_data(recipe.data, config, splits, tokenizer, progress, console, group)
+    return assemble(recipe, folder, bundle, data, progress, group)
 
 
 def restore(
@@ -89,64 +164,64 @@ def restore(
     checkpoint: Checkpoint,
     splits: Splits,
     console: Console,
-    world: World = ALONE,
+    group: ProcessGroup = SINGLE_PROCESS,
 ) -> Job:
     """All parts of a run as a checkpoint has them."""
     config = recipe.train
-    progress = for_processes(checkpoint.progress, world.size)
-    tokenizer = with_text(Tokenizer.load(folder.tokenizer_file), recipe.text)
-    bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, my_device(config))
+    progress = for_processes(checkpoint.progress, group.size)
+    tokenizer = with_text_config(Tokenizer.load(folder.tokenizer_file), recipe.text)
+    bundle = new_bundle(recipe.architecture, recipe.model, tokenizer, local_device(config))
     bundle.known_words = read_words(folder.last)
-    material = read_material(recipe.data, config, splits, tokenizer, progress, console, world)
-    job = assemble(recipe, folder, bundle, material, progress, world)
-    if not checkpoint.restore(job.update.optimizer, job.average, world.rank):
-        seed_apart(config.seed, world, progress.step)
+    data = read_training_data(recipe.data, config, splits, tokenizer, progress, console, group)
+    job = assemble(recipe, folder, bundle, data, progress, group)
+    if not checkpoint.restore(job.update.optimizer, job.average, group.rank):
+        seed_rank(config.seed, group, progress.step)
     return job
 
 
 def assemble(
-    recipe: Recipe, folder: RunFolder, bundle: Bundle, material: Material, progress: Progress, world: World
+    recipe: Recipe, folder: RunFolder, bundle: Bundle, data: TrainingData, progress: Progress, group: ProcessGroup
 ) -> Job:
+    """The job of a recipe from its bundle, data and progress; the bundle's card is filled in."""
     config, model, device = recipe.train, bundle.model, bundle.model.device
     if config.word_dropout:
-        drop_words(model, config.word_dropout)
+        add_word_dropout(model, config.word_dropout)
     adapt_model(model, recipe.architecture, config)
-    objective = make_objective(model, config, world)  # first: fsdp replaces the parameters
-    half = config.precision == "bfloat16" or (config.precision == "auto" and device.type == "cuda")
-    loss = BatchLoss(model, config, recipe.reward, progress, autocast(device.type, half))
-    update = Update(loss, make_optimizer(model, config), objective, world)
-    settle_precision(update, material)
+    objective = wrap_model(model, config, group)  # first: fsdp replaces the parameters
+    bfloat16 = config.precision == "bfloat16" or (config.precision == "auto" and device.type == "cuda")
+    loss = BatchLoss(model, config, recipe.reward, progress, autocast(device.type, bfloat16))
+    update = Update(loss, make_optimizer(model, config), objective, group)
+    choose_precision(update, data)
     bundle.card |= {
         "regard": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
         "device": str(device),
-        "pairs": dataclasses.asdict(material.batches.corpus.report),
+        "pairs": dataclasses.asdict(data.batches.corpus.report),
         "recipe": recipe.tables(),
-        "data": material.fingerprint,
+        "data": data.fingerprint,
         "parameters": model.parameter_count(),
-        "slots": material.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
+        "slots": data.batches.corpus.has_target_ids(bundle.tokenizer.slot_ids),
     }
-    if material.written is not None:
-        bundle.card[WRITTEN_PIECES] = material.written
-    if world.first:
-        languages = card_languages(material.dev, progress.started_from)
+    if data.written is not None:
+        bundle.card[WRITTEN_PIECES] = data.written
+    if group.is_first:
+        languages = card_languages(data.dev, progress.started_from)
         bundle.card |= {"languages": languages} if any(languages) else {}
     if progress.started_from is not None:
         bundle.card["started_from"] = progress.started_from
         bundle.card["slots"] |= progress.started_from.get("slots", False)
-    if material.known_words is not None:
-        bundle.known_words = material.known_words
+    if data.known_words is not None:
+        bundle.known_words = data.known_words
     average = Average(model, config)
-    toml = recipe.to_toml()
-    return Job(config, recipe.decode, toml, folder, bundle, material, update, average, progress, world)
+    return Job(config, recipe.decode, recipe.to_toml(), folder, bundle, data, update, average, progress, group)
 
 
 def card_languages(dev: HeldOut | None, start: Mapping[str, Any] | None) -> list[str | None]:
     """ISO codes of source and target: what the held-out pairs are in, else those of the model that training starts
     from."""
     before = (start or {}).get("languages") or (None, None)
-    found = [language_of(side) for side in (dev.sources, dev.references)] if dev is not None else [None, None]
+    found = [sample_language(side) for side in (dev.sources, dev.references)] if dev is not None else [None, None]
     return [code or known for code, known in zip(found, before, strict=True)]
 
 
@@ -165,7 +240,7 @@ def new_bundle(architecture: str, config: ModelConfig, tokenizer: Tokenizer, dev
 
 def shares_rows(bundle: Bundle, config: TrainConfig, reward: RewardConfig) -> bool:
     """Whether several sentences share a row. A run keeps this for good, on whichever device it is resumed."""
-    model: Model = bundle.model
+    model = bundle.model
     if config.guided_weight:
         check_guided(model, bundle.architecture, config)
         return False  # in shared rows attention weights are not computed as such
@@ -179,8 +254,5 @@ def shares_rows(bundle: Bundle, config: TrainConfig, reward: RewardConfig) -> bo
 def for_processes(progress: Progress, processes: int) -> Progress:
     """The same position in the data for another number of processes, as nearly as batches allow: no pair is left out,
     but a few may come twice."""
-    before = progress.processes
-    if processes == before:
-        return progress
-    index = progress.index if progress.shared_rows else progress.index * before // processes
+    index = progress.index if progress.shared_rows else progress.index * progress.processes // processes
     return dataclasses.replace(progress, processes=processes, index=index)

@@ -1,4 +1,4 @@
-"""What a run prints and records: a live line in a terminal, plain lines elsewhere, `metrics.jsonl` and TensorBoard.
+"""The log of a run: a progress bar in a terminal, plain lines elsewhere, `metrics.jsonl` and TensorBoard.
 
 `metrics.jsonl` has one object per line, with "step" and "kind": "train" every `log_every` updates, "dev" per
 evaluation. When a run is resumed, the lines past the checkpoint are removed, so that the file is that of an
@@ -13,8 +13,8 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -24,23 +24,38 @@ from rich.progress import Progress as Bar
 from regard.files import write_atomically
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import Progress
+from regard.training.evaluate import Evaluation
 from regard.training.folder import RunFolder
 
 PLAIN_SECONDS = 15  # between lines where there is no terminal to draw a bar in
 
 
+@dataclass(frozen=True)
+class Throughput:
+    """The numbers of an update, and the speed of the updates that were read with it."""
+
+    step: int
+    loss: float
+    norm: float
+    smoothed_loss: float
+    tokens_per_second: float
+
+    @property
+    def is_finite(self) -> bool:
+        return math.isfinite(self.loss) and math.isfinite(self.norm)
+
+
 class RunLog:
     def __init__(
-        self, folder: RunFolder, console: Console, config: TrainConfig, progress: Progress, silent: bool = False
+        self, folder: RunFolder, console: Console, config: TrainConfig, progress: Progress, disabled: bool = False
     ) -> None:
-        """`silent` writes nothing: of several processes one keeps the log."""
+        """`disabled` writes nothing: of several processes one keeps the log."""
         self.console, self.config, self.progress = console, config, progress
         done = progress.step
-        if not silent:
-            keep_until(folder.metrics, done)
-        metrics = Path(os.devnull) if silent else folder.metrics
-        self._metrics = metrics.open("a", encoding="utf-8")
-        self._board = None if silent else _tensorboard(folder.path / "tensorboard", done)
+        if not disabled:
+            drop_rows_after(folder.metrics, done)
+        self._metrics = (Path(os.devnull) if disabled else folder.metrics).open("a", encoding="utf-8")
+        self._board = None if disabled else _tensorboard(folder.path / "tensorboard", done)
         self._bar = Bar(
             TextColumn("[bold]training"),
             BarColumn(bar_width=24),
@@ -53,50 +68,64 @@ class RunLog:
         )
         self._task: TaskID = self._bar.add_task("training", total=config.steps, completed=done, status="", eta="–")
         self._bleu = "–"
-        self._printed, self._began, self._done_before = time.monotonic(), time.monotonic(), done
+        self._printed = self._began = time.monotonic()
+        self._done_before = done
 
     def __enter__(self) -> RunLog:
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bar.stop()
         self._metrics.close()
         if self._board is not None:
             self._board.close()
 
-    def update(self, step: int, loss: float, tokens_per_second: float) -> None:
-        """Called at every update; draws, or prints a plain line now and then."""
+    def show(self, step: int, loss: float, tokens_per_second: float) -> None:
+        """Called at every update; draws, or prints a plain line every `PLAIN_SECONDS`."""
         status = f"loss {loss:.3f} · BLEU {self._bleu} · {tokens_per_second:,.0f} tok/s"
         now = time.monotonic()
-        eta = hours(seconds_left(self.config, self.progress, (now - self._began) / max(1, step - self._done_before)))
+        eta = format_hours(
+            seconds_left(self.config, self.progress, (now - self._began) / max(1, step - self._done_before))
+        )
         self._bar.update(self._task, completed=step, status=status, eta=eta)
         if not self.console.is_terminal and now - self._printed > PLAIN_SECONDS:
             self._printed = now
-            self.say(f"step {step:,}/{self.config.steps:,} · {status} · ETA {eta}")
+            self.print(f"step {step:,}/{self.config.steps:,} · {status} · ETA {eta}")
 
-    def train(self, step: int, **values: float | str) -> None:
-        self._write(step, "train", values)
+    def write_update(self, update: Throughput, rate: float) -> None:
+        progress = self.progress
+        values = {
+            "loss": update.loss,
+            "rate": rate,
+            "norm": update.norm,
+            "tokens": progress.tokens,
+            "flops": progress.flops,
+            "tokens_per_second": update.tokens_per_second,
+            "trajectory": progress.trajectory,
+        }
+        self._write("train", values | ({} if progress.reward is None else {"reward": progress.reward}))
 
-    def dev(self, step: int, best: bool, **values: Any) -> None:
-        self._write(step, "dev", values)
-        self._bleu = f"{values['bleu']:.1f}"
+    def write_evaluation(self, found: Evaluation, best: bool) -> None:
+        bleu, step, train_loss = found.bleu.score, self.progress.step, self.progress.loss or 0.0
+        values = {"loss": found.loss, "perplexity": found.perplexity, "bleu": bleu, "signature": found.bleu.signature}
+        self._write("dev", {**values, "train_loss": train_loss})
+        self._bleu = f"{bleu:.1f}"
         mark = "  [green]best so far[/green]" if best else ""
-        self.say(
-            f"step {step:>7,}  loss {values['train_loss']:.3f}  dev loss {values['loss']:.3f}  "
-            f"dev perplexity {values['perplexity']:.2f}  dev BLEU {values['bleu']:5.2f}{mark}"
+        self.print(
+            f"step {step:>7,}  loss {train_loss:.3f}  dev loss {found.loss:.3f}  "
+            f"dev perplexity {found.perplexity:.2f}  dev BLEU {bleu:5.2f}{mark}"
         )
 
-    def say(self, line: str) -> None:
+    def print(self, line: str) -> None:
         self.console.print(line, highlight=False)
 
     def flush(self) -> None:
         """Before a checkpoint, so that no row up to its step is lost."""
         self._metrics.flush()
 
-    def _write(self, step: int, kind: str, values: dict[str, Any]) -> None:
+    def _write(self, kind: str, values: dict[str, Any]) -> None:
+        step = self.progress.step
         self._metrics.write(json.dumps({"step": step, "kind": kind, **values}) + "\n")
         if self._board is not None:
             for name, value in values.items():
@@ -112,16 +141,16 @@ def seconds_left(config: TrainConfig, progress: Progress, seconds: float) -> flo
     return max(0.0, left)
 
 
-def hours(seconds: float) -> str:
+def format_hours(seconds: float) -> str:
     """
-    >>> hours(20), hours(3600), hours(40_000)
+    >>> format_hours(20), format_hours(3600), format_hours(40_000)
     ('0:01', '1:00', '11:07')
     """
     minutes = math.ceil(seconds / 60)
     return f"{minutes // 60}:{minutes % 60:02}"
 
 
-def keep_until(metrics: Path, step: int) -> None:
+def drop_rows_after(metrics: Path, step: int) -> None:
     """Drop lines past `step`, and a last line that a crash cut short."""
     if not metrics.exists():
         return
@@ -131,7 +160,7 @@ def keep_until(metrics: Path, step: int) -> None:
 
 
 def read_rows(metrics: Path) -> list[dict[str, Any]]:
-    """The rows of a log; a line that is none is skipped."""
+    """The rows of a log; lines that are not rows are skipped."""
     rows = []
     for line in metrics.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
@@ -144,13 +173,11 @@ def read_rows(metrics: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def counting(console: Console, what: str, total: int | None = None) -> Iterator[Any]:
-    """A bar over preparatory work; yields a function to call with the number done."""
+def progress_bar(console: Console, what: str) -> Iterator[Any]:
+    """The progress of preparatory work; yields a function to call with the number done."""
     columns = [TextColumn(f"[bold]{what}"), TextColumn("{task.completed:,.0f}"), TimeElapsedColumn()]
-    if total is not None:
-        columns.insert(1, BarColumn(bar_width=24))
     with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total)
+        task = bar.add_task(what, total=None)
         yield lambda done: bar.update(task, completed=done)
 
 

@@ -1,6 +1,6 @@
 """The training loop, one page, read from top to bottom.
 
-    set the rate → update (`update.py`) → mean → log → evaluate → save
+    set the rate → update (`update.py`) → average → log → evaluate → save
 
 Loss is the summed NLL over target tokens ÷ their number over all micro-batches. Everything the next update depends on
 is in the checkpoint, so a resumed run continues exactly. The host queues work for a GPU ahead of time; losses are read
@@ -10,11 +10,9 @@ only where they are logged or something is saved.
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -22,22 +20,22 @@ import torch
 from torch import Tensor
 
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.errors import RunError
 from regard.metrics.bleu import BleuScore
 from regard.recipe.train import TrainConfig
 from regard.training.checkpoint import CURRENT, Progress, save_checkpoint
-from regard.training.cost import Cost, peak_bytes
-from regard.training.distributed import World, gather_bundle
+from regard.training.cost import FlopCounter, peak_bytes
+from regard.training.distributed import ProcessGroup, gather_bundle
 from regard.training.dry_run import try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
-from regard.training.feed import Ready, feed
+from regard.training.feed import PreparedBatch, feed
 from regard.training.folder import StopRequest
 from regard.training.job import Job
-from regard.training.log import RunLog
+from regard.training.log import RunLog, Throughput
 from regard.training.optim import set_rate
-from regard.training.regularise import forward_passes
-from regard.training.schedule import is_evaluation, is_regular_evaluation, learning_rate, place_on_schedule
+from regard.training.regularize import forward_passes
+from regard.training.schedule import is_evaluation, is_regular_evaluation, learning_rate, schedule_position
 
 Ending = Literal["finished", "no improvement", "out of time", "out of operations", "interrupted"]
 SPENT = ("out of time", "out of operations")
@@ -45,139 +43,110 @@ RESUMABLE = ("interrupted", *SPENT)
 
 
 def train_loop(job: Job, log: RunLog, stop: StopRequest) -> Ending:
-    config, progress, model, material = job.config, job.progress, job.bundle.model, job.material
+    config, progress, model, data = job.config, job.progress, job.bundle.model, job.data
     if progress.step >= config.steps:  # the process was killed between its last checkpoint and saving `last`
         save_last(job, None)
         return "finished"
     model.train()
-    with closing(feed(material.batches, Cost(model, forward_passes(config)), model.device, material.guide)) as batches:
-        try_largest_batch(job.update, material, log.say)
+    with closing(feed(data.batches, FlopCounter(model, forward_passes(config)), model.device, data.guide)) as batches:
+        try_largest_batch(job.update, data, log.print)
         return make_updates(job, batches, log, stop)
 
 
-def make_updates(job: Job, batches: Iterator[Ready], log: RunLog, stop: StopRequest) -> Ending:
+def make_updates(job: Job, batches: Iterator[PreparedBatch], log: RunLog, stop: StopRequest) -> Ending:
     config, progress, model = job.config, job.progress, job.bundle.model
     on_gpu = model.device.type == "cuda"  # there, reading a number waits for all queued work
-    stretch = Stretch(progress)
+    window = UpdateWindow(progress)
     while progress.step < config.steps:
         step = progress.step + 1
-        rate = learning_rate(step, config, place_on_schedule(step, progress.seconds, progress.flops, config))
+        rate = learning_rate(step, config, schedule_position(step, progress.seconds, progress.flops, config))
         set_rate(job.update.optimizer, rate)
-        micro = [next(batches) for _ in range(config.accumulate)]
-        loss, norm = job.update(micro)
+        micro_batches = [next(batches) for _ in range(config.accumulate)]
+        loss, norm = job.update(micro_batches)
         job.average.after_update(step)
 
-        tokens = sum(ready.tokens for ready in micro)
-        stretch.add(loss, norm, tokens)
+        tokens, last = sum(prepared.tokens for prepared in micro_batches), micro_batches[-1]
+        window.add(loss, norm, tokens)
         progress.step, progress.tokens = step, progress.tokens + tokens
-        progress.flops += sum(ready.flops for ready in micro)
-        progress.epoch, progress.index, progress.width = micro[-1].epoch, micro[-1].index, micro[-1].width
+        progress.flops += sum(prepared.flops for prepared in micro_batches)
+        progress.epoch, progress.index, progress.width = last.epoch, last.index, last.width
 
         logs, evaluates = step % config.log_every == 0, is_evaluation(step, config)
         saves = step % config.save_every == 0 or step == config.steps
-        if on_gpu and not (logs or evaluates or saves or (stop.asked and job.world.size == 1)):
+        if on_gpu and not (logs or evaluates or saves or (stop.reason and job.group.size == 1)):
             continue
-        pace = stretch.read(progress, job.world)
-        if not pace.finite:
-            raise diverged(job.folder.path, pace, rate)
-        log.update(step, pace.smooth, pace.tokens_per_second)
+        throughput = window.read(progress, job.group)
+        if not throughput.is_finite:
+            raise divergence_error(job.folder.path, throughput, rate)
+        log.show(step, throughput.smoothed_loss, throughput.tokens_per_second)
         if logs:
-            log.train(
-                step,
-                loss=pace.loss,
-                rate=rate,
-                norm=pace.norm,
-                tokens=progress.tokens,
-                flops=progress.flops,
-                tokens_per_second=pace.tokens_per_second,
-                trajectory=progress.trajectory,
-                **({} if progress.reward is None else {"reward": progress.reward}),
-            )
-        ending = ends(job, stop)
+            log.write_update(throughput, rate)
+        ending = stop_reason(job, stop)
         bleu = None
         if evaluates or (ending in SPENT and config.schedule_by == "budget"):  # the rate is 0: the best weights are now
-            bleu = assess(job, log)
-            ending = ending or ends(job, stop)
+            bleu = evaluate_dev(job, log)
+            ending = ending or stop_reason(job, stop)
         if saves or ending:
             save(job, log, bleu)
         if ending:
             return ending
-        stretch = Stretch(progress)  # evaluations and checkpoints are not training time
+        window = UpdateWindow(progress)  # evaluations and checkpoints are not training time
     return "finished"
 
 
-@dataclass(frozen=True)
-class Pace:
-    """The last update's numbers, and the speed of the updates read with it."""
-
-    step: int
-    loss: float
-    norm: float
-    smooth: float
-    tokens_per_second: float
-
-    @property
-    def finite(self) -> bool:
-        return math.isfinite(self.loss) and math.isfinite(self.norm)
-
-
-@dataclass
-class Stretch:
+class UpdateWindow:
     """Updates whose losses and norms have not been read yet."""
 
-    since: InitVar[Progress]
-    began: float = field(default_factory=time.monotonic)
-    tokens: int = 0
-    losses: list[Tensor] = field(default_factory=list)
-    norms: list[Tensor] = field(default_factory=list)
-
-    def __post_init__(self, since: Progress) -> None:
-        self.tokens_before, self.flops_before = since.tokens, since.flops
+    def __init__(self, progress: Progress) -> None:
+        self.began, self.tokens = time.monotonic(), 0
+        self.losses: list[Tensor] = []
+        self.norms: list[Tensor] = []
+        self.tokens_before, self.flops_before = progress.tokens, progress.flops
 
     def add(self, loss: Tensor, norm: Tensor, tokens: int) -> None:
         self.losses.append(loss)
         self.norms.append(norm)
         self.tokens += tokens
 
-    def read(self, progress: Progress, world: World) -> Pace:
+    def read(self, progress: Progress, group: ProcessGroup) -> Throughput:
         """Wait for the numbers; time and loss go into the progress. Reading stops at the first update whose loss or
         norm is not finite."""
         losses, norms = (torch.stack(some).tolist() for some in (self.losses, self.norms))
         seconds = time.monotonic() - self.began
-        if world.size > 1:
-            losses, seconds = self.over_all(progress, world, losses, seconds)
+        if group.size > 1:
+            losses, seconds = self.reduce_over_processes(progress, group, losses, seconds)
         progress.seconds += seconds
         first = progress.step - len(losses) + 1
         for step, (loss, norm) in enumerate(zip(losses, norms, strict=True), start=first):
-            pace = Pace(step, loss, norm, progress.loss or 0.0, self.tokens / seconds)
-            if not pace.finite:
-                return pace
+            throughput = Throughput(step, loss, norm, progress.loss or 0.0, self.tokens / seconds)
+            if not throughput.is_finite:
+                return throughput
             progress.loss = loss if progress.loss is None else 0.95 * progress.loss + 0.05 * loss
-            progress.trajectory = extended(progress.trajectory, step, loss, norm)
-        return Pace(progress.step, losses[-1], norms[-1], progress.loss or 0.0, self.tokens / seconds)
+            progress.trajectory = extend_trajectory(progress.trajectory, step, loss, norm)
+        return Throughput(progress.step, losses[-1], norms[-1], progress.loss or 0.0, self.tokens / seconds)
 
-    def over_all(
-        self, progress: Progress, world: World, losses: list[float], seconds: float
+    def reduce_over_processes(
+        self, progress: Progress, group: ProcessGroup, losses: list[float], seconds: float
     ) -> tuple[list[float], float]:
         """Until now each process has counted its own: sums of tokens and operations go into the progress, means of
         losses and seconds are returned."""
         own = [self.tokens, progress.flops - self.flops_before, seconds, progress.reward or 0.0, *losses]
-        tokens, flops, seconds, reward, *losses = world.summed(own)
+        tokens, flops, seconds, reward, *losses = group.all_sum(own)
         self.tokens = int(tokens)
         progress.tokens, progress.flops = self.tokens_before + self.tokens, self.flops_before + flops
-        progress.reward = None if progress.reward is None else reward / world.size
-        return [loss / world.size for loss in losses], seconds / world.size
+        progress.reward = None if progress.reward is None else reward / group.size
+        return [loss / group.size for loss in losses], seconds / group.size
 
 
-def extended(trajectory: str, step: int, loss: float, norm: float) -> str:
+def extend_trajectory(trajectory: str, step: int, loss: float, norm: float) -> str:
     """A fingerprint of all updates so far, from that of the updates before: two runs with the same one had the same
     losses and norms, bit for bit."""
     text = f"{trajectory} {step} {loss.hex()} {norm.hex()}"
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def ends(job: Job, stop: StopRequest) -> Ending | None:
-    if job.world.summed([stop.asked is not None])[0]:  # one process was asked, all stop
+def stop_reason(job: Job, stop: StopRequest) -> Ending | None:
+    if job.group.all_sum([stop.reason is not None])[0]:  # one process received a signal, all stop
         return "interrupted"
     return budget_spent(job.config, job.progress)
 
@@ -193,23 +162,23 @@ def budget_spent(config: TrainConfig, progress: Progress) -> Ending | None:
     return None
 
 
-def assess(job: Job, log: RunLog) -> BleuScore | None:
-    """Evaluate the averaged weights on the development set; keep them as `best` if they are."""
-    progress, dev = job.progress, job.material.dev
+def evaluate_dev(job: Job, log: RunLog) -> BleuScore | None:
+    """Evaluate the averaged weights on the development set; save them as `best` if they are."""
+    progress, dev = job.progress, job.data.dev
     if is_regular_evaluation(progress.step, job.config):
         job.average.before_evaluation()
     if dev is None:
         return None
     with job.average.in_place():
         bundle = gather_bundle(job.bundle)
-        bleu, standing = job.world.broadcast(lambda: judge(job, bundle, dev, log))
-    progress.best_bleu, progress.best_step, progress.signature, progress.stale = standing
+        bleu, best = job.group.broadcast(lambda: score_dev(job, bundle, dev, log))
+    progress.best_bleu, progress.best_step, progress.signature, progress.stale = best
     return bleu
 
 
-def judge(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[BleuScore, tuple[float, int, str, int]]:
+def score_dev(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[BleuScore, tuple[float, int, str, int]]:
     progress = job.progress
-    found = evaluate(bundle, dev, DecodeConfig(beam=1), job.material.max_length, job.config.batch_tokens)
+    found = evaluate(bundle, dev, DecodeConfig(beam=1), job.data.max_length, job.config.batch_tokens)
     better = found.bleu.score > progress.best_bleu
     progress.stale = 0 if better else progress.stale + 1
     if better:
@@ -217,15 +186,7 @@ def judge(job: Job, bundle: Bundle, dev: HeldOut, log: RunLog) -> tuple[BleuScor
         progress.signature = found.bleu.signature
         describe_bundle(bundle, progress, found.bleu)
         bundle.save(job.folder.best)
-    log.dev(
-        progress.step,
-        better,
-        loss=found.loss,
-        perplexity=found.perplexity,
-        bleu=found.bleu.score,
-        signature=found.bleu.signature,
-        train_loss=progress.loss,
-    )
+    log.write_evaluation(found, better)
     return found.bleu, (progress.best_bleu, progress.best_step, progress.signature, progress.stale)
 
 
@@ -237,10 +198,10 @@ def save(job: Job, log: RunLog, bleu: BleuScore | None) -> None:
         job.folder.path,
         job.progress,
         job.recipe,
-        job.material.fingerprint,
+        job.data.fingerprint,
         job.update.optimizer,
         job.average,
-        job.world,
+        job.group,
     )
     save_last(job, bleu)
 
@@ -249,7 +210,7 @@ def save_last(job: Job, bleu: BleuScore | None) -> None:
     with job.average.in_place():
         bundle = gather_bundle(job.bundle)
         describe_bundle(bundle, job.progress, bleu)
-        job.world.broadcast(lambda: bundle.save(job.folder.last))
+        job.group.broadcast(lambda: bundle.save(job.folder.last))
 
 
 def describe_bundle(bundle: Bundle, progress: Progress, bleu: BleuScore | None) -> None:
@@ -266,8 +227,9 @@ def describe_bundle(bundle: Bundle, progress: Progress, bleu: BleuScore | None) 
         bundle.card["dev_bleu"] = {"score": bleu.score, "step": progress.step, "signature": bleu.signature}
 
 
-def diverged(run: Path, pace: Pace, rate: float) -> RunError:
-    what = f"training diverged at step {pace.step}: loss {pace.loss}, gradient norm {pace.norm}"
+def divergence_error(run: Path, throughput: Throughput, rate: float) -> RunError:
+    where = f"step {throughput.step}: loss {throughput.loss}, gradient norm {throughput.norm}"
+    what = f"training diverged at {where}"
     lower = f"a lower train.learning_rate, such as {rate / 3:.2g}"
     if not (run / CURRENT).exists():
         return RunError(f"{what}, before the first checkpoint; start again in another folder with {lower}")

@@ -9,6 +9,10 @@ gradients of states and matrix are kept. All return a sum, not a mean: the loop 
 micro-batches, so that splitting a batch changes nothing.
 
     B batch   T target   M = B·T positions   D width   V vocabulary
+
+`loss_and_gradient_on_gpu` is `loss_and_gradient` as one Triton kernel: it reads a row of logits and writes the gradient
+in its place, while the row is still in the cache. What torch's compiler makes of the same lines is slower, and needs a
+second array as large as the logits.
 """
 
 from __future__ import annotations
@@ -19,10 +23,10 @@ import torch
 from torch import Tensor
 
 from regard.layers.kernels import HAS_TRITON
-from regard.training import loss_kernel
 
 CHUNK = 2**29  # logits at a time
 CACHED = 2**19  # logits at a time on a CPU: two arrays of this size fit into a core's cache
+BLOCK = 4096  # logits at a time of the GPU kernel
 
 
 def smoothed_nll(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> Tensor:
@@ -50,11 +54,11 @@ class _SmoothedNLL(torch.autograd.Function):
         for at in range(0, len(logits), rows):
             part = slice(at, at + rows)
             z, target = logits[part].float(), targets[part, None]  # (m, V), (m, 1)
-            normaliser = z.logsumexp(dim=-1, keepdim=True)  # (m, 1); log p(w) = logit(w) − normaliser
+            normalizer = z.logsumexp(dim=-1, keepdim=True)  # (m, 1); log p(w) = logit(w) − normalizer
             right = z.gather(-1, target)  # (m, 1)
             everywhere = z.mean(dim=-1, keepdim=True) if smoothing else 0.0
-            losses.append(normaliser - (1 - smoothing) * right - smoothing * everywhere)
-            derivative = (z - normaliser).exp_()  # p
+            losses.append(normalizer - (1 - smoothing) * right - smoothing * everywhere)
+            derivative = (z - normalizer).exp_()  # p
             derivative.scatter_add_(-1, target, torch.full_like(right, smoothing - 1))
             if smoothing:
                 derivative.sub_(smoothing / size)
@@ -85,7 +89,7 @@ class _ProjectedNLL(torch.autograd.Function):
         rows = max(1, CHUNK // len(weight))
         total = states.new_zeros((), dtype=torch.float32)
         of_states, of_weight = torch.empty_like(narrow), torch.zeros_like(weight)
-        work = loss_kernel.loss_and_gradient if states.is_cuda and HAS_TRITON else loss_and_gradient
+        work = loss_and_gradient_on_gpu if states.is_cuda and HAS_TRITON else loss_and_gradient
         for at in range(0, len(narrow), rows):
             part = slice(at, at + rows)
             loss, gradient = work(narrow[part] @ table.T, targets[part], mask[part], smoothing)  # (rows, V)
@@ -106,10 +110,49 @@ class _ProjectedNLL(torch.autograd.Function):
 def loss_and_gradient(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
     """The equations above for logits (M, V): the summed loss, and the gradient in the precision of the logits."""
     z = logits.float()
-    normaliser = z.logsumexp(dim=-1, keepdim=True)  # (M, 1)
+    normalizer = z.logsumexp(dim=-1, keepdim=True)  # (M, 1)
     right = z.gather(-1, targets[:, None])  # (M, 1)
-    losses = normaliser - (1 - smoothing) * right - smoothing * z.mean(dim=-1, keepdim=True)
+    losses = normalizer - (1 - smoothing) * right - smoothing * z.mean(dim=-1, keepdim=True)
     onehot = torch.arange(logits.shape[-1], device=logits.device) == targets[:, None]  # (M, V)
-    gradient = (z - normaliser).exp() - smoothing / logits.shape[-1] - (1 - smoothing) * onehot
+    gradient = (z - normalizer).exp() - smoothing / logits.shape[-1] - (1 - smoothing) * onehot
     counts = mask[:, None]
     return losses.masked_fill(~counts, 0).sum(), gradient.masked_fill(~counts, 0).to(logits.dtype)
+
+
+if HAS_TRITON:
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def _loss_kernel(logits, targets, counts, losses, smoothing, size: tl.constexpr, block: tl.constexpr):
+        row = tl.program_id(0).to(tl.int64)
+        z = logits + row * size
+        places = tl.arange(0, block)
+        top, total, plain = -1.0e30, 0.0, 0.0
+        for at in range(0, size, block):
+            inside = at + places < size
+            some = tl.load(z + at + places, inside, other=-1.0e30).to(tl.float32)
+            higher = tl.maximum(top, tl.max(some))
+            total = total * tl.exp(top - higher) + tl.sum(tl.exp(some - higher))
+            plain += tl.sum(tl.where(inside, some, 0.0))
+            top = higher
+        normalizer = top + tl.log(total)
+        target, count = tl.load(targets + row), tl.load(counts + row).to(tl.float32)
+        right = tl.load(z + target).to(tl.float32)
+        tl.store(losses + row, count * (normalizer - (1 - smoothing) * right - smoothing * plain / size))
+        for at in range(0, size, block):
+            inside = at + places < size
+            some = tl.load(z + at + places, inside, other=-1.0e30).to(tl.float32)
+            gradient = (
+                tl.exp(some - normalizer) - smoothing / size - tl.where(at + places == target, 1 - smoothing, 0.0)
+            )
+            tl.store(z + at + places, (count * gradient).to(logits.dtype.element_ty), inside)
+
+
+def loss_and_gradient_on_gpu(logits: Tensor, targets: Tensor, mask: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """(summed loss, gradient); the gradient overwrites the logits (M, V)."""
+    losses = torch.empty(len(logits), dtype=torch.float32, device=logits.device)
+    _loss_kernel[(len(logits),)](
+        logits, targets, mask, losses, smoothing, size=logits.shape[1], block=BLOCK, num_warps=8
+    )
+    return losses.sum(), logits

@@ -2,7 +2,7 @@
 
     share of peak = operations by the model's own formula ÷ seconds ÷ FLOP/s of the device
 
-Updates are timed as training makes them. On a GPU nothing waits for it within a stretch of updates, as in a run.
+Updates are timed as training makes them. On a GPU nothing waits for it within a window of updates, as in a run.
 Operations are those of real tokens; padding is not counted, so it shows as a smaller share. `regard bench train` then
 times the parts of an update, with the device waited for after each. Nothing is evaluated, saved or written.
 """
@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +22,17 @@ from rich.console import Console
 
 from regard.batch import Batch
 from regard.recipe.recipe import Recipe
-from regard.training.clock import Time, now, since
-from regard.training.cost import Cost, peak_bytes, peak_flops
-from regard.training.feed import Ready, feed
+from regard.training.cost import FlopCounter, Time, now, peak_bytes, peak_flops, since
+from regard.training.feed import PreparedBatch, feed
 from regard.training.folder import RunFolder
 from regard.training.job import Job, prepare
-from regard.training.memory import in_parts
 from regard.training.optim import set_rate
-from regard.training.regularise import forward_passes
+from regard.training.regularize import forward_passes
 from regard.training.schedule import learning_rate
+from regard.training.update import split_batch
 
 WARM_UP = 3  # updates that are not counted: workspaces, moments, compilation, a recorded graph
-STRETCH = 10  # updates on a GPU between two readings of the clock
+WINDOW = 10  # updates on a GPU between two readings of the clock
 WAITING, FORWARD, BACKWARD, BOTH, OPTIMIZER = (
     "waiting for data",
     "forward",
@@ -49,27 +48,27 @@ class Trial:
     """The parts of a run without its loop: updates change the weights, and nothing is kept."""
 
     def __init__(self, job: Job) -> None:
-        model, material = job.bundle.model, job.material
+        model, data = job.bundle.model, job.data
         model.train()
         self.job = job
-        self.cost = Cost(model, forward_passes(job.config))
-        self.batches = feed(material.batches, self.cost, model.device, material.guide)
-        self.stretch = STRETCH if model.device.type == "cuda" else 1
+        self.cost = FlopCounter(model, forward_passes(job.config))
+        self.batches = feed(data.batches, self.cost, model.device, data.guide)
+        self.window = WINDOW if model.device.type == "cuda" else 1
 
     def close(self) -> None:
         self.batches.close()
 
-    def micro(self) -> list[Ready]:
+    def micro_batches(self) -> list[PreparedBatch]:
         return [next(self.batches) for _ in range(self.job.config.accumulate)]
 
-    def learn(self, updates: int) -> tuple[list[Learnt], Time]:
+    def learn(self, updates: int) -> tuple[list[UpdateSize], Time]:
         job, learnt, began = self.job, [], now()
         for _ in range(updates):
             set_rate(job.update.optimizer, learning_rate(1, job.config))
-            micro = self.micro()
+            micro = self.micro_batches()
             loss, norm = job.update(micro)
             job.average.after_update(1)
-            learnt.append(Learnt.of(micro))
+            learnt.append(UpdateSize.of(micro))
         float(loss), float(norm)  # waits for a GPU
         return learnt, since(began)
 
@@ -79,7 +78,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class UpdateSize:
     """The size of an update's batches. The batches themselves would count as the run's memory."""
 
     flops: float
@@ -88,7 +87,7 @@ class Learnt:
     shapes: frozenset[Shape]
 
     @classmethod
-    def of(cls, micro: list[Ready]) -> Learnt:
+    def of(cls, micro: list[PreparedBatch]) -> UpdateSize:
         masks = [mask for ready in micro for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
         filled = torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
         shapes = frozenset(shape_of(ready.batch) for ready in micro)
@@ -110,11 +109,11 @@ class UpdateTimes:
 def time_updates(trial: Trial, most: int, enough: Callable[[int, float], bool]) -> UpdateTimes:
     """Make at most `most` updates, until `enough` holds for their number and seconds."""
     warm_up = [trial.learn(1)[1] for _ in range(WARM_UP)]
-    learnt: list[Learnt] = []
+    learnt: list[UpdateSize] = []
     taken: list[Time] = []
-    rates: list[float] = []  # seconds per operation of each stretch
+    rates: list[float] = []  # seconds per operation of each window
     while len(learnt) < most and not enough(len(learnt), sum(took.wall for took in taken)):
-        some, took = trial.learn(min(trial.stretch, most - len(learnt)))
+        some, took = trial.learn(min(trial.window, most - len(learnt)))
         learnt += some
         taken.append(took)
         rates.append(took.wall / sum(one.flops for one in some))
@@ -138,7 +137,7 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name() if device.type == "cuda" else str(device)
 
 
-def is_half(job: Job) -> bool:
+def uses_bfloat16(job: Job) -> bool:
     """Whether a job computes in bfloat16."""
     return bool(job.update.loss.autocast._enabled)  # torch has no public name for it
 
@@ -146,64 +145,40 @@ def is_half(job: Job) -> bool:
 # ── regard bench train ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Profile:
-    device: str
-    precision: str
-    threads: int | None  # of a CPU
-    architecture: str
-    parameters: int
-    updates: int  # timed
-    target_tokens: float  # of an update
-    seconds: float  # of an update
-    tokens_per_second: float  # target tokens, padding not counted
-    flops_per_second: float
-    peak_flops: float
-    peak_from: str
-    peak_bytes: int | None
-    filled: float  # share of positions that hold a token, both sides
-    parts: dict[str, float]  # seconds of an update
-    bound: str
-
-    @property
-    def share_of_peak(self) -> float:
-        return self.flops_per_second / self.peak_flops
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "share_of_peak": self.share_of_peak}
-
-
-def measure(recipe: Recipe, updates: int, console: Console) -> Profile:
+def measure(recipe: Recipe, updates: int, console: Console) -> dict[str, Any]:
+    """The speed of training by a recipe, as JSON values."""
     with closing(Trial(prepare(recipe, RunFolder(Path()), console))) as trial:  # nothing is written to the folder
         job, model = trial.job, trial.job.bundle.model
         times = time_updates(trial, updates, lambda count, seconds: False)
         parts = time_parts(trial, updates)
-    seconds, half = times.mean.wall, is_half(job)
+    seconds, half = times.mean.wall, uses_bfloat16(job)
     peak, source = peak_flops(model.device, torch.bfloat16 if half else torch.float32)
-    return Profile(
-        device=device_name(model.device),
-        precision="bfloat16" if half else "float32",
-        threads=torch.get_num_threads() if model.device.type == "cpu" else None,
-        architecture=job.bundle.architecture,
-        parameters=model.parameter_count(),
-        updates=times.count,
-        target_tokens=times.tokens,
-        seconds=seconds,
-        tokens_per_second=times.tokens / seconds,
-        flops_per_second=times.flops / seconds,
-        peak_flops=peak,
-        peak_from=source,
-        peak_bytes=peak_bytes(model.device),
-        filled=times.filled,
-        parts=parts,
-        bound=what_bounds(parts, times.flops / seconds / peak, times.filled),
-    )
+    share = times.flops / seconds / peak
+    return {
+        "device": device_name(model.device),
+        "precision": "bfloat16" if half else "float32",
+        "threads": torch.get_num_threads() if model.device.type == "cpu" else None,
+        "architecture": job.bundle.architecture,
+        "parameters": model.parameter_count(),
+        "updates": times.count,  # timed
+        "target_tokens": times.tokens,  # of an update
+        "seconds": seconds,  # of an update
+        "tokens_per_second": times.tokens / seconds,  # target tokens, padding not counted
+        "flops_per_second": times.flops / seconds,
+        "peak_flops": peak,
+        "peak_from": source,
+        "peak_bytes": peak_bytes(model.device),
+        "filled": times.filled,  # share of positions that hold a token, both sides
+        "parts": parts,  # seconds of an update
+        "bound": what_bounds(parts, share, times.filled),
+        "share_of_peak": share,
+    }
 
 
 def time_parts(trial: Trial, updates: int) -> dict[str, float]:
     """Seconds of an update by part. A recorded pass and one with rewards are timed as a whole."""
     update, progress = trial.job.update, trial.job.progress
-    whole = update.recorded is not None or update.loss.reward.has_rewards
+    whole = update.cuda_graph is not None or update.loss.reward.has_rewards
     taken: dict[str, float] = {}
     at = time.perf_counter()
 
@@ -215,15 +190,15 @@ def time_parts(trial: Trial, updates: int) -> dict[str, float]:
         taken[part] = taken.get(part, 0.0) + at - before
 
     for _ in range(updates):
-        micro = trial.micro()
+        micro = trial.micro_batches()
         stop(WAITING)
         scale = 1 / sum(ready.tokens for ready in micro)
         for batch in (ready.batch for ready in micro):
             if whole:
-                update.learn_from([batch], scale)
+                update.accumulate_gradients([batch], scale)
                 stop(BOTH)
                 continue
-            for part in in_parts(batch, progress.room):
+            for part in split_batch(batch, progress.room):
                 with update.compilation():
                     loss = update.loss(part, update.probability) * scale
                 stop(FORWARD)
@@ -248,27 +223,28 @@ def what_bounds(parts: dict[str, float], share: float, filled: float) -> str:
     return "memory and small operations between the matrix products; a larger model or batch uses the device better"
 
 
-def as_text(found: Profile) -> str:
-    threads = f", {found.threads} thread{'s' * (found.threads != 1)}" if found.threads else ""
-    memory = f"{found.peak_bytes / 2**30:.2f} GiB at its peak" if found.peak_bytes is not None else "not known here"
-    peak = f"{found.share_of_peak:.1%} of {_scaled(found.peak_flops)}FLOP/s ({found.peak_from})"
-    total = sum(found.parts.values())
-    width = max(len(name) for name in found.parts)
-    where = f"{found.precision} on {found.device}{threads}"
-    update = f"{found.target_tokens:,.0f} in {1000 * found.seconds:,.1f} ms an update (mean of {found.updates})"
-    lines = [
-        f"model     {found.architecture}, {found.parameters:,} parameters, {where}",
-        f"speed     {found.tokens_per_second:,.0f} target tokens/s: {update}",
-        f"work      {_scaled(found.flops_per_second)}FLOP/s, {peak}",
-        f"memory    {memory}",
-        f"batches   {found.filled:.1%} filled",
-        *(
-            f"{'parts' * (not number):9} {name:{width}} {1000 * seconds:9,.1f} ms {seconds / total:6.1%}"
-            for number, (name, seconds) in enumerate(found.parts.items())
-        ),
-        f"bound by  {found.bound}",
-    ]
-    return "\n".join(lines)
+TEXT = """model     {architecture}, {parameters:,} parameters, {precision} on {device}{of_threads}
+speed     {tokens_per_second:,.0f} target tokens/s: {target_tokens:,.0f} in {ms:,.1f} ms an update (mean of {updates})
+work      {work}FLOP/s, {share_of_peak:.1%} of {peak}FLOP/s ({peak_from})
+memory    {memory}
+batches   {filled:.1%} filled
+{rows}
+bound by  {bound}"""
+
+
+def as_text(found: dict[str, Any]) -> str:
+    threads, peak_memory, parts = found["threads"], found["peak_bytes"], found["parts"]
+    width, total = max(map(len, parts)), sum(parts.values())
+    rows = [f"{name:{width}} {1000 * taken:9,.1f} ms {taken / total:6.1%}" for name, taken in parts.items()]
+    return TEXT.format(
+        **found,
+        of_threads=f", {threads} thread{'s' * (threads != 1)}" if threads else "",
+        ms=1000 * found["seconds"],
+        work=_scaled(found["flops_per_second"]),
+        peak=_scaled(found["peak_flops"]),
+        memory=f"{peak_memory / 2**30:.2f} GiB at its peak" if peak_memory is not None else "not known here",
+        rows="parts     " + "\n          ".join(rows),
+    )
 
 
 def _scaled(number: float) -> str:

@@ -49,10 +49,10 @@ from regard.metrics.bleu import MAX_ORDER, Bleu
 from regard.metrics.gleu import gleu_scores, ragged
 from regard.metrics.ngrams import matching
 from regard.models.base import Model
-from regard.recipe.reward import RewardConfig
+from regard.recipe.train import RewardConfig
 from regard.search.engine import Hypothesis
 from regard.search.search import greedy, sample
-from regard.training.cost import Cost
+from regard.training.cost import FlopCounter
 from regard.training.loss import smoothed_nll_fused
 
 Ids = tuple[int, ...]
@@ -97,7 +97,7 @@ REWARDS = {"gleu": gleu_scores, "bleu": bleu_scores}
 # ── one batch ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Rewarded(NamedTuple):
+class RewardLoss(NamedTuple):
     """The result of one batch."""
 
     loss: Tensor  # the mixed loss, summed over the batch's sentences
@@ -111,7 +111,7 @@ def reward_loss(
     config: RewardConfig,
     label_smoothing: float = 0.0,
     generator: torch.Generator | None = None,
-) -> Rewarded:
+) -> RewardLoss:
     """May be called inside an autocast region. Without a generator, samples are drawn by torch's global one, whose
     state is in the checkpoints."""
     draws, best = _translations(model, batch, config, generator or torch.default_generator)
@@ -142,7 +142,7 @@ def reward_loss(
         nll = smoothed_nll_fused(logits[::every], wide.tgt_out[::every], wide.tgt_mask[::every], label_smoothing)
         total = total + config.likelihood_share * nll
     flops = _flops(model, batch.src_mask.sum(dim=1).tolist(), draws, best)
-    return Rewarded(total, float(rewards[:, 1:].mean()), flops)
+    return RewardLoss(total, float(rewards[:, 1:].mean()), flops)
 
 
 Candidate = tuple[Ids, bool]  # its words, and whether it ended with EOS
@@ -200,10 +200,10 @@ def _flops(
 ) -> float:
     """Drawing the samples and learning from each; the greedy translations, which encode the sources again. The
     references' rows are not counted here but by the loop, as in plain training."""
-    cost, total = Cost(model), 0.0
+    cost, total = FlopCounter(model), 0.0
     for source, drawn in zip(sources, draws, strict=True):
         total += cost.of_search(source, [len(ids) + ended_by_eos for ids, ended_by_eos in drawn])
-        total += sum(cost.of_learning(source, len(ids) + 1) for ids, _ in drawn)
+        total += sum(cost.of_pair(source, len(ids) + 1) for ids, _ in drawn)
     for source, (ids, ended_by_eos) in zip(sources, best, strict=False):  # empty without a greedy baseline
         total += cost.of_search(source, [len(ids) + ended_by_eos])
     return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +19,12 @@ from regard.recipe.recipe import Recipe
 from regard.report.text import printable
 from regard.training.checkpoint import Checkpoint, load_checkpoint
 from regard.training.cost import peak_bytes
-from regard.training.distributed import World, joined, was_restarted
-from regard.training.evaluate import Evaluation, HeldOut, evaluate
+from regard.training.distributed import ProcessGroup, join_processes, was_restarted
+from regard.training.evaluate import HeldOut, evaluate
 from regard.training.folder import RunFolder, StopRequest
-from regard.training.job import Job, prepare, restore
+from regard.training.job import FREE, Job, prepare, restore
 from regard.training.log import RunLog
 from regard.training.loop import RESUMABLE, Ending, train_loop
-from regard.training.start import FREE
 
 # Keys whose change would give the tensors, ids or position in the data of a checkpoint another meaning.
 FIXED = ("text.", "model.", "architecture", "train.start_from", "train.lora_", "train.share_rows")
@@ -49,21 +48,21 @@ def train(recipe: Recipe, out: Path, console: Console | None = None) -> Outcome:
     """Train in the folder `out`, which must be empty or new. Processes that torchrun has restarted find their run there
     and resume it."""
     folder = RunFolder(out)
-    with joined(recipe.train) as world, ExitStack() as held:
-        console = console or world.console()
-        if was_restarted(world) and world.broadcast(lambda: folder.has_begun(recipe)):
-            return _resume(recipe, folder, world, held, console)
-        world.broadcast(folder.check_free)  # before anything is read or written
-        job = prepare(recipe, folder, console, world)
+    with join_processes(recipe.train) as group, ExitStack() as stack:
+        console = console or group.console()
+        if was_restarted(group) and group.broadcast(lambda: folder.has_begun(recipe)):
+            return _resume(recipe, folder, group, stack, console)
+        group.broadcast(folder.check_free)  # before anything is read or written
+        job = prepare(recipe, folder, console, group)
 
         def begin() -> None:
             folder.create()
-            held.enter_context(folder.locked())
+            stack.enter_context(folder.locked())
             folder.check_free()  # another process may have been faster
-            folder.keep_recipe(recipe)
-            folder.keep_tokenizer(job.bundle.tokenizer)
+            folder.save_recipe(recipe)
+            folder.save_tokenizer(job.bundle.tokenizer)
 
-        world.broadcast(begin)
+        group.broadcast(begin)
         return _run(job, console)
 
 
@@ -78,21 +77,21 @@ def resume(
     """Continue a run exactly from its checkpoint; a changed recipe needs `override`."""
     folder = RunFolder(run)
     recipe = recipe_from_tables(with_settings(folder.tables(), settings))
-    with joined(recipe.train) as world, ExitStack() as held:
-        return _resume(recipe, folder, world, held, console or world.console(), override, previous)
+    with join_processes(recipe.train) as group, ExitStack() as stack:
+        return _resume(recipe, folder, group, stack, console or group.console(), override, previous)
 
 
 def _resume(
     recipe: Recipe,
     folder: RunFolder,
-    world: World,
-    held: ExitStack,
+    group: ProcessGroup,
+    stack: ExitStack,
     console: Console,
     override: bool = False,
     previous: bool = False,
 ) -> Outcome:
     run = folder.path
-    world.broadcast(lambda: held.enter_context(folder.locked()))
+    group.broadcast(lambda: stack.enter_context(folder.locked()))
     checkpoint = load_checkpoint(run, previous)
     check_changes(checkpoint, recipe, run, override, console)
     step = checkpoint.progress.step
@@ -107,21 +106,20 @@ def _resume(
             f"the training data is not what {run} was trained with; set override to accept it", parameter="override"
         )
     console.print(f"resuming {run} after step {step:,}", highlight=False, markup=False)
-    job = restore(recipe, folder, checkpoint, splits, console, world)
-    world.broadcast(lambda: folder.keep_recipe(recipe))
+    job = restore(recipe, folder, checkpoint, splits, console, group)
+    group.broadcast(lambda: folder.save_recipe(recipe))
     return _run(job, console)
 
 
 def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: bool, console: Console) -> None:
+    """Print how the recipe differs from the checkpoint's; raise if it must not differ, or needs `override`."""
     changes = differences(recipe_from_toml(checkpoint.recipe), recipe)
-    if not changes:
-        return
     for name, old, new in changes:
         console.print(printable(f"  {name}: {old} → {new}"), highlight=False, markup=False)
     fixed = [n for n, _, _ in changes if n.startswith(FIXED) and n not in FREE]
     if fixed:
         raise RunError(f"{', '.join(fixed)} cannot change within a run; train another one")
-    if not override:
+    if changes and not override:
         count = f"{len(changes)} change{'s' * (len(changes) > 1)}"
         raise RunError(
             f"the recipe differs from the one {run} was trained with ({count}, above); set override to accept it",
@@ -130,65 +128,50 @@ def check_changes(checkpoint: Checkpoint, recipe: Recipe, run: Path, override: b
 
 
 def _run(job: Job, console: Console) -> Outcome:
-    folder, progress, test = job.folder, job.progress, job.material.test
-    introduce(job, console)
+    folder, progress, test = job.folder, job.progress, job.data.test
+    for line in summary(job):
+        console.print(line, highlight=False, markup=False)
     stop = StopRequest()
-    with stop.listening(), RunLog(folder, console, job.config, progress, silent=not job.world.first) as log:
+    with stop.handling_signals(), RunLog(folder, console, job.config, progress, disabled=not job.group.is_first) as log:
         ending = train_loop(job, log, stop)
-    scored = None
+    test_bleu = None
     if ending not in RESUMABLE and test is not None:
-        scored = job.world.broadcast(lambda: score_test(job, test))
-    return Outcome(
-        folder.path,
-        ending,
-        progress.step,
-        progress.best_step,
-        progress.best_bleu if progress.best_step else None,
-        progress.signature,
-        progress.reward,
-        scored.bleu if scored else None,
-    )
+        test_bleu = job.group.broadcast(lambda: score_test(job, test))
+    step, best, signature, reward = progress.step, progress.best_step, progress.signature, progress.reward
+    dev_bleu = progress.best_bleu if best else None
+    return Outcome(folder.path, ending, step, best, dev_bleu, signature, reward, test_bleu)
 
 
-def introduce(job: Job, console: Console) -> None:
-    """What is about to be trained, and a warning if the recipe cannot work well."""
-    model, config, start = job.bundle.model, job.config, job.progress.started_from
+def summary(job: Job) -> Iterator[str]:
+    """Lines on what is about to be trained, and a warning if the recipe cannot work well."""
+    model, config, start, reward = job.bundle.model, job.config, job.progress.started_from, job.update.loss.reward
+    size, dev = job.group.size, job.data.dev
     if start is not None:
         before = f", {start['step']:,} steps" if "step" in start else ""
-        line = f"start       {start['folder']} ({start['weights']}){before}"
-        console.print(printable(line), highlight=False, markup=False)
-    reward = job.update.loss.reward
+        yield printable(f"start       {start['folder']} ({start['weights']}){before}")
     if reward.has_rewards:
-        each = f"{reward.samples} translations of each sentence"
-        console.print(f"rewards     {reward.reward} of {each}, {reward.objective}", highlight=False)
-    size, dev = job.world.size, job.material.dev
+        yield f"rewards     {reward.reward} of {reward.samples} translations of each sentence, {reward.objective}"
     if size > 1:
-        console.print(f"processes   {size}, {config.parallel}", highlight=False)
-    console.print(
-        f"model       {job.bundle.architecture}, {model.parameter_count():,} parameters, on {model.device}\n"
+        yield f"processes   {size}, {config.parallel}"
+    yield f"model       {job.bundle.architecture}, {model.parameter_count():,} parameters, on {model.device}"
+    yield (
         f"training    {config.steps:,} steps of up to {config.batch_tokens * config.accumulate * size:,} tokens, "
-        f"{job.material.batches.per_epoch:,} an epoch, dev {len(dev.sources) if dev else 0:,}",
-        highlight=False,
+        f"{job.data.batches.per_epoch:,} an epoch, dev {len(dev.sources) if dev else 0:,}"
     )
     if config.warmup > config.steps:
-        console.print(
+        yield (
             f"warning     warm-up takes {config.warmup:,} steps, but the run has {config.steps:,}: the learning rate "
-            f"does not reach its peak; set train.warmup to {max(1, config.steps // 10):,}",
-            highlight=False,
+            f"does not reach its peak; set train.warmup to {max(1, config.steps // 10):,}"
         )
 
 
-def score_test(job: Job, test: HeldOut) -> Evaluation:
+def score_test(job: Job, test: HeldOut) -> BleuScore:
     """The best model's beam search on the test set; the score goes into its card."""
     folder, device = job.folder, job.bundle.model.device
     place = folder.best if folder.best.exists() else folder.last
     bundle = Bundle.load(place, device)
-    found = evaluate(bundle, test, job.decode, job.material.max_length, job.config.batch_tokens)
-    bundle.card["test_bleu"] = {
-        "score": found.bleu.score,
-        "signature": found.bleu.signature,
-        "text": str(found.bleu),
-    }
+    bleu = evaluate(bundle, test, job.decode, job.data.max_length, job.config.batch_tokens).bleu
+    bundle.card["test_bleu"] = {"score": bleu.score, "signature": bleu.signature, "text": str(bleu)}
     bundle.card["test_peak_bytes"] = peak_bytes(device)  # of the whole run; a wide beam may need more than training
     bundle.save(place)
-    return found
+    return bleu

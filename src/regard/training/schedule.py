@@ -43,11 +43,11 @@ def linear(place: float, warmup: int, steps: int) -> float:
     return stable_decay(place, max(1, steps - warmup), steps)
 
 
-def place_on_schedule(step: int, seconds: float, flops: float, config: TrainConfig) -> float:
+def schedule_position(step: int, seconds: float, flops: float, config: TrainConfig) -> float:
     """Where an update is on a schedule of `config.steps`, after so many seconds and operations of training.
 
     >>> config = TrainConfig(steps=1000, minutes=10, schedule_by="budget")
-    >>> [place_on_schedule(step=100, seconds=s, flops=0, config=config) for s in (6, 300, 700)]
+    >>> [schedule_position(step=100, seconds=s, flops=0, config=config) for s in (6, 300, 700)]
     [100, 500.0, 1000]
     """
     if config.schedule_by == "steps":
@@ -58,7 +58,7 @@ def place_on_schedule(step: int, seconds: float, flops: float, config: TrainConf
 
 
 def sampling_probability(step: int, config: TrainConfig) -> float:
-    """That the decoder reads a word of its own (scheduled sampling, `regularise.py`): grows linearly over the run."""
+    """That the decoder reads a word of its own (scheduled sampling, `regularize.py`): grows linearly over the run."""
     return config.sampling_rate * min(1.0, step / config.steps)
 
 

@@ -1,71 +1,140 @@
-"""One update of the weights: forward and backward passes over micro-batches, clipping, the optimizer.
+"""One update of the weights: the loss of a batch, forward and backward passes, clipping, the optimizer.
+
+The sections [train] and [reward] of a recipe define the loss: likelihood (`loss.py`), with scheduled sampling or R-Drop
+(`regularize.py`), with guided attention (`guided.py`), or rewards of whole translations (`reward.py`).
+
+A batch that does not fit into memory is split into parts. Losses are sums, so the gradients of two halves add up to the
+batch's own. Splitting costs time and changes nothing but the random numbers (dropout draws other masks) and, in a
+mixture of experts, the balance loss, which is per part. A pass that fails leaves some of its gradients behind, so the
+whole update is started again. The size of a part is kept with the run's progress: a resumed run splits as before. A
+process that Linux kills for lack of memory cannot be helped here.
 
 Nothing here waits for a GPU: losses and norms are returned as tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
-from regard.training.batch_loss import BatchLoss
-from regard.training.cuda_graph import RecordedPass
-from regard.training.distributed import World, gather_shards, learn_together
-from regard.training.feed import Ready
-from regard.training.memory import learn_within_memory
+from regard.device import RandomState, is_out_of_memory
+from regard.errors import RunError
+from regard.models.base import Model, RowModel
+from regard.recipe.train import RewardConfig, TrainConfig
+from regard.training.checkpoint import Progress
+from regard.training.cuda_graph import CudaGraphPass
+from regard.training.distributed import ProcessGroup, accumulate_distributed, full_tensor
+from regard.training.feed import PreparedBatch
+from regard.training.guided import guided_loss
+from regard.training.loss import projected_nll, smoothed_nll_fused
+from regard.training.regularize import predictions, r_drop_fused, replace_with_predictions
+from regard.training.reward import reward_loss
 from regard.training.schedule import sampling_probability
+
+
+@dataclass
+class BatchLoss:
+    """Callable: (batch, probability of scheduled sampling) → loss summed over the batch. The logits are freed when it
+    returns."""
+
+    model: Model
+    config: TrainConfig
+    reward: RewardConfig
+    progress: Progress  # training for rewards adds its operations and mean reward
+    autocast: torch.autocast
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.device
+
+    def __call__(self, batch: Batch, probability: Tensor) -> Tensor:
+        config, model, smoothing = self.config, self.model, self.config.label_smoothing
+        if self.reward.has_rewards:
+            return self.of_rewards(batch)
+        if config.sampling_rate:
+            with self.autocast:
+                batch = replace_with_predictions(batch, predictions(model, batch), probability)
+        if config.r_drop:
+            with self.autocast:
+                logits = model(batch.twice())
+            return r_drop_fused(logits, batch.tgt_out, batch.tgt_mask, smoothing, config.r_drop)
+        if batch.shared is not None:
+            assert isinstance(model, RowModel), "no other model is given such batches"
+            with self.autocast:
+                states = model.states(batch)
+                return projected_nll(states, model.output_matrix, batch.tgt_out, batch.tgt_mask, smoothing)
+        with self.autocast:
+            logits = model(batch)
+        loss = smoothed_nll_fused(logits, batch.tgt_out, batch.tgt_mask, smoothing)
+        if batch.links is not None:
+            with self.autocast:
+                loss = loss + guided_loss(model, batch, config)
+        return loss
+
+    def of_rewards(self, batch: Batch) -> Tensor:
+        progress = self.progress
+        with self.autocast:
+            found = reward_loss(self.model, batch, self.reward, self.config.label_smoothing)
+        progress.flops += found.flops
+        progress.reward = found.reward if progress.reward is None else 0.95 * progress.reward + 0.05 * found.reward
+        return found.loss
 
 
 class Update:
     """Callable: (micro-batches) → (loss per target token, norm of the gradient before clipping). With several processes
     the loss of the update is the mean of what each returns."""
 
-    def __init__(self, loss: BatchLoss, optimizer: torch.optim.Optimizer, objective: nn.Module, world: World) -> None:
-        self.loss, self.optimizer, self.objective, self.world = loss, optimizer, objective, world
+    def __init__(
+        self, loss: BatchLoss, optimizer: torch.optim.Optimizer, objective: nn.Module, group: ProcessGroup
+    ) -> None:
+        self.loss, self.optimizer, self.objective, self.group = loss, optimizer, objective, group
         self.parameters = [p for p in loss.model.parameters() if p.requires_grad]
-        self.recorded: RecordedPass | None = None
-        self.probability = torch.zeros((), device=loss.device)  # of scheduled sampling; a recorded pass reads it here
+        self.cuda_graph: CudaGraphPass | None = None
+        self.probability = torch.zeros((), device=loss.device)  # of scheduled sampling; a CUDA graph reads it here
 
-    def __call__(self, micro: Sequence[Ready]) -> tuple[Tensor, Tensor]:
+    def __call__(self, micro_batches: Sequence[PreparedBatch]) -> tuple[Tensor, Tensor]:
         self.probability.fill_(sampling_probability(self.loss.progress.step + 1, self.loss.config))
-        scale = self.world.scale(sum(ready.tokens for ready in micro), self.loss.device)
-        loss = self.learn_from([ready.batch for ready in micro], scale)
+        scale = self.group.loss_scale(sum(prepared.tokens for prepared in micro_batches), self.loss.device)
+        loss = self.accumulate_gradients([prepared.batch for prepared in micro_batches], scale)
         return loss, self.apply()
 
-    def learn_from(self, batches: Sequence[Batch], scale: float | Tensor) -> Tensor:
+    def accumulate_gradients(self, batches: Sequence[Batch], scale: float | Tensor) -> Tensor:
         """Add the gradients of `scale` × the batches' loss, which is returned; batches that do not fit into memory are
         split."""
-        if self.world.size > 1:
-            return learn_together(lambda batch: self.learn(batch, scale), batches, self.objective)
-        return learn_within_memory(lambda part: self.learn(part, scale), batches, self.zero_grad, self.loss.progress)
+        if self.group.size > 1:
+            return accumulate_distributed(lambda batch: self.learn(batch, scale), batches, self.objective)
+        return accumulate_within_memory(
+            lambda part: self.learn(part, scale), batches, self.zero_grad, self.loss.progress
+        )
 
     def apply(self) -> Tensor:
         """Clip the gradients, step the optimizer and zero them; returns their norm before clipping."""
         limit = self.loss.config.clip
-        norm = gather_shards(torch.nn.utils.clip_grad_norm_(self.parameters, limit if limit > 0 else float("inf")))
+        norm = full_tensor(torch.nn.utils.clip_grad_norm_(self.parameters, limit if limit > 0 else float("inf")))
         self.optimizer.step()
         self.zero_grad()
         return norm
 
     def zero_grad(self) -> None:
-        self.optimizer.zero_grad(set_to_none=self.recorded is None)  # a recorded pass writes to fixed addresses
+        self.optimizer.zero_grad(set_to_none=self.cuda_graph is None)  # a CUDA graph writes to fixed addresses
 
     def learn(self, batch: Batch, scale: float | Tensor) -> Tensor:
-        """Forward and backward of `scale` × the batch's summed loss, which is returned."""
-        alone = self.world.size == 1  # communication between processes is not recorded
-        if batch.shared is None or not batch.src.is_cuda or self.loss.reward.has_rewards or not alone:
-            return self.run_pass(batch, torch.as_tensor(scale, device=batch.src.device))
-        width = batch.src.shape[1]
-        if self.recorded is None or width > self.recorded.batch.src.shape[1]:  # an epoch with longer sentences
-            self.recorded = RecordedPass(self.run_pass, batch, self.parameters)
-        if batch.src.shape != self.recorded.batch.src.shape:  # a part of a batch
-            return self.run_pass(batch, torch.as_tensor(scale, device=batch.src.device))
-        return self.recorded(batch, scale)
+        """Forward and backward of `scale` × the batch's summed loss, which is returned. Batches of one shape on one GPU
+        run as a CUDA graph; communication between processes cannot be part of one."""
+        single = self.group.size == 1
+        if batch.shared is not None and batch.src.is_cuda and single and not self.loss.reward.has_rewards:
+            width = batch.src.shape[1]
+            if self.cuda_graph is None or width > self.cuda_graph.batch.src.shape[1]:  # an epoch with longer sentences
+                self.cuda_graph = CudaGraphPass(self.run_pass, batch, self.parameters)
+            if batch.src.shape == self.cuda_graph.batch.src.shape:  # a part of a batch has another
+                return self.cuda_graph(batch, scale)
+        return self.run_pass(batch, torch.as_tensor(scale, device=batch.src.device))
 
     def run_pass(self, batch: Batch, scale: Tensor) -> Tensor:
         with self.compilation():
@@ -76,3 +145,50 @@ class Update:
     def compilation(self) -> AbstractContextManager[Any]:
         """Without `train.compile`, layers marked for compilation run as they are, here and nowhere else."""
         return nullcontext() if self.loss.config.compile else torch.compiler.set_stance("force_eager")
+
+
+# ── batches that do not fit into memory ─────────────────────────────────────────────────────────────────────────────
+
+
+def positions(batch: Batch) -> int:
+    """What the memory of a batch roughly grows with: positions of both sides, padding included."""
+    return batch.src.numel() + batch.tgt_in.numel()
+
+
+def split_batch(batch: Batch, most: int | None) -> list[Batch]:
+    """The rows halved until each part has at most `most` positions (None: any number) or is a single row."""
+    if most is None or positions(batch) <= most or len(batch) == 1:
+        return [batch]
+    half = (len(batch) + 1) // 2
+    return [*split_batch(batch.rows(slice(None, half)), most), *split_batch(batch.rows(slice(half, None)), most)]
+
+
+def accumulate_within_memory(
+    learn: Callable[[Batch], Tensor], batches: Sequence[Batch], zero_grad: Callable[[], None], progress: Progress
+) -> Tensor:
+    """The sum of `learn`, which adds to gradients, over all batches, split where memory requires it."""
+    random = RandomState.of(batches[0].src.device)
+    while True:
+        failed, losses = None, []
+        for part in [part for batch in batches for part in split_batch(batch, progress.room)]:
+            try:
+                losses.append(learn(part))
+            except (RuntimeError, MemoryError) as problem:
+                if not is_out_of_memory(problem):
+                    raise
+                failed, reason = part, " ".join(str(problem).split())[:150]
+                break  # the exception holds the tensors of the failed pass; they are freed when it is gone
+        if failed is None:
+            return torch.stack(losses).sum()
+        losses.clear()
+        zero_grad()
+        if len(failed) == 1:
+            raise RunError(
+                f"out of memory even with one row of {failed.src.shape[1]} and {failed.tgt_in.shape[1]} tokens; use a "
+                f"smaller model (model.preset) or shorter sentences (data.max_length) ({reason})"
+            )
+        half = (len(failed) + 1) // 2
+        progress.room = positions(failed.rows(slice(None, half)))
+        random.restore()  # as if the largest part had been known from the start
+        if failed.src.is_cuda:
+            torch.cuda.empty_cache()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from rich.console import Console
 
 from regard.data.splits import Splits, find_splits
 from regard.errors import RunError
-from regard.recipe.read import recipe_from_tables
+from regard.recipe.read import recipe_from_toml
 from regard.training.checkpoint import CURRENT, PREVIOUS, Checkpoint, Progress, load_checkpoint
 from regard.training.folder import RunFolder, StopRequest
 from regard.training.job import restore
@@ -45,11 +44,11 @@ class StopAt(StopRequest):
         self._progress, self._step = progress, step
 
     @property
-    def asked(self) -> str | None:
+    def reason(self) -> str | None:
         return "the last step to verify" if self._progress.step >= self._step else None
 
-    @asked.setter
-    def asked(self, why: str | None) -> None:
+    @reason.setter
+    def reason(self, why: str | None) -> None:
         """Ignored: Ctrl-C does not stop the loop in order, but ends a verification at once."""
 
 
@@ -61,17 +60,17 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
             f"{run} has only one checkpoint, or none; what lies between two is verified (train.save_every decides "
             "how often a run saves one)"
         )
-    folder.check_idle()
+    folder.check_unlocked()
     last, before = load_checkpoint(run), load_checkpoint(run, previous=True)
     first, step = before.progress.step + 1, last.progress.step
     if step < first:
         raise RunError(
             f"the last checkpoint of {run} (step {step}) is not after the one before it (step {first - 1}); "
-            f"go on with the run first: regard resume {run}"
+            f"continue the run first: regard resume {run}"
         )
     if last.progress.processes > 1:
         raise RunError(f"{run} was trained by {last.progress.processes} processes; only those of one are verified")
-    recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    recipe = recipe_from_toml(last.recipe)
     if recipe.train.schedule_by == "budget" and recipe.train.minutes is not None:
         raise RunError(
             f"the learning rate of {run} followed the clock (train.schedule_by budget with train.minutes), so its "
@@ -80,19 +79,19 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
     splits = find_splits(recipe.data)
     if splits.fingerprint() != last.data:
         return Verdict(False, f"not verified: the training data is not what {run} was trained with")
-    logs = logged(folder.metrics)
+    logs = read_trajectories(folder.metrics)
     console.print(f"training steps {first:,} to {step:,} of {run} again", highlight=False, markup=False)
-    with tempfile.TemporaryDirectory() as place, as_many_threads(last.progress.threads):
-        again = replay(folder, before, last, splits, Path(place), console)
-        logs_again = logged(Path(place) / folder.metrics.name)
-    return verdict_of(run, first, last, again, logs, logs_again)
+    with tempfile.TemporaryDirectory() as place, torch_threads(last.progress.threads):
+        repeated = replay(folder, before, last, splits, Path(place), console)
+        repeated_logs = read_trajectories(Path(place) / folder.metrics.name)
+    return verdict_of(run, first, last, repeated, logs, repeated_logs)
 
 
 def replay(
     folder: RunFolder, before: Checkpoint, last: Checkpoint, splits: Splits, place: Path, console: Console
 ) -> Checkpoint:
     """The same steps in another folder, with the recipe of the last checkpoint."""
-    recipe = recipe_from_tables(tomllib.loads(last.recipe))
+    recipe = recipe_from_toml(last.recipe)
     recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
     job = restore(recipe, folder, before, splits, Console(quiet=True))
     job.folder = RunFolder(place)
@@ -104,41 +103,37 @@ def replay(
 
 
 def verdict_of(
-    run: Path, first: int, last: Checkpoint, again: Checkpoint, logs: dict[int, str], logs_again: dict[int, str]
+    run: Path, first: int, last: Checkpoint, repeated: Checkpoint, logs: dict[int, str], repeated_logs: dict[int, str]
 ) -> Verdict:
-    stretch = f"steps {first:,} to {last.progress.step:,} of {run}"
-    known = [step for step in sorted(logs_again) if step in logs]
-    parted = next((step for step in known if logs[step] != logs_again[step]), None)
+    steps = f"steps {first:,} to {last.progress.step:,} of {run}"
+    known = [step for step in sorted(repeated_logs) if step in logs]
+    parted = next((step for step in known if logs[step] != repeated_logs[step]), None)
     if parted is not None:
         since = max((step for step in known if step < parted), default=first - 1) + 1
         where = f"at step {parted:,}" if since == parted else f"between steps {since:,} and {parted:,}"
-        return Verdict(False, f"not verified: trained once more, {stretch} depart {where} (loss or gradient differs)")
-    tensors = [n for n in last.tensors if n not in again.tensors or not same(last.tensors[n], again.tensors[n])]
+        return Verdict(False, f"not verified: trained once more, {steps} depart {where} (loss or gradient differs)")
+    tensors = [n for n in last.tensors if n not in repeated.tensors or not same(last.tensors[n], repeated.tensors[n])]
     names = [field.name for field in dataclasses.fields(Progress) if field.name not in NOT_COMPARED]
-    numbers = [name for name in names if getattr(last.progress, name) != getattr(again.progress, name)]
+    numbers = [name for name in names if getattr(last.progress, name) != getattr(repeated.progress, name)]
     if tensors or numbers:
-        what = ", ".join([*tensors[:2], *numbers[:2]])
-        return Verdict(
-            False, f"not verified: trained once more, {stretch} lead to another checkpoint than it has ({what} differ)"
-        )
+        what = f"another checkpoint than it has ({', '.join([*tensors[:2], *numbers[:2]])} differ)"
+        return Verdict(False, f"not verified: trained once more, {steps} lead to {what}")
     count = len(last.tensors)
-    return Verdict(
-        True, f"verified: trained once more, {stretch} give the same losses and {count} tensors, bit for bit"
-    )
+    return Verdict(True, f"verified: trained once more, {steps} give the same losses and {count} tensors, bit for bit")
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
     return a.dtype == b.dtype and torch.equal(a, b)
 
 
-def logged(metrics: Path) -> dict[int, str]:
+def read_trajectories(metrics: Path) -> dict[int, str]:
     """Step → trajectory, from a run's log."""
     rows = read_rows(metrics) if metrics.exists() else []
     return {row["step"]: row["trajectory"] for row in rows if row["kind"] == "train" and "trajectory" in row}
 
 
 @contextmanager
-def as_many_threads(count: int) -> Iterator[None]:
+def torch_threads(count: int) -> Iterator[None]:
     """With another number of threads sums are rounded differently."""
     now = torch.get_num_threads()
     torch.set_num_threads(count or now)

@@ -20,15 +20,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, Unpack
+from typing import Any, NamedTuple, NoReturn
 
 from regard.errors import InputError
 from regard.text.glossary import Glossary, GlossaryTerm
 from regard.text.language import language_name
-from regard.text.normalize import check_characters
+from regard.text.pieces import check_characters
 from regard.text.words import Span, WordLink
-from regard.translation.job import Steps
-from regard.translation.options import StreamTranslation, TranslateOptions, checked_texts, translate_method
+from regard.translation.job import Steps, TextTranslation
+from regard.translation.options import TranslateOptions, checked_texts
 from regard.translation.translation import (
     Candidate,
     ProtectedSpan,
@@ -40,11 +40,12 @@ from regard.translation.translation import (
 )
 from regard.translation.translator import TextTranslator
 
-# Options of `translate` that are of one model, and what they are where they are not given.
-OF_ONE_MODEL = {"nbest": 1, "steer": 0.0, "rules": 0.0, "unknown": "keep", "tag": None, "prefix": ""}
+# Options of `translate` that only one model has.
+OF_ONE_MODEL = ("nbest", "steer", "rules", "unknown", "tag", "prefix")
+DEFAULTS = TranslateOptions()
 
 
-class TextChain(StreamTranslation):
+class TextChain(TextTranslation):
     """Translates and nothing else; `regard.load("fr-de", through="en")` makes one."""
 
     def __init__(self, steps: Sequence[TextTranslator]) -> None:
@@ -68,25 +69,20 @@ class TextChain(StreamTranslation):
         """ISO codes of source and target, None where they are not known; a chain has no tag."""
         return (self.steps[0].languages()[0], self.steps[-1].languages()[1]) if self.steps else (None, None)
 
-    def _job(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> ChainJob:
-        """The translation of a string, or of several, as `TextTranslator.translate` with the same options, but those
-        that are of one model: nbest, prefix, tag, steer, rules and unknown. A glossary's terms pass the first step as
-        they stand in the list, and the last one translates them."""
+    def job(self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any) -> ChainJob:
+        """The work of a call of `translate`, for a caller that runs it in parts. Options of one model are refused:
+        nbest, prefix, tag, steer, rules and unknown. A glossary's terms pass the first step as they stand in the list,
+        and the last one translates them."""
         lines = checked_texts(texts, "translate")
+        options = TranslateOptions.of(options, changes)
         self._check(options)
         for line in lines:
             check_characters(line)
         return ChainJob(self.steps, lines, options)
 
-    translate = translate_method(_job)
-
-    def job(self, texts: str | Iterable[str], **options: Unpack[TranslateOptions]) -> ChainJob:
-        """The same as work that the caller divides (`job.py`)."""
-        return self._job(texts, **options)
-
     def _check(self, options: TranslateOptions) -> None:
-        for name, usual in OF_ONE_MODEL.items():
-            if self.steps and options.get(name, usual) not in (usual, None):
+        for name in OF_ONE_MODEL:
+            if self.steps and getattr(options, name) != getattr(DEFAULTS, name):
                 raise InputError(
                     f"{name} is an option of one model, but this is a chain of {len(self.steps)}; leave it out",
                     parameter=name,
@@ -121,25 +117,23 @@ class ChainJob(NamedTuple):
     def steps(self) -> Steps:
         found = [copied(line) for line in self.lines]
         for number, step in enumerate(self.translators):
-            given: TranslateOptions = {**self.options, **_at_step(self.options, number, len(self.translators))}
+            options = _at_step(self.options, number, len(self.translators))
             if number == 0:
-                found = yield step.job(self.lines, **given)
+                found = yield step.job(self.lines, options)
                 continue
-            after = iter((yield step.job([sentence.text for one in found for sentence in one.sentences], **given)))
+            after = iter((yield step.job([sentence.text for one in found for sentence in one.sentences], options)))
             names = [_name(self.translators[number - 1]), _name(step)]
             found = [joined(one, [next(after) for _ in one.sentences], names, number == 1) for one in found]
         return found
 
 
 def _at_step(options: TranslateOptions, number: int, steps: int) -> TranslateOptions:
-    """What a step does differently: one before the last leaves terms to it, and one after the first reads sentences."""
-    changed: TranslateOptions = {}
+    """The options of a step: one before the last leaves terms to it, and one after the first reads sentences."""
     if number < steps - 1:
-        terms = (options.get("glossary") or Glossary()).terms
-        changed |= {"glossary": Glossary(GlossaryTerm(term.source, (), "keep") for term in terms), "progress": None}
-    if number > 0 and options.get("split") == "wrapped":
-        changed |= {"split": "sentences"}
-    return changed
+        terms = options.glossary.terms if options.glossary else ()
+        kept = Glossary(GlossaryTerm(term.source, (), "keep") for term in terms)
+        options = replace(options, glossary=kept, progress=None)
+    return replace(options, split="sentences") if number > 0 and options.split == "wrapped" else options
 
 
 def _name(step: TextTranslator) -> str:

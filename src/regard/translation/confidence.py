@@ -3,7 +3,7 @@
     confidence = σ(bias + Σ weight · feature)        fitted to sentence chrF, from 0 to 1, by logistic regression
 
 The features are cheap: log-probabilities of the tokens, lengths, and how much of the source was attended to. The
-constants belong to a model and are stored in its card (`bundle/calibration.py`). A chrF of 0.7 does not say that 70% of
+constants belong to a model and are stored in its card (`bundle/card.py`). A chrF of 0.7 does not say that 70% of
 a sentence is right: it is the mean over sentences with the same features, which is what `calibration_error` checks.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 
 Floats = NDArray[np.float64]
 

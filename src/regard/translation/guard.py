@@ -21,8 +21,9 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from regard.align.attention import WordAttention
-from regard.bundle.calibration import Calibration
-from regard.text.language import language_name, not_in, plain_words
+from regard.bundle.card import Calibration
+from regard.text.language import language_name
+from regard.text.language_identification import foreign_language, language_words
 from regard.text.words import shortened
 from regard.translation.confidence import LogProbSum, Observation, coverage, features, log_ratio, predicted_quality
 from regard.translation.repetition import loop, words_of
@@ -72,10 +73,10 @@ def judge(seen: Observation, calibration: Calibration, limits: Thresholds = THRE
 
 def _language(seen: Observation, calibration: Calibration, limits: Thresholds) -> Reason | None:
     wanted = seen.languages[0]
-    found = not_in(seen.source, wanted) if wanted else None
+    found = foreign_language(seen.source, wanted) if wanted else None
     if wanted is None or found is None:
         return None
-    if seen.bare is not None and found[1] < limits.foreign and not_in(seen.bare, wanted) is None:
+    if seen.bare is not None and found[1] < limits.foreign and foreign_language(seen.bare, wanted) is None:
         return None  # it is only a name that is foreign: "Mrs Merkel is here."
     text = f"The source seems to be {language_name(found[0])}, but the model reads {language_name(wanted)}."
     return Reason("language", text)
@@ -126,11 +127,11 @@ def _copied(seen: Observation, calibration: Calibration, limits: Thresholds) -> 
     own, other = seen.languages
     if own is not None and own == other:
         return None
-    small = set(words_of(" ".join(word for word in plain_words(seen.target) if not word[:1].isupper())))
+    small = set(words_of(" ".join(word for word in language_words(seen.target) if not word[:1].isupper())))
     same = len(small.intersection(words_of(seen.source)))
     if len(small) >= limits.fewest_copied and same >= limits.copied * len(small):
         return Reason("copied", "The translation repeats the words of the source.")
-    found = not_in(seen.target, other) if own and other else None
+    found = foreign_language(seen.target, other) if own and other else None
     if found is not None and found[0] == own:
         return Reason("copied", f"The translation seems to be {language_name(own)}, the language of the source.")
     return None

@@ -8,12 +8,13 @@ result for a unit does not depend on the others, and parts of equal `key` may sh
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from regard.translation.assemble import TextAssembly
+from regard.translation.options import CHUNK, TranslateOptions
 from regard.translation.translation import SentenceTranslation, Translation
 
 if TYPE_CHECKING:
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
     from regard.translation.pipeline import Pipeline, UnitResult
     from regard.translation.units import Unit
 
-CHUNK = 2000  # texts or units at a time: enough to sort into full batches, and memory does not grow with their number
-
 # A job asks for translations by jobs of single models, one after another, and ends with its own translations.
 Steps = Generator["TranslationJob", list[Translation], list[Translation]]
+
+
+class DividedWork(Protocol):
+    """A call of `translate`, by one model or by several one after another."""
+
+    def steps(self) -> Steps: ...
 
 
 @dataclass(frozen=True)
@@ -83,3 +88,48 @@ def run_steps(steps: Steps) -> list[Translation]:
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
         answer = job.run()
+
+
+class TextTranslation:
+    """What one model and a chain of models have in common: texts in, translations out."""
+
+    def job(self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any) -> DividedWork:
+        """The work of a call of `translate`, for a caller that runs it in parts."""
+        raise NotImplementedError
+
+    @overload
+    def translate(self, texts: str, options: TranslateOptions | None = None, **changes: Any) -> Translation: ...
+
+    @overload
+    def translate(
+        self, texts: Iterable[str], options: TranslateOptions | None = None, **changes: Any
+    ) -> list[Translation]: ...
+
+    def translate(
+        self, texts: str | Iterable[str], options: TranslateOptions | None = None, **changes: Any
+    ) -> Translation | list[Translation]:
+        """Translate a string, or several strings into a list of translations in their order.
+
+        Every field of `TranslateOptions` is a keyword: `translate(texts, beam=1, split="lines")`. `options` may hold
+        several calls' options; keywords change some of them. Raises InputError for an option that is unknown, out of
+        its bounds, or not possible with this model.
+
+        Paragraphs, line breaks, list marks and spaces between sentences are as in the text. Several threads may
+        translate at a time with one translator; results are the same as one after another.
+        """
+        found = run_steps(self.job(texts, options, **changes).steps())
+        return found[0] if isinstance(texts, str) else found
+
+    def translate_stream(
+        self, texts: Iterable[str], options: TranslateOptions | None = None, **changes: Any
+    ) -> Iterator[Translation]:
+        """As `translate`, of any number of texts, of which 2,000 are in memory at a time. Texts are read ahead.
+
+        >>> import regard
+        >>> translator = regard.load("en-fr", device="cpu")
+        >>> [one.text for one in translator.translate_stream(iter(["The cat is black.", "Thank you!"]))]
+        ['Le chat est noir.', 'Merci !']
+        """
+        remaining = iter(texts)
+        while some := list(islice(remaining, CHUNK)):
+            yield from self.translate(some, options, **changes)

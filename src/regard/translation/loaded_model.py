@@ -13,14 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from regard.bundle import box
+from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
-from regard.bundle.calibration import Calibration
-from regard.bundle.card import read_card
-from regard.bundle.find import find_model
-from regard.bundle.search_config import DecodeConfig
-from regard.bundle.stored import read_stored
-from regard.config import build
+from regard.bundle.card import Calibration, DecodeConfig
+from regard.bundle.find_model import find_model
+from regard.bundle.numpy_weights import read_tensors
 from regard.device import device_name
 from regard.errors import InputError
 from regard.search.alignment_heads import (
@@ -37,14 +34,14 @@ from regard.search.options import (
     BATCH_TOKENS,
     Precision,
     SearchOptions,
-    check_weight,
 )
 from regard.search.prefix import PrefixReader
 from regard.search.required_terms import RequiredTerms
-from regard.text.language_tags import tag_language
+from regard.text.language import tag_language
 from regard.text.tokenizer import Tokenizer
+from regard.translation.options import TranslateOptions
 from regard.translation.pipeline import FillUnknown, Pipeline
-from regard.translation.prepare import Reader, TextOptions
+from regard.translation.prepare import Reader
 from regard.translation.translation import in_one_line
 from regard.translation.units import Unit, UnitMaker
 
@@ -53,7 +50,7 @@ if TYPE_CHECKING:  # what needs torch is imported where it is used
     from regard.search.ctranslate2_model import ConvertedModel
     from regard.search.steering import RuleSystem
     from regard.search.token_lexicon import IdTable, TokenLexicon
-    from regard.translation.unknown import Unknown
+    from regard.translation.options import Unknown
 
 ModelPath = str | PathLike[str]
 
@@ -91,7 +88,7 @@ class LoadedModel:
     ) -> Self:
         """The model in a folder, the ensemble of those in several, or the model in the box. The first one's recipe says
         how to search, `engine` with what: "auto", "native" or "ctranslate2" (`converted.py`)."""
-        paths = box.boxed() if paths is None else paths
+        paths = bundled_models.folder_of() if paths is None else paths
         several = [paths] if isinstance(paths, str | PathLike) else paths
         if not isinstance(several, Iterable) or not all(isinstance(path, str | PathLike) for path in several):
             raise InputError(f"a model is named by a folder, or an ensemble by a list of folders, but not by {paths!r}")
@@ -127,7 +124,7 @@ class LoadedModel:
         if self.bundle.loaded:
             size, device = self.bundle.model.parameter_count(), str(self.bundle.model.device)
         else:  # CTranslate2 runs it, on the CPU
-            size = sum(stored.numbers.size for stored in read_stored(self._folders[0]).values())
+            size = sum(stored.numbers.size for stored in read_tensors(self._folders[0]).values())
             device = "cpu"
         return f"{type(self).__name__}({name}{self.bundle.architecture}, {size:,} parameters, {device})"
 
@@ -174,7 +171,7 @@ class LoadedModel:
 
     @cached_property
     def _calibration(self) -> Calibration:
-        return read_card(self.bundle.card).calibration
+        return self.bundle.known_card.calibration
 
     @cached_property
     def required_terms(self) -> RequiredTerms:
@@ -190,7 +187,7 @@ class LoadedModel:
 
         return known(self.lexicon).in_ids(self.tokenizer)
 
-    def pipeline(self, search: SearchOptions, text: TextOptions, tag: str | None = None) -> Pipeline:
+    def pipeline(self, search: SearchOptions, text: TranslateOptions, tag: str | None = None) -> Pipeline:
         """What translates the units of `unit_maker(text, tag)`."""
         return Pipeline(
             self.bundle,
@@ -223,13 +220,7 @@ class LoadedModel:
         model = plain if steered is None else steered
         return NativeEngine(model, self.alignment_view, plain, batch_tokens, precision=precision)
 
-    def _config(self, beam: int | None, length_penalty: float | None, mend: bool | None) -> DecodeConfig:
-        """The model's own search, but for what is given."""
-        given = {"beam": beam, "length_penalty": length_penalty, "mend": mend}
-        own = {name: getattr(self.config, name) for name, value in given.items() if value is None}
-        return build(DecodeConfig, given | own, "decode")
-
-    def unit_maker(self, options: TextOptions, tag: str | None = None) -> UnitMaker:
+    def unit_maker(self, options: TranslateOptions, tag: str | None = None) -> UnitMaker:
         """What makes units of texts for this model: one preparation for translation, scores and explanations."""
         reader = self.reader if tag is None else replace(self.reader, target=self.languages(tag)[1])
         return UnitMaker(self.tokenizer.plain, self.tokenizer.prefix(tag), self.max_length, options, reader)
@@ -270,8 +261,6 @@ class LoadedModel:
 
     def _steered(self, steer: float, rules: float) -> Model | None:
         """None where both weights are 0."""
-        check_weight("steer", steer)
-        check_weight("rules", rules)
         if not (steer or rules):
             return None
         from regard.search.steering import LexiconSteered, RuleSteered, rules_in_ids

@@ -1,106 +1,129 @@
-"""How to call anything that translates, one model or a chain of them: `translate` and `translate_stream`."""
+"""The options of `translate`, defined once: Python keywords, command-line flags and HTTP fields are made from this.
+
+Every option has a default, the sentence that help pages and the OpenAPI document print, and the bounds of a number
+(`config.key`). `cli/translate_flags.py` makes flags of them and `serve` makes fields.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import wraps
-from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypedDict, Unpack, cast, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
+from regard.config import Option, check_bounds, key, nearest, options_of
 from regard.errors import InputError
-from regard.search.options import Mbr, Precision, Sampling
-from regard.text.glossary import Glossary
-from regard.translation.job import CHUNK, Steps, run_steps
-from regard.translation.prepare import Split
-from regard.translation.translation import Translation
+from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings, check_weight
 
 if TYPE_CHECKING:
-    from regard.translation.unknown import Unknown
+    from regard.text.glossary import Glossary
+
+Split = Literal["sentences", "wrapped", "lines"]
+Unknown = Literal["keep", "copy", "lexicon"]
+CHUNK = 2000  # texts or units at a time: enough to sort into full batches, and memory does not grow with their number
 
 
-class TranslateOptions(TypedDict, total=False):
-    """The options of `TextTranslator.translate`."""
+@dataclass(frozen=True, kw_only=True)
+class TranslateOptions(SearchSettings):
+    """The options of `Translator.translate`."""
 
-    beam: int | None
-    nbest: int
-    length_penalty: float | None
-    steer: float
-    rules: float
-    unknown: Unknown
-    tag: str | None
+    beam: int | None = key(
+        None, "Hypotheses kept per sentence; 1 is greedy search.", 1, MAX_BEAM, otherwise="the model's"
+    )
+    length_penalty: float | None = key(
+        None,
+        "α of ((5 + length) / 6)^α; more favours longer translations.",
+        0,
+        MAX_LENGTH_PENALTY,
+        otherwise="the model's",
+    )
+    steer: float = key(0.0, "Weight of the model's lexicon, from 0 (off) to below 1; regard lexicon learns one.")
+    rules: float = key(0.0, "Weight of the embedded English–French grammar, for sentences that it can parse; try 0.5.")
+    unknown: Unknown = key(
+        "keep",
+        "What replaces <unk>, in models that have it: nothing, a copy of the source word with the most attention, or "
+        "that word's entry in the lexicon.",
+    )
+    tag: str | None = key(
+        None,
+        "One of the model's tags, put before every source sentence; of a multilingual model, the language to "
+        'translate into: fra, fr or ">>fra<<".',
+    )
+    split: Split = key(
+        "sentences",
+        "What is translated at a time: the sentences of each line; the same, where line breaks within a paragraph are "
+        "only wrapping; or whole lines, as they are.",
+    )
+    protect: bool = key(True, "Copy numbers, addresses, code, placeholders and unknown names unchanged.")
+    mend: bool | None = key(
+        None,
+        "Read CAPITALS and Title Case in lower case, and misspelt words as the known word that is meant; a line in "
+        "capitals is translated into capitals.",
+        otherwise="the model's",
+    )
+    localize: bool = key(False, "Write numbers, times and amounts in the target language's form: 3:45 pm, 15 h 45.")
+    glossary: Glossary | None = None  # terms that must be translated as it says
+    guard: bool = key(True, "Check every sentence, and search doubtful ones again in another way.")
+    prefix: str | Sequence[str] = key(
+        "", "How the translation of every text begins; it may end inside a word, or with a space."
+    )
+    batch_tokens: int = key(BATCH_TOKENS, "Most source tokens of a batch.", 1, 10_000_000)
+    precision: Precision = key("auto", "Number format of searching on a GPU; auto is bfloat16 where it is native.")
+    progress: Callable[[int], None] | None = None  # called with the number of sentences that a batch finished
+
+    def __post_init__(self) -> None:
+        if self.mbr is not None and self.sampling is None:
+            object.__setattr__(self, "sampling", Sampling())
+        check_bounds(self)
+        check_weight("steer", self.steer)
+        check_weight("rules", self.rules)
+
+    @classmethod
+    def of(cls, options: TranslateOptions | None, changes: Mapping[str, Any]) -> TranslateOptions:
+        """`options`, by default all defaults, with some of them changed. Raises InputError for an unknown name."""
+        known = option_names(cls)  # type: ignore[arg-type]
+        for name in changes:
+            if name not in known:
+                raise InputError(f'translate has no option "{name}"; {nearest(name, known)}')
+        return replace(options, **changes) if options is not None else cls(**changes)
+
+    def resolved(self, own: DecodeConfig) -> TranslateOptions:
+        """The same with the model's own search where nothing is given."""
+        return replace(
+            self,
+            beam=own.beam if self.beam is None else self.beam,
+            length_penalty=own.length_penalty if self.length_penalty is None else self.length_penalty,
+            mend=own.mend if self.mend is None else self.mend,
+        )
+
+    def search(self) -> SearchOptions:
+        """What the engine is given; the options must be resolved."""
+        shared = option_names(SearchSettings)
+        return SearchOptions(self.beam, self.length_penalty, **{name: getattr(self, name) for name in shared})  # type: ignore[arg-type]
+
+
+@cache
+def option_names(kind: type) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
+
+
+def translate_option(name: str) -> Option:
+    """What flags and fields are made of."""
+    return options_of(TranslateOptions)[name]
+
+
+class MeasuringOptions(TypedDict):
+    """The options that translate lines by the model alone."""
+
     split: Split
     protect: bool
-    mend: bool | None
-    localize: bool
-    glossary: Glossary | None
     guard: bool
-    no_repeat: int
-    repetition_penalty: float
-    coverage_penalty: float
-    min_length: int
-    max_length: int | None
-    exact: bool
-    groups: int
-    diversity: float
-    sampling: Sampling | None
-    mbr: Mbr | None
-    prefix: str | Sequence[str]
-    batch_tokens: int
     precision: Precision
-    progress: Callable[[int], None] | None
 
 
-class TranslateCall(Protocol):
-    """Of a string its translation, of several strings the list of translations, in their order."""
-
-    @overload
-    def __call__(self, texts: str, **options: Unpack[TranslateOptions]) -> Translation: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def __call__(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> list[Translation]: ...
-
-
-class TranslateMethod(Protocol):
-    """The same as a method of a class."""
-
-    def __get__(self, translator: Any, kind: type | None = None, /) -> TranslateCall: ...
-
-
-class CallWork(Protocol):
-    """The work of one call."""
-
-    def steps(self) -> Steps: ...
-
-
-def translate_method(make_job: Callable[..., CallWork]) -> TranslateMethod:
-    """The method `translate` of a class that makes jobs: of a single text it gives one translation."""
-
-    @wraps(make_job)
-    def translate(self: Any, texts: str | Iterable[str], **options: Any) -> Translation | list[Translation]:
-        found = run_steps(make_job(self, texts, **options).steps())
-        return found[0] if isinstance(texts, str) else found
-
-    translate.__name__ = "translate"
-    translate.__qualname__ = make_job.__qualname__.replace(make_job.__name__, "translate")
-    return cast(TranslateMethod, translate)
-
-
-class StreamTranslation:
-    """Texts in, translations out, however many there are."""
-
-    translate: ClassVar[TranslateMethod]
-
-    def translate_stream(self, texts: Iterable[str], **options: Unpack[TranslateOptions]) -> Iterator[Translation]:
-        """As `translate`, of any number of texts, of which some are in memory at a time. Texts are read ahead.
-
-        >>> import regard
-        >>> translator = regard.load("en-fr", device="cpu")
-        >>> [one.text for one in translator.translate_stream(iter(["The cat is black.", "Thank you!"]))]
-        ['Le chat est noir.', 'Merci !']
-        """
-        waiting = iter(texts)
-        while some := list(islice(waiting, CHUNK)):
-            yield from self.translate(some, **options)
+# For measuring a model on lines that are sentences, as test sets are.
+AS_LINES: MeasuringOptions = {"split": "lines", "protect": False, "guard": False, "precision": "float32"}
 
 
 def checked_texts(texts: str | Iterable[str], method: str) -> list[str]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from regard.align.attention import WordAttention, beyond_tag
 from regard.bundle.bundle import Bundle
-from regard.bundle.calibration import Calibration
+from regard.bundle.card import Calibration
 from regard.errors import InputError
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
@@ -27,13 +27,14 @@ from regard.search.engine import Engine, Hypothesis, Ids, Progress, SearchReques
 from regard.search.options import SearchOptions
 from regard.search.prefix import NO_START, ForcedStart, PrefixReader
 from regard.search.required_terms import RequiredTerms, wrong_translations
-from regard.text.fidelity import invented_numbers
+from regard.text.numbers import invented_numbers
 from regard.text.slots import slots_in
 from regard.text.words import WordLink
 from regard.translation.confidence import LogProbSum, Observation
 from regard.translation.guard import Judgement, better, judge, second_tries
+from regard.translation.options import TranslateOptions
 from regard.translation.placeholder_check import CheckedAnswer, checked, repaired
-from regard.translation.prepare import PreparedSentence, TextOptions
+from regard.translation.prepare import PreparedSentence
 from regard.translation.translation import Candidate, Reason, distinct
 from regard.translation.units import Unit
 from regard.translation.word_links import word_links
@@ -98,7 +99,7 @@ class Pipeline:
     bundle: Bundle
     engine: Engine
     search: SearchOptions
-    text: TextOptions
+    text: TranslateOptions
     view: AlignmentView
     required: RequiredTerms
     prefixes: PrefixReader

@@ -1,8 +1,8 @@
 """Whether everything that must survive is in a sentence's translation; what is missing is put in where it belongs.
 
 A slot that the search said is filled and needs no check. What the model read as it is must occur in the answer as often
-as in the source, in one of the forms that are allowed (`text/fidelity.py`). What is missing replaces the words that
-are aligned with it, or is put after the word that its left neighbour became: `repaired`.
+as in the source, in one of the allowed forms (`text/span_matching.py`). What is missing replaces the words that are
+aligned with it, or is put after the word that its left neighbour became: `repaired`.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from regard.text.fidelity import occurs
 from regard.text.glossary import located_terms
+from regard.text.span_matching import find_occurrences
 from regard.text.words import Span, WordLink, word_spans
 from regard.translation.prepare import TERM, PreparedSentence, ProtectedToken, RestoredText
 from regard.translation.translation import ProtectedSpan
@@ -68,7 +68,7 @@ def _first_free(one: ProtectedToken, text: str, taken: Sequence[Span]) -> Span |
     if one.kind == TERM:
         return located_terms([one.wanted], text, taken)[0]
     for wanted in one.wanted:
-        for start, end in occurs(wanted, one.kind, text):
+        for start, end in find_occurrences(wanted, one.kind, text):
             if not any(start < stop and begin < end for begin, stop in taken):
                 return start, end
     return None

@@ -5,11 +5,11 @@
        Appelle le ⟨1⟩ à ⟨2⟩ !           as the model answers
     😀 APPELLE LE 555-0199 À 3:45 PM !  as it is given back
 
-What must survive (`text/protect.py`, a glossary's terms) is held in one of three ways: at the edge of a sentence it is
-left out and put back; inside it stands for itself as a slot (`text/slots.py`), if the model has learnt slots; otherwise
-the model reads it as it is, and the search is told to say it. A sentence without a letter outside of such spans is not
-read at all. Every character keeps its place: `PreparedSentence.origins` leads from what the model reads back to the
-sentence, `RestoredText.starts` from what it answers to the text that is given back.
+Protected spans (`text/protected_spans.py`, a glossary's terms) are held in one of three ways: at the edge of a sentence
+one is left out and put back; inside it stands for itself as a slot (`text/slots.py`), if the model has learnt slots;
+otherwise the model reads it as it is, and the search is told to say it. A sentence without a letter outside of such
+spans is not read at all. Every character keeps its place: `PreparedSentence.origins` leads from what the model reads
+back to the sentence, `RestoredText.starts` from what it answers to the text that is given back.
 """
 
 from __future__ import annotations
@@ -19,20 +19,25 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from regard.text.dates import dates_in_words
-from regard.text.glossary import Glossary, TermMatch
-from regard.text.initial import with_small_initial
+from regard.text.casing import lowercase_initial
+from regard.text.glossary import TermMatch
 from regard.text.known_words import KnownWords
-from regard.text.likely_names import likely_names
-from regard.text.localise import localised
-from regard.text.mend import Change, in_capitals, in_small, in_title_case, respelt, with_known_capitals
-from regard.text.protect import Protected, protected_spans
+from regard.text.localize import localize
+from regard.text.normalize_input import (
+    TextEdit,
+    is_all_caps,
+    is_title_case,
+    sentence_case,
+    spelling_corrections,
+    truecase,
+    uncased_names,
+)
+from regard.text.protected_spans import LabeledSpan, protected_spans, written_dates
 from regard.text.slots import SLOTS, SlotTexts
 from regard.text.words import Span
-
-Split = Literal["sentences", "wrapped", "lines"]
+from regard.translation.options import TranslateOptions
 
 TERM = "term"
 AROUND = {"emoji", "symbol"}  # kinds that are no part of a sentence at whose edge they stand
@@ -44,18 +49,6 @@ STOP = re.compile(r"\s?[.!。！]$")  # what a model trained on sentences puts b
 # What is read as one space: further spaces, and a line break that is only wrapping, with the marks of a quotation.
 SPACES = re.compile(r"[^\S\r\n]*(?:\r\n|[\n\r\v\f\x85\u2028\u2029])(?:\s|>(?=\s))*|[^\S\r\n]{2,}")
 AND = re.compile(r"(?<=\s)&(?=\s)")  # a sign that a model of sentences has hardly seen
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """What happens to a text before and after the model."""
-
-    split: Split = "sentences"  # what is translated at a time; "wrapped": line breaks within a paragraph are spaces
-    protect: bool = True  # numbers, addresses, placeholders, names survive as they are
-    mend: bool = False  # capitals are read in small letters, slips as what was meant, a sentence without its emoji
-    localize: bool = False  # numbers, times and amounts in the target language's form
-    glossary: Glossary | None = None
-    guard: bool = True  # judge each sentence and try doubtful ones again
 
 
 @dataclass(frozen=True)
@@ -166,7 +159,7 @@ class PreparedSentence:
     def without_additions(self, answer: str) -> str:
         """The answer without what a model of sentences adds: a full stop that a heading does not have, the capital of a
         list's item."""
-        answer = answer if self.item_in is None else with_small_initial(answer, self.item_in)
+        answer = answer if self.item_in is None else lowercase_initial(answer, self.item_in)
         stop = STOP.search(answer)
         if stop is None or self.read[-1:] in SENTENCE_END or not self.read[-1:].isalnum():
             return answer
@@ -178,17 +171,17 @@ class PreparedSentence:
         before, after = self.source[: self.start], self.source[self.end :]
         start = len(before) if text.startswith(before) else 0
         end = len(text) - len(after) if text.endswith(after) and len(text) - len(after) >= start else len(text)
-        changes: list[Change] = []
+        changes: list[TextEdit] = []
         for one in self.held:
             if one.slot and (place := _first_place(text, (start, end), one.wanted, changes)):
                 changes.append((*place, one.slot))
         said, origins = _changed(text, start, end, changes)
-        return WrittenForm(in_small(said) if self.loud and in_capitals(text[start:end]) else said, origins)
+        return WrittenForm(sentence_case(said) if self.loud and is_all_caps(text[start:end]) else said, origins)
 
 
-def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSentence:
+def prepared(sentence: str, options: TranslateOptions, reader: Reader) -> PreparedSentence:
     """
-    >>> found = prepared("Tom has 1,250 cats 🐈", TextOptions(mend=True), Reader("en", "fr", slots=2))
+    >>> found = prepared("Tom has 1,250 cats 🐈", TranslateOptions(mend=True), Reader("en", "fr", slots=2))
     >>> found.read.replace(SLOTS[0], "⟨1⟩"), found.restore(f"Tom a {SLOTS[0]} chats").text
     ('Tom has ⟨1⟩ cats', 'Tom a 1,250 chats 🐈')
     """
@@ -201,17 +194,17 @@ def prepared(sentence: str, options: TextOptions, reader: Reader) -> PreparedSen
         return PreparedSentence(sentence, len(sentence), len(sentence), "", (), held)
     terms = [one for one in inner if one.kind == TERM]
     inner = _with_slots(sentence, inner, reader) if options.protect else terms
-    spelt: list[Change] = []
+    spelt: list[TextEdit] = []
     if options.mend and reader.known:
         around = [(0, start), *((one.start, one.end) for one in inner), (end, len(sentence))]
-        spelt = respelt(sentence, around, reader.known, reader.source or "en")
+        spelt = spelling_corrections(sentence, around, reader.known, reader.source or "en")
     read, origins = _as_read(sentence, start, end, inner, reader.source if options.protect else None, spelt)
     rest = "".join(character for character in read if character not in SLOTS)
-    loud = options.mend and in_capitals(rest)
-    small = loud or (options.mend and in_title_case(rest, reader.source, reader.known))
-    read = in_small(read) if small else read
+    loud = bool(options.mend) and is_all_caps(rest)
+    small = loud or (options.mend and is_title_case(rest, reader.source, reader.known))
+    read = sentence_case(read) if small else read
     if options.mend and reader.known and (small or not any(map(str.isupper, rest))):
-        read = with_known_capitals(read, reader.known, reader.source or "en")
+        read = truecase(read, reader.known, reader.source or "en")
     return PreparedSentence(sentence, start, end, read, origins, tuple(sorted(outside + inner)), loud)
 
 
@@ -220,18 +213,18 @@ def unread(sentence: str) -> PreparedSentence:
     return PreparedSentence(sentence, len(sentence), len(sentence), "", ())
 
 
-def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[ProtectedToken]:
+def _spans(sentence: str, options: TranslateOptions, reader: Reader) -> list[ProtectedToken]:
     """Protected spans and terms, which go first, unless a term stands inside a longer protected span."""
     if not (options.protect or options.mend or options.glossary):
         return []
-    known = None if options.mend and in_title_case(sentence, reader.source, reader.known) else reader.known
+    known = None if options.mend and is_title_case(sentence, reader.source, reader.known) else reader.known
     found = protected_spans(sentence, known, reader.source or "en")
     languages = reader.source or "en", reader.target or "en"
-    names: dict[Protected, str] = {}
+    names: dict[LabeledSpan, str] = {}
     if options.mend and options.protect and reader.known:
         # No more than there are slots for: a model that reads them small could not be told to say them otherwise.
         free = max(0, reader.slots - len(found))
-        names = dict(islice(likely_names(sentence, found, reader.known, languages[0]).items(), free))
+        names = dict(islice(uncased_names(sentence, found, reader.known, languages[0]).items(), free))
         found = sorted([*found, *names])
     terms = options.glossary.find(sentence, *languages) if options.glossary else []
     terms = [term for term in terms if not any(_inside(term, span) for span in found)]
@@ -242,16 +235,16 @@ def _spans(sentence: str, options: TextOptions, reader: Reader) -> list[Protecte
     )
 
 
-def _inside(term: TermMatch, span: Protected) -> bool:
+def _inside(term: TermMatch, span: LabeledSpan) -> bool:
     longer = span.end - span.start > term.end - term.start
     return longer and span.start <= term.start and term.end <= span.end
 
 
-def _wanted(sentence: str, span: Protected, options: TextOptions, reader: Reader) -> str:
+def _wanted(sentence: str, span: LabeledSpan, options: TranslateOptions, reader: Reader) -> str:
     text = sentence[span.start : span.end]
     if not options.localize or reader.source is None or reader.target is None:
         return text
-    return localised(text, span.kind, reader.source, reader.target)
+    return localize(text, span.kind, reader.source, reader.target)
 
 
 def _edges(sentence: str, spans: Sequence[ProtectedToken], slots: bool) -> Span:
@@ -301,7 +294,7 @@ def _with_slots(sentence: str, spans: Sequence[ProtectedToken], reader: Reader) 
     if not reader.slots:
         return [one._replace(omitted=_too_strange(one)) for one in spans]
     slots = iter(SLOTS[: reader.slots])
-    dates = dates_in_words(sentence, reader.source or "en")
+    dates = written_dates(sentence, reader.source or "en")
     held = []
     for one in spans:
         if _invisible(one):
@@ -327,11 +320,16 @@ def _too_strange(one: ProtectedToken) -> bool:
 
 
 def _as_read(
-    sentence: str, start: int, end: int, spans: Sequence[ProtectedToken], language: str | None, spelt: Sequence[Change]
+    sentence: str,
+    start: int,
+    end: int,
+    spans: Sequence[ProtectedToken],
+    language: str | None,
+    spelt: Sequence[TextEdit],
 ) -> tuple[str, tuple[Span, ...]]:
     """The characters that the model reads, and where each comes from: slots for their spans, spaces for wrapping, words
     in place of slips."""
-    changes: list[Change] = [*spelt, *((one.start, one.end, one.slot) for one in spans if one.slot)]
+    changes: list[TextEdit] = [*spelt, *((one.start, one.end, one.slot) for one in spans if one.slot)]
     for one in spans:
         if one.omitted:  # with the space before it, unless a word follows at once
             space = one.start > start and sentence[one.start - 1] == " "
@@ -345,7 +343,7 @@ def _as_read(
     return _changed(sentence, start, end, changes)
 
 
-def _changed(sentence: str, start: int, end: int, changes: Sequence[Change]) -> tuple[str, tuple[Span, ...]]:
+def _changed(sentence: str, start: int, end: int, changes: Sequence[TextEdit]) -> tuple[str, tuple[Span, ...]]:
     """A part of a text with some of its spans replaced, and where each character comes from."""
     read: list[str] = []
     origins: list[Span] = []
@@ -355,7 +353,7 @@ def _changed(sentence: str, start: int, end: int, changes: Sequence[Change]) -> 
     return "".join(read), tuple(origins)
 
 
-def _first_place(text: str, within: Span, wanted: Sequence[str], taken: Sequence[Change]) -> Span | None:
+def _first_place(text: str, within: Span, wanted: Sequence[str], taken: Sequence[TextEdit]) -> Span | None:
     """Where one of the wanted texts stands first and nothing is taken."""
     for one in wanted:
         at = text.find(one, *within)

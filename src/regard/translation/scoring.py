@@ -15,8 +15,7 @@ from regard.search.options import (
 from regard.text.slots import NO_SLOTS, SlotTexts
 from regard.text.words import Span
 from regard.translation.loaded_model import LoadedModel
-from regard.translation.options import checked_texts
-from regard.translation.prepare import TextOptions
+from regard.translation.options import TranslateOptions, checked_texts
 from regard.translation.translation import in_one_line
 from regard.translation.units import UnitMaker
 
@@ -52,7 +51,7 @@ class ScoringModel(LoadedModel):
 
     def forced_pair(self, source: str, target: str, tag: str | None = None) -> ForcedPair:
         """A source as `translate` reads it, as one sentence, and a given translation of it."""
-        return forced_pair(self.unit_maker(TextOptions("lines", mend=self.config.mend), tag), source, target)
+        return forced_pair(self.unit_maker(TranslateOptions(split="lines", mend=self.config.mend), tag), source, target)
 
     def scores(self, pairs: Iterable[tuple[str, str]], *, tag: str | None = None) -> Iterator[Likelihood]:
         """As `score`, of any number of pairs, of which some are in memory at a time."""
@@ -76,7 +75,7 @@ class ScoringModel(LoadedModel):
     ) -> list[Likelihood]:
         """Several translations of one source, the best first: by their score, as a search with this length penalty
         ranks (default: the model's own)."""
-        alpha = self._config(None, length_penalty, None).length_penalty
+        alpha = TranslateOptions(length_penalty=length_penalty).resolved(self.config).search().length_penalty
         (read,), written = checked_texts(source, "rank"), checked_texts(targets, "rank")
         found = self.scores(((read, target) for target in written), tag=tag)
         return sorted(found, key=lambda one: -one.score(alpha))
@@ -93,7 +92,7 @@ class ScoringModel(LoadedModel):
         if prefix and position is not None:
             raise InputError("alternatives come after a prefix, or at the position of a word; give one of them")
         search = SearchOptions(self.config.beam, self.config.length_penalty)
-        options = TextOptions("lines", mend=self.config.mend, guard=False)
+        options = TranslateOptions(split="lines", mend=self.config.mend, guard=False)
         units = list(self.unit_maker(options, tag).units([(0, sentence)]))
         if len(units) != 1 or not units[0].ids:
             raise InputError("alternatives are of one sentence with something to translate; give sentences one by one")

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from regard.search.prefix import NO_START, ForcedStart
 from regard.text.clauses import clause_spans
 from regard.text.layout import is_list_item
+from regard.text.names import is_email_signature
 from regard.text.sentences import sentence_spans
-from regard.text.signatures import is_signature
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import Span
-from regard.translation.prepare import PreparedSentence, Reader, TextOptions, prepared, unread
+from regard.translation.options import TranslateOptions
+from regard.translation.prepare import PreparedSentence, Reader, prepared, unread
 
 LONGEST = 20_000  # characters of a sentence that is looked at as a whole
 ROOM = 2  # for EOS, and for a word-start mark that the beginning of a part may need
@@ -55,7 +56,7 @@ class UnitMaker:
     tokenizer: Tokenizer  # without a tag of its own
     prefix: Sequence[int]  # ids of the tag
     max_length: int  # tokens that the model reads, EOS counted
-    options: TextOptions
+    options: TranslateOptions
     reader: Reader
 
     def units(self, texts: Iterable[tuple[int, str]], at_a_time: int = 512) -> Iterator[Unit]:
@@ -88,7 +89,7 @@ class UnitMaker:
 
     def _prepared(self, text: str, span: Span) -> PreparedSentence:
         sentence = text[slice(*span)]
-        if self.options.protect and self.options.mend and is_signature(text, span):
+        if self.options.protect and self.options.mend and is_email_signature(text, span):
             return unread(sentence)
         found = prepared(sentence, self.options, self.reader)
         if self.options.mend and found.read[:1].islower() and is_list_item(text, span[0], self._language):

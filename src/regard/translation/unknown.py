@@ -14,12 +14,10 @@ word; here attention gives it without training, and with the errors of attention
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
 
 import numpy as np
 
 from regard.budget import budgeted
-from regard.config import nearest
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.search.alignment_heads import AlignmentHeads, AlignmentView
@@ -29,17 +27,15 @@ from regard.search.options import BATCH_TOKENS
 from regard.search.token_lexicon import TokenLexicon, known
 from regard.text.pieces import SPACE, from_pieces_form
 from regard.text.tokenizer import Tokenizer
+from regard.translation.options import Unknown
 
-Unknown = Literal["keep", "copy", "lexicon"]
 ELISION = tuple(mark.encode() for mark in "'’")  # no space after it: l' + Obama
 
 
 def check_unknown(
-    unknown: str, tokenizer: Tokenizer, heads: AlignmentHeads, lexicon: TokenLexicon | None, architecture: str
+    unknown: Unknown, tokenizer: Tokenizer, heads: AlignmentHeads, lexicon: TokenLexicon | None, architecture: str
 ) -> None:
     """Raise if this model cannot have its unknown words replaced in this way."""
-    if unknown not in get_args(Unknown):
-        raise InputError(f'unknown words cannot be treated by "{unknown}"; {nearest(unknown, get_args(Unknown))}')
     if tokenizer.unknown is None:
         raise InputError(
             f"unknown words are replaced ({unknown}) in models that have <unk>, such as those of whole words; the "

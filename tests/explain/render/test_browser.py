@@ -16,7 +16,7 @@ from regard.explain.render.html import maps_page
 from regard.explain.render.map_drawing import heat, ribbons
 from regard.report.colour import DARK, INK, PAPER
 from regard.report.drawing import Drawing, Label
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.report.text import width
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")

@@ -13,7 +13,7 @@ from regard.explain.lattice import Entry, Lattice, Node, lattice
 from regard.explain.render.lattice_drawing import lattice_drawing
 from regard.explain.render.text import lattice_dot, lattice_text
 from regard.report.drawing import Label
-from regard.report.svg import svg
+from regard.report.render import svg
 from regard.translator import Translator
 
 SOURCE = "The dog sees the cat."

@@ -9,7 +9,7 @@ import pytest
 from regard.course.positions.drawing import positions_drawing
 from regard.course.positions.requirements import positions
 from regard.course.positions.text import positions_text
-from regard.report.svg import svg
+from regard.report.render import svg
 
 
 @pytest.mark.parametrize(("width", "length"), [(128, 64), (2, 4), (64, 200)])

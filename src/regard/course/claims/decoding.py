@@ -10,12 +10,12 @@ import torch
 
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
 from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 BEAM = 4

@@ -18,8 +18,8 @@ from typing import Any
 from rich.console import Console
 
 from regard.bundle.bundle import Bundle
+from regard.bundle.card import DecodeConfig
 from regard.bundle.folder import find_bundle
-from regard.bundle.search_config import DecodeConfig
 from regard.course.claims.ablations import ABLATIONS
 from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
@@ -32,7 +32,7 @@ from regard.text.tokenizer import TextConfig
 from regard.training.checkpoint import CURRENT, PREVIOUS
 from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 SEEDS = (1, 2, 3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from regard.course.grammar import french
+from regard.course.grammar import morphology as french
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok
 from regard.course.grammar.verbs import MODALS, Verb

@@ -241,8 +241,12 @@ def place(d: Draft, preposition: str = "") -> Pair:
     """in the garden, near the church: a definite place, sometimes of a kind of adjective."""
     word = preposition or d.rng.choice(("in", "in", "in", "on", "near", "behind", "in front of", "next to"))
     fr, kinds = PREPOSITIONS[word]
-    phrase = noun_phrase(d, d.rng.choice(nouns.select(kinds)))
-    return after_preposition(d, word, fr, phrase)
+    return at_place(d, word, fr, kinds)
+
+
+def at_place(d: Draft, en: str, fr: str, kinds: str) -> Pair:
+    """A preposition and a definite noun of one of these kinds."""
+    return after_preposition(d, en, fr, noun_phrase(d, d.rng.choice(nouns.select(kinds))))
 
 
 def after_preposition(d: Draft, en: str, fr: str, phrase: Phrase) -> Pair:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from regard.course.grammar import adjectives, nouns, phrases, verbs
 from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, Predicate, clause
+from regard.course.grammar.morphology import WORDS
 from regard.course.grammar.nouns import Noun
 from regard.course.grammar.phrases import Phrase
-from regard.course.grammar.tokens import Draft, Pair, Tok
+from regard.course.grammar.tokens import Draft, Pair, joined
 
 
 @dataclass(frozen=True)
@@ -40,93 +41,16 @@ class PronounCase:
         return self.subject.feminine != self.object.feminine
 
 
-def _scene(verb: verbs.Verb, subjects: str, of_subject: str, objects: dict[str, str]) -> Scene:
+def _scene(verb: str, subjects: str, of_subject: str, objects: dict[str, str]) -> Scene:
     listed: dict[str, list[str]] = {}
     for quality, kinds in objects.items():
         for noun in nouns.select(kinds):
             listed.setdefault(noun.en, []).append(quality)
     things = tuple((nouns.BY_NAME[name], tuple(qualities)) for name, qualities in listed.items())
-    return Scene(verb, nouns.select(subjects), tuple(of_subject.split()), things)
+    return Scene(verbs.BY_NAME[verb], nouns.select(subjects), tuple(of_subject.split()), things)
 
 
-_ANIMAL = "tired sick lazy weak shy nervous frightened clumsy"
-_FIT = verbs.parse("fit_in/fit entrer+dans =state : portable > container")
-_JUMP = verbs.parse("jump_over/jumped sauter+par-dessus : animal > barrier")
-SCENES: tuple[Scene, ...] = (
-    _scene(
-        verbs.BY_NAME["cross"],
-        "animal",
-        _ANIMAL,
-        {
-            "wide": "street road avenue square river lake stream valley field desert",
-            "narrow": "bridge path tunnel",
-            "deep": "river lake stream valley",
-            "slippery": "street road bridge path avenue",
-            "muddy": "field path",
-            "crowded": "square avenue",
-            "dark": "forest tunnel",
-            "long": "bridge tunnel",
-        },
-    ),
-    _scene(
-        verbs.BY_NAME["cross"],
-        "wheels",
-        "heavy slow",
-        {
-            "narrow": "bridge path tunnel street",
-            "deep": "river stream",
-            "slippery": "bridge road path",
-            "muddy": "field path",
-            "steep": "path",
-        },
-    ),
-    _scene(
-        verbs.BY_NAME["climb"], "animal", _ANIMAL, {"high": "climb", "steep": "steep", "slippery": "rock cliff wall"}
-    ),
-    _scene(
-        _JUMP,
-        "horse mare dog goat donkey cow tiger panther gazelle wolf fox lion cat",
-        _ANIMAL,
-        {"high": "barrier", "wide": "stream hedge"},
-    ),
-    _scene(
-        verbs.BY_NAME["eat"],
-        "animal",
-        _ANIMAL,
-        {
-            "salty": "cheese meat ham rice soup omelette",
-            "spicy": "soup pizza salad rice omelette",
-            "dry": "bread cake cookie meat",
-            "hard": "bread cheese cookie carrot",
-            "bitter": "chocolate lemon",
-            "sweet": "cake pie jam honey chocolate",
-        },
-    ),
-    _scene(
-        verbs.BY_NAME["drink"],
-        "animal",
-        _ANIMAL,
-        {"bitter": "coffee tea beer", "sweet": "juice milk wine tea", "salty": "water"},
-    ),
-    _scene(verbs.BY_NAME["carry"], "strong robot", "tired weak lazy sick", {"heavy": "container stone"}),
-    _scene(
-        verbs.BY_NAME["enter"],
-        "animal",
-        "shy nervous frightened tired lazy",
-        {
-            "dark": "cave barn cellar tunnel forest garage",
-            "noisy": "factory restaurant stadium kitchen",
-            "crowded": "store station theater restaurant stadium",
-        },
-    ),
-    _scene(verbs.BY_NAME["solve"], "thinker", "slow", {"difficult": "solved", "complicated": "solved"}),
-    _scene(
-        _FIT,
-        "guitar violin doll ball vase cake painting hat book umbrella lamp radio blanket coat dress pillow pizza",
-        "big wide",
-        {"small": "container", "narrow": "container"},
-    ),
-)
+SCENES: tuple[Scene, ...] = tuple(_scene(**entry) for entry in WORDS["scenes"])
 
 # (tense, modal, tense of the reason)
 _FORMS = ((PAST, "", PAST), (PAST, "", PAST), (PRESENT, "", PRESENT), (FUTURE, "", PRESENT), (PAST, "can", PAST))
@@ -146,7 +70,7 @@ def write(d: Draft, case: PronounCase, quality: str, of_subject: bool) -> Pair:
     """The ANIMAL didn't CROSS the STREET because it was too QUALITY."""
     d.tags.update(("pronoun", "subordinate", "agreement"))
     tense, modal, reason_tense = _FORMS[case.form % len(_FORMS)]
-    if case.scene.verb is _FIT:
+    if case.scene.verb is verbs.FIT:
         modal = ""
         tense = PRESENT if tense == FUTURE else tense
         reason_tense = tense
@@ -158,10 +82,8 @@ def write(d: Draft, case: PronounCase, quality: str, of_subject: bool) -> Pair:
     back = phrases.referring(d, meant)
     complement = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
     too, because = d.words("too", "trop"), d.words("because", "parce que")
-    reason = clause(
-        d, back, Predicate(verbs.BE, reason_tense, complement=Pair(too.en + complement.en, too.fr + complement.fr))
-    )
-    return Pair(main.en + because.en + reason.en, main.fr + because.fr + reason.fr)
+    reason = clause(d, back, Predicate(verbs.BE, reason_tense, complement=joined(too, complement)))
+    return joined(main, because, reason)
 
 
 def sentence(d: Draft) -> Pair:
@@ -181,15 +103,14 @@ def so_that(d: Draft, case: PronounCase) -> Pair:
     who, what = phrases.noun_phrase(d, case.subject), phrases.noun_phrase(d, case.object)
     meant = who if of_subject else what
     complement = phrases.adjective(d, adjectives.BY_NAME[quality], meant.feminine, False, meant.name)
-    so, that = (d.key(),), (d.key(),)
-    complement = Pair([Tok("so", so), *complement.en], [Tok("si", so), *complement.fr])
-    state = clause(d, meant, Predicate(verbs.BE, PAST, complement=complement))
+    so, that = d.words("so", "si"), d.words("that", "que")
+    state = clause(d, meant, Predicate(verbs.BE, PAST, complement=joined(so, complement)))
     actor: Phrase = phrases.referring(d, who) if of_subject else who
     acted_on = what if of_subject else phrases.referring_object(d, what)
     d.combinations.append(("subject-verb", who.name, case.scene.verb.name))
     d.combinations.append(("verb-object", case.scene.verb.name, what.name))
     result = clause(d, actor, Predicate(case.scene.verb, PAST, "not", obj=acted_on))
-    return Pair([*state.en, Tok("that", that), *result.en], [*state.fr, Tok("que", that), *result.fr])
+    return joined(state, that, result)
 
 
 def minimal_pair(rng: random.Random) -> tuple[tuple[Draft, Pair, str], tuple[Draft, Pair, str]]:

@@ -1,35 +1,34 @@
-"""Constructions of a single clause: doing, going, being, being somewhere, existing, comparing, feeling.
+"""Constructions of a single clause: statements (doing, going, being, existing, comparing, feeling) and questions.
 
-Each function is a construction and returns the sentence without its final mark.
+Each function is a construction and returns the sentence without its final mark. Questions have est-ce que.
 """
 
 from __future__ import annotations
 
-from regard.course.grammar import nouns, parts, phrases, verbs
-from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, Predicate, clause
+from regard.course.grammar import choices, nouns, phrases, verbs
+from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, Predicate, clause, question
 from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 
 
 def acting(d: Draft) -> Pair:
     """The cat eats the fish."""
-    return parts.with_time(d, *parts.transitive(d))
+    return choices.with_time(d, *choices.transitive(d))
 
 
 def moving(d: Draft) -> Pair:
     """Marie danced in the garden."""
-    return parts.with_time(d, *parts.intransitive(d))
+    return choices.with_time(d, *choices.intransitive(d))
 
 
 def going(d: Draft) -> Pair:
     """Paul went to the market."""
     verb = d.rng.choice(verbs.MOTION)
-    who = parts.subject(d, verb.subjects)
-    p = Predicate(verb, parts.tense(d, verb), parts.negation(d), contracted=d.chance(0.7))
-    parts.frequency(d, p)
-    to = phrases.noun_phrase(d, d.rng.choice(nouns.select("at")))
-    p.tail.append(phrases.after_preposition(d, "at" if verb.base == "arrive" else "to", "à", to))
-    return parts.with_time(d, who, p)
+    who = choices.subject(d, verb.subjects)
+    p = choices.predicate(d, verb)
+    choices.frequency(d, p)
+    p.tail.append(phrases.at_place(d, "at" if verb.base == "arrive" else "to", "à", "at"))
+    return choices.with_time(d, who, p)
 
 
 _DESCRIBED = (
@@ -46,11 +45,11 @@ _DESCRIBED = (
 def being(d: Draft) -> Pair:
     """The street is too wide."""
     kinds = d.rng.choice(_DESCRIBED)
-    who = parts.subject(d, kinds, adj=0.0)
+    who = choices.subject(d, kinds, adj=0.0)
     while who.noun is not None and not phrases.predicable(who.noun):
-        who = parts.subject(d, kinds, adj=0.0)
-    p = Predicate(verbs.BE, parts.tense(d, verbs.BE), parts.negation(d, 0.15), contracted=d.chance(0.7))
-    p.complement = parts.quality_of(d, who)
+        who = choices.subject(d, kinds, adj=0.0)
+    p = choices.predicate(d, verbs.BE, 0.15)
+    p.complement = choices.quality_of(d, who)
     return clause(d, who, p)
 
 
@@ -58,13 +57,14 @@ def being_somewhere(d: Draft) -> Pair:
     """The cat is on the mat."""
     draw = d.rng.random()
     if draw < 0.4:
-        who = parts.definite(d, d.rng.choice(nouns.select("pet portable container clothing")))
+        who = choices.definite(d, d.rng.choice(nouns.select("pet portable container clothing")))
         where = _on_something(d, who)
     else:
-        who = parts.subject(d, "person animal")
+        who = choices.subject(d, "person animal")
         where = phrases.place(d)
-    tense = d.rng.choices((PRESENT, PAST, FUTURE), (5, 4, 1))[0]
-    return clause(d, who, Predicate(verbs.BE, tense, parts.negation(d, 0.15), tail=[where], contracted=d.chance(0.7)))
+    p = choices.predicate(d, verbs.BE, 0.15, (PRESENT, PAST, FUTURE), (5, 4, 1))
+    p.tail.append(where)
+    return clause(d, who, p)
 
 
 def _on_something(d: Draft, what: Phrase) -> Pair:
@@ -75,29 +75,25 @@ def _on_something(d: Draft, what: Phrase) -> Pair:
     if small and not living:
         options.append(("in", "dans", "container"))
     en, fr, kinds = d.rng.choice(options)
-    return phrases.after_preposition(d, en, fr, phrases.noun_phrase(d, d.rng.choice(nouns.select(kinds))))
+    return phrases.at_place(d, en, fr, kinds)
 
 
 def sitting(d: Draft) -> Pair:
     """The cat sat on the mat."""
-    who = parts.subject(d, verbs.SIT.subjects)
+    who = choices.subject(d, verbs.SIT.subjects)
     where = phrases.noun_phrase(d, d.rng.choice(nouns.select("seat")))
-    p = Predicate(
-        verbs.SIT, d.rng.choices((PAST, FUTURE), (4, 1))[0], parts.negation(d, 0.12), contracted=d.chance(0.7)
-    )
+    p = choices.predicate(d, verbs.SIT, 0.12, (PAST, FUTURE), (4, 1))
     p.tail.append(phrases.after_preposition(d, "on", "sur", where))
-    return parts.with_time(d, who, p)
+    return choices.with_time(d, who, p)
 
 
 def putting(d: Draft) -> Pair:
     """She put the book on the table."""
-    who = parts.subject(d, "person")
-    p = Predicate(
-        verbs.PUT, d.rng.choices((PAST, FUTURE), (4, 1))[0], parts.negation(d, 0.12), contracted=d.chance(0.7)
-    )
-    p.obj = parts.thing(d, verbs.PUT, who, bool(p.negation))
+    who = choices.subject(d, "person")
+    p = choices.predicate(d, verbs.PUT, 0.12, (PAST, FUTURE), (4, 1))
+    p.obj = choices.thing(d, verbs.PUT, who, bool(p.negation))
     p.tail.append(_on_something(d, p.obj))
-    return parts.with_time(d, who, p)
+    return choices.with_time(d, who, p)
 
 
 FEELINGS = (("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("right", "raison"), ("wrong", "tort"))
@@ -107,9 +103,8 @@ def feeling(d: Draft) -> Pair:
     """He is hungry. / Il a faim."""
     d.tags.add("idiom")
     en, fr = d.rng.choice(FEELINGS)
-    who = parts.subject(d, "person" if en in ("right", "wrong") else "person animal")
-    tense = d.rng.choices((PRESENT, PAST, FUTURE), (5, 4, 1))[0]
-    p = Predicate(verbs.HAVE_AS_BE, tense, parts.negation(d, 0.25), contracted=d.chance(0.7))
+    who = choices.subject(d, "person" if en in ("right", "wrong") else "person animal")
+    p = choices.predicate(d, verbs.HAVE_AS_BE, 0.25, (PRESENT, PAST, FUTURE), (5, 4, 1))
     p.complement = d.words(en, fr)
     if d.chance(0.2) and en not in ("right", "wrong"):
         p.complement = joined(d.words("very", "très"), p.complement)
@@ -126,14 +121,12 @@ def grouping(d: Draft) -> Pair:
     who = Phrase([Tok("the", the), Tok(en, key)], [Tok("les", the, article=True), Tok(fr, key)], False, True)
     who.possessive, who.kind = "their", "group"
     verb = verbs.BY_NAME[d.rng.choice(("have", "have", "have", "love", "hate", "sleep", "work", "travel", "wait"))]
-    if not verb.objects:
-        return parts.with_time(d, *parts.intransitive(d, who, verb))
     if verb.base != "have":
-        return parts.with_time(d, *parts.transitive(d, who, verb))
-    negation = parts.negation(d, 0.6)
+        return choices.with_time(d, *choices.acting(d, who, verb))
+    negation = choices.negation(d, 0.6)
     noun = d.rng.choice(nouns.select("stuff wealth drink"))
     obj = phrases.noun_phrase(d, noun, "any" if negation else "some")
-    return clause(d, who, Predicate(verb, parts.tense(d, verb), negation, obj=obj, contracted=d.chance(0.5)))
+    return clause(d, who, Predicate(verb, choices.tense(d, verb), negation, obj=obj, contracted=d.chance(0.5)))
 
 
 def existing(d: Draft) -> Pair:
@@ -149,7 +142,7 @@ def existing(d: Draft) -> Pair:
         d.tags.add("negation")
     else:
         det = "some" if mass else d.rng.choice(("some", "many", "two", "three", "several")) if many else "a"
-    what = phrases.noun_phrase(d, noun, det, many, parts.quality(d, noun, 0.3))
+    what = phrases.noun_phrase(d, noun, det, many, choices.quality(d, noun, 0.3))
     if noun.is_a(frozenset({"portable", "food"})):
         kinds, en, fr = d.rng.choice((("top", "on", "sur"), ("container", "in", "dans"), ("room", "in", "dans")))
     elif mass:
@@ -160,7 +153,7 @@ def existing(d: Draft) -> Pair:
         kinds, en, fr = d.rng.choice((("building", "in front of", "devant"), ("street garage", "in", "dans")))
     else:
         kinds, en, fr = d.rng.choice((("in", "in", "dans"), ("building", "near", "près de")))
-    where = phrases.after_preposition(d, en, fr, phrases.noun_phrase(d, d.rng.choice(nouns.select(kinds))))
+    where = phrases.at_place(d, en, fr, kinds)
     there, be, no = (d.key(),), (d.key(),), (d.key(),)
     form = ("were" if past else "are") if many else ("was" if past else "is")
     opening = [Tok("there", there), Tok(form, be)]
@@ -192,8 +185,8 @@ def comparing(d: Draft) -> Pair:
     ]  # fmt: skip
     if not rivals:
         return comparing(d)
-    who = parts.definite(d, first, adj=0.0)
-    other = parts.definite(d, d.rng.choice(rivals), adj=0.0, plural=0.1)
+    who = choices.definite(d, first, adj=0.0)
+    other = choices.definite(d, d.rng.choice(rivals), adj=0.0, plural=0.1)
     than = (d.key(),)
     said = phrases.adjective(d, adj, who.feminine, who.agrees_plural, first.en)
     key = said.fr[0].keys
@@ -206,4 +199,51 @@ def comparing(d: Draft) -> Pair:
         fr = [Tok("aussi", same), *said.fr, Tok("que", than)]
     complement = Pair(en + other.en, fr + other.fr)
     tense = d.rng.choices((PRESENT, PAST), (3, 1))[0]
-    return clause(d, who, Predicate(verbs.BE, tense, parts.negation(d, 0.1) and "not", complement=complement))
+    return clause(d, who, Predicate(verbs.BE, tense, choices.negation(d, 0.1) and "not", complement=complement))
+
+
+# ------------------------------------------------------------------------------------------------ questions
+
+_WHAT, _WHERE = verbs.named("of_what"), verbs.named("of_where")
+_BY_PERSON = [v for v in verbs.TRANSITIVE if "person" in v.subjects.split()]
+
+
+def asking(d: Draft) -> Pair:
+    """Does Marie like the cake?"""
+    draw = d.rng.random()
+    if draw < 0.2:
+        who = choices.subject(d, "person animal", adj=0.0)
+        p = Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.quality_of(d, who, 0.2))
+        return question(d, who, p)
+    who, p = choices.transitive(d) if draw < 0.65 else choices.intransitive(d)
+    if p.negation:
+        p.negation = ""
+        if p.obj is not None:
+            p.obj = choices.thing(d, p.verb, who, False)
+    p.adverb = None
+    if p.verb.state and p.tense == FUTURE:
+        p.tense = PRESENT
+    return question(d, who, p)
+
+
+def asking_where(d: Draft) -> Pair:
+    """Where did Paul find the key? Why is she crying? What did the man buy?"""
+    word, fr = d.rng.choice((("where", "où"), ("why", "pourquoi"), ("when", "quand"), ("what", "que"), ("who", "qui")))
+    if word == "who":
+        who = Phrase(*d.words("who", "qui"), False, False)
+        d.tags.add("question")
+        _, p = choices.transitive(d, who, d.rng.choice(_BY_PERSON))
+        p.adverb, p.modal = None, ""
+        if p.negation:
+            p.negation, p.obj = "", choices.thing(d, p.verb, who, False)
+        return clause(d, who, p)
+    if word == "what":
+        verb = d.rng.choice(_WHAT)
+        who = choices.subject(d, "person")
+        return question(d, who, Predicate(verb, choices.tense(d, verb)), d.words("what", "que"))
+    verb = d.rng.choice(_WHERE) if d.chance(0.5) else d.rng.choice(verbs.INTRANSITIVE[:10])
+    who = choices.subject(d, "person", adj=0.05)
+    p = Predicate(verb, choices.tense(d, verb))
+    if verb.objects:
+        p.obj = choices.thing(d, verb, who, False, adj=0.1)
+    return question(d, who, p, d.words(word, fr))

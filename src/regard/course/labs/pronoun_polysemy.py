@@ -29,7 +29,7 @@ from regard.explain.trace import Trace, trace_sentence
 from regard.search.forced_decoding import forced_log_probs
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words
-from regard.translation.translator import AS_LINES
+from regard.translation.options import AS_LINES
 from regard.translator import Translator
 
 Tell = Callable[[str], None]

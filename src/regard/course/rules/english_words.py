@@ -12,7 +12,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple, TypeVar
 
-from regard.course.grammar import adjectives, ambiguous, joining, nouns, parts, phrases, pronouns, simple, verbs
+from regard.course.grammar import adjectives, ambiguous, choices, compound, nouns, phrases, pronouns, simple, verbs
 from regard.course.grammar import clauses as grammar
 from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Keys, Predicate
 from regard.course.grammar.phrases import Phrase
@@ -24,21 +24,21 @@ T = TypeVar("T")
 
 ADJECTIVES = adjectives.BY_NAME
 COMPARATIVES = {tuple(a.comparative.split()): a for a in adjectives.ADJECTIVES if a.comparative}
-SENSES = {sense.noun: sense for word in ambiguous.WORDS for sense in word.senses}
+SENSES = {sense.noun: sense for word in ambiguous.AMBIGUOUS_WORDS for sense in word.senses}
 _VERBS = tuple(
     dict.fromkeys(
         [*verbs.TRANSITIVE, *verbs.INTRANSITIVE, *verbs.GIVING, *verbs.MOTION, *verbs.THINKING, verbs.PUT, verbs.SIT]
         + [scene.verb for scene in pronouns.SCENES]
     )
 )
-TIMES = {tuple(en.split()): (en, fr) for times in parts.TIMES.values() for en, fr in times}
-MANNER = {tuple(en.split()): (en, fr) for ways in parts.MANNER.values() for en, fr in ways}
+TIMES = {tuple(en.split()): (en, fr) for times in choices.TIMES.values() for en, fr in times}
+MANNER = {tuple(en.split()): (en, fr) for ways in choices.MANNER.values() for en, fr in ways}
 PLACES = {tuple(en.split()): (en, fr) for en, (fr, _) in phrases.PREPOSITIONS.items()} | {("under",): ("under", "sous")}
 TOWARDS: dict[Words, tuple[str, str]] = {("to",): ("to", "à"), ("at",): ("at", "à")}
 FEELINGS = dict(simple.FEELINGS)
 GROUPS = dict(simple.GROUPS)
-DEGREES = dict(parts.DEGREES) | {"so": "si"}
-WEATHER = {tuple(en.split()): (en, fr) for pairs in joining.WEATHER.values() for en, fr in pairs}
+DEGREES = dict(choices.DEGREES) | {"so": "si"}
+WEATHER = {tuple(en.split()): (en, fr) for pairs in compound.WEATHER.values() for en, fr in pairs}
 JOINTS = {",": ",", "and": "et", "but": "mais"}
 ASKING = {"where": "où", "why": "pourquoi", "when": "quand", "what": "que"}
 DETERMINERS = {"the": "the", "a": "a", "an": "a", "some": "some", "any": "any", "this": "this", "these": "this"} | {
@@ -77,7 +77,7 @@ def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[W
     subject, keys = Phrase([], [], False, plural, person), Keys(0, 0, 0, 0, 0)
     tenses = (PRESENT, PAST, FUTURE) if verb is BE else (PRESENT, PROGRESSIVE, PAST, WAS_DOING, FUTURE)
     for tense, negation, modal, contracted, adverb in product(
-        tenses, ("", "not", "never", "no longer"), ("", *verbs.MODALS), (True, False), (None, *parts.FREQUENCY)
+        tenses, ("", "not", "never", "no longer"), ("", *verbs.MODALS), (True, False), (None, *choices.FREQUENCY)
     ):
         if (modal and tense not in (PRESENT, PAST)) or (adverb and (negation or modal or tense != PRESENT)):
             continue

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from regard.errors import InputError
 from regard.formats.html import read_fragment
-from regard.formats.tag_rules import TagRules
+from regard.formats.markup import TagRules
 from regard.formats.xml import XmlFragment
 from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
@@ -22,7 +22,7 @@ from regard.serve.state.store import in_thread
 from regard.serve.translation_service import off_the_loop
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
-from regard.translation.options import TranslateOptions
+from regard.translation.options import Split, TranslateOptions
 
 QUOTA = 456  # DeepL's own status: all characters of the period are used
 UNLIMITED = 1_000_000_000_000  # what DeepL says of an account without a limit
@@ -144,7 +144,7 @@ TYPE = Field("type", "choice", "source or target", "source", choices=("source", 
 
 MOST_TEXTS = 50
 # What is translated at a time, by `split_sentences`.
-SPLITS = {"1": "sentences", "nonewlines": "wrapped", "0": "lines"}
+SPLITS: dict[str, Split] = {"1": "sentences", "nonewlines": "wrapped", "0": "lines"}
 
 
 def tags(name: str, help: str) -> Field:
@@ -183,13 +183,13 @@ async def translate(call: Call) -> dict[str, Any]:
     glossary = await glossary_of(call, glossary_ids_of(call, source), source, target)
     characters = sum(map(len, texts))
     read = await off_the_loop(characters, read_texts, call, texts)
-    options: TranslateOptions = {"glossary": glossary, "split": split_of(call)}  # type: ignore[typeddict-item]
+    options = TranslateOptions(glossary=glossary, split=split_of(call))
     asked = Passages([one.segments for one in read], target, source, options)
     found = await translate_passages(call.services.translation, asked)
     return {"translations": await off_the_loop(characters, written, call, read, found)}
 
 
-def split_of(call: Call) -> str:
+def split_of(call: Call) -> Split:
     """In marked-up text line breaks are read by the format: in HTML they are spaces."""
     split = SPLITS[call["split_sentences"] or "1"]
     return "sentences" if call["tag_handling"] and split == "wrapped" else split

@@ -16,7 +16,14 @@ from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.documents import SUFFIXES, attachment, plain_name, suffix_of, uploaded_format
 from regard.serve.errors import FieldError, NoPairError, ServeError
 from regard.serve.http.fields import Field
-from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
+from regard.serve.segments import (
+    MarkupText,
+    Passages,
+    PlainText,
+    TranslatedPassage,
+    checked_options,
+    translate_passages,
+)
 from regard.serve.state.keys import given_key
 from regard.serve.state.store import in_thread
 from regard.serve.translation_service import off_the_loop
@@ -109,7 +116,7 @@ async def translate(call: Call) -> dict[str, Any]:
     html = (call["format"] or "text") == "html"
     characters = sum(map(len, texts))
     read = await off_the_loop(characters, read_texts, texts, html)
-    asked = Passages([one.segments for one in read], target, source, {"nbest": call["alternatives"] + 1})
+    asked = Passages([one.segments for one in read], target, source, checked_options(nbest=call["alternatives"] + 1))
     found = await translate_passages(call.services.translation, asked)
     answers = await off_the_loop(characters, written, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}

@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from regard.serve.errors import FieldError, ServeError
 from regard.serve.http.request_body import read_form, read_json, read_multipart
+from regard.translation.options import translate_option
 
 Kind = Literal["text", "texts", "integer", "number", "flag", "choice", "strings", "object", "list", "file"]
 REQUIRED = object()
@@ -120,6 +121,18 @@ class Field:
 
     def wrong(self, what: str) -> FieldError:
         return FieldError(self.name, f"{self.name} {what}")
+
+
+FIELD_KINDS: dict[type, Kind] = {int: "integer", float: "number", bool: "flag", str: "text"}
+
+
+def option_field(name: str, **changes: Any) -> Field:
+    """The field of a request for an option of `translate`, with its help, default and bounds."""
+    option = translate_option(name)
+    kind: Kind = "choice" if option.choices else FIELD_KINDS[option.kind]
+    optional = option.default is None
+    described = {"least": option.minimum, "most": option.maximum, "choices": option.choices, "nullable": optional}
+    return Field(name, kind, option.help, option.default, **described | changes)
 
 
 def shown(given: Any) -> str:

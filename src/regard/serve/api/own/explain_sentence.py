@@ -13,7 +13,6 @@ import numpy as np
 
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
-from regard.bundle.card import read_card
 from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.sentence_pair import ExplainedSource, PlacedWord, SentencePair
 from regard.report.json import rounded
@@ -61,7 +60,7 @@ def view_data(bundle: Bundle) -> dict[str, Any] | None:
 
 def card_view(bundle: Bundle) -> dict[str, Any] | None:
     """The same of a model whose weights are not loaded: what its card says, None where it names no view."""
-    stored = read_card(bundle.card).attention_view
+    stored = bundle.known_card.attention_view
     if stored is None:
         return None
     view, rates = View(stored.layer, stored.head, stored.row), stored_rates(bundle)
@@ -76,7 +75,7 @@ def view_numbers(view: View) -> dict[str, Any]:
 
 def stored_rates(bundle: Bundle) -> dict[str, float] | None:
     """The alignment error rates of the card's view, in percent, by the text that they were measured on."""
-    stored = read_card(bundle.card).attention_view
+    stored = bundle.known_card.attention_view
     if stored is None:
         return None
     rates = ({} if stored.aer is None else {stored.on or "held-out sentences": stored.aer}) | stored.also

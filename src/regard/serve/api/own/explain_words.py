@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from regard.batch import EOS
-from regard.bundle.card import read_card
 from regard.explain.grid import BOS as BOS_LABEL
 from regard.explain.grid import EOS as EOS_LABEL
 from regard.explain.lens import LensReading, lens
@@ -35,7 +34,7 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
     found = word_by_word(pair, alternatives)
     shares = _shares(pair) if share else None
     log_probs = [word.log_prob for word in found.words]
-    calibration = read_card(bundle.card).word_calibration
+    calibration = bundle.known_card.word_calibration
     texts = [pair.answer[start:end] for start, end in pair.target_spans]
     confidences = None if calibration is None else word_confidences(texts, log_probs, calibration)
     judged = None if pair.forced or pair.target.ids != _best(pair) else pair.source.result.judgement
@@ -101,7 +100,7 @@ def _alternative_data(one: WordAlternative) -> dict[str, Any]:
 
 
 def _confidence_caption(pair: SentencePair) -> str:
-    calibration = read_card(pair.bundle.card).word_calibration
+    calibration = pair.bundle.known_card.word_calibration
     if calibration is None:
         return NO_WORD_CONFIDENCE
     errors = ", ".join(f"{error:.3f} on {name}" for name, error in calibration.errors.items())

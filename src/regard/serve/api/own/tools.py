@@ -17,8 +17,8 @@ from regard.serve.api.own.explain_sentence import numbers
 from regard.serve.errors import FieldError
 from regard.serve.explain_service import ExplainedModel, check_length
 from regard.serve.http.fields import Field
-from regard.text.language import NAMES_OF, language_name
-from regard.text.which_language import language_shares
+from regard.text.language import LANGUAGE_NAMES, language_name
+from regard.text.language_identification import language_probabilities
 from regard.text.words import subword_shares, word_spans
 from regard.translator import Translator
 
@@ -35,7 +35,7 @@ TOKENIZERS = ("13a", "intl", "zh", "char", "none")  # those that need no further
 
 def detected(text: str) -> list[dict[str, Any]]:
     """The languages that a text may be in, best first, with their probability among all that are known."""
-    shares = list(language_shares(text, NAMES_OF).items())
+    shares = list(language_probabilities(text, LANGUAGE_NAMES).items())
     return [
         {"language": code, "name": language_name(code), "confidence": numbers(share)}
         for code, share in shares[:MOST_LANGUAGES]

@@ -15,7 +15,7 @@ from regard.serve.api.api_common import OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import card_view
 from regard.serve.errors import FieldError, ServeError
-from regard.serve.http.fields import Field
+from regard.serve.http.fields import Field, option_field
 from regard.serve.pool import ServedModel
 from regard.serve.translation_service import ServedTranslation, TranslationRequest
 from regard.text.glossary import Glossary
@@ -26,16 +26,19 @@ from regard.version import __version__
 
 log = logging.getLogger("regard.serve")
 
-SPLITS = ("sentences", "wrapped", "lines")
+# Options of `translate` that a request may set. A server keeps the beam narrow and the prefix short.
+FROM_OPTIONS: dict[str, dict[str, Any]] = {
+    "beam": {"most": 16},
+    "nbest": {"most": 16},
+    "split": {},
+    "protect": {},
+    "guard": {},
+    "localize": {},
+    "prefix": {"most": 10_000},
+}
 OPTIONS = (
-    Field("beam", "integer", "hypotheses kept; none: the model's own", None, least=1, most=16, nullable=True),
-    Field("nbest", "integer", "candidates per translation, at most beam", 1, least=1, most=16),
-    Field("split", "choice", "what is translated at a time", "sentences", choices=SPLITS),
-    Field("protect", "flag", "whether numbers, addresses, placeholders and unknown names must survive", True),
-    Field("guard", "flag", "whether every sentence is judged, and doubtful ones are tried again", True),
-    Field("localize", "flag", "numbers, times and amounts in the form of the target language", False),
+    *(option_field(name, **changes) for name, changes in FROM_OPTIONS.items()),
     Field("glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000),
-    Field("prefix", "text", "how the translation begins", "", most=10_000),
 )
 TRANSLATE = (
     *WHICH_MODEL,
@@ -46,17 +49,8 @@ TRANSLATE = (
 
 
 def options_of(call: Call) -> TranslateOptions:
-    terms = call["glossary"]
-    return {
-        "beam": call["beam"],
-        "nbest": call["nbest"],
-        "split": call["split"],
-        "protect": call["protect"],
-        "guard": call["guard"],
-        "localize": call["localize"],
-        "glossary": read_terms(terms) if terms.strip() else None,
-        "prefix": call["prefix"],
-    }
+    given = {name: call[name] for name in FROM_OPTIONS}
+    return TranslateOptions(**given, glossary=read_terms(call["glossary"]) if call["glossary"].strip() else None)
 
 
 def read_terms(lines: str) -> Glossary:

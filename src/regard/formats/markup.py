@@ -1,0 +1,203 @@
+"""A marked-up source text (HTML, XML, Markdown) whose segments are written in place; all other bytes stay as they are.
+
+A character may have been written in another way than as itself: as an entity, an escape, a line's end and its
+indentation. The same characters are written in the same ways again, in order. `builder.py` makes the segments.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import regex
+
+from regard.formats.document import Atom, OpenMark, PlacedSegment, Segment
+
+Kind = Literal["text", "atom", "open", "close"]
+Span = tuple[int, int]
+
+
+class Run(NamedTuple):
+    """A part of a segment, and where it was read."""
+
+    kind: Kind
+    start: int
+    end: int
+    text: str = ""  # of text: what it says; of a mark: its name
+    word: bool = False  # of an atom: part of the sentence, even at its edge
+    separate: bool = False  # of a mark: of several in a row, each is a text of its own
+    bound: bool = False  # of a mark: how it ends depends on its text, so it is always part of the segment
+
+    @property
+    def is_blank(self) -> bool:
+        return self.kind == "text" and not self.text.strip()
+
+
+class SourceEdits:
+    """Replacements inside a source text: sorted, not overlapping."""
+
+    def __init__(self, source: str, edits: Sequence[tuple[Span, str]] = ()) -> None:
+        self.source = source
+        self.edits = sorted(edits)
+        self.starts = [span[0] for span, _ in self.edits]
+
+    def __call__(self, start: int, end: int) -> str:
+        """Characters `start` to `end` of the source, as edited."""
+        parts: list[str] = []
+        at = bisect_left(self.starts, start)
+        while at < len(self.edits) and self.edits[at][0][1] <= end:
+            (first, last), written = self.edits[at]
+            parts += [self.source[start:first], written]
+            start, at = last, at + 1
+        return "".join([*parts, self.source[start:end]])
+
+
+class Escapes(NamedTuple):
+    """How characters are written. `written(character, spelling, next)` is asked for each of `characters` and for those
+    that the source spells in another way than as themselves; `spelling` is what the source would give."""
+
+    characters: str
+    written: Callable[[str, str, str], str]
+
+
+@dataclass(frozen=True)
+class BuiltSegment:
+    """A segment with the runs it was made of."""
+
+    segment: Segment
+    span: Span
+    runs: tuple[Run, ...]
+    pairs: tuple[tuple[int, int], ...]  # of each mark, the runs that open and close it
+    escapes: Escapes
+
+    def spellings(self, source: str) -> dict[str, list[str]]:
+        """For each character that was written otherwise than as itself at least once: how it was written, in order."""
+        special = {run.text for run in self.runs if run.kind == "text" and run.text != source[run.start : run.end]}
+        found: dict[str, list[str]] = {character: [] for character in special}
+        for run in self.runs:
+            if run.kind != "text" or not special:
+                continue
+            if run.text in special and run.text != source[run.start : run.end]:
+                found[run.text].append(source[run.start : run.end])
+            else:
+                for character in run.text:
+                    if character in special:
+                        found[character].append(character)
+        return found
+
+    def write(self, placed: PlacedSegment, written: SourceEdits) -> str:
+        """The source of the translated segment; the very source where nothing has changed."""
+        if placed.unchanged:
+            return written(*self.span)
+        return self.made(placed, written, self.escapes)
+
+    def made(
+        self,
+        placed: PlacedSegment,
+        written: SourceEdits,
+        escapes: Escapes,
+        closing: Callable[[Run, Run], str | None] = lambda _, __: None,
+    ) -> str:
+        """Written piece by piece. `closing` may give another end for a mark than the source has."""
+        writer = _CharacterWriter(self.spellings(written.source), escapes)
+        atoms = [run for run in self.runs if run.kind == "atom"]
+        parts: list[str] = []
+        for piece in placed.pieces:
+            if isinstance(piece, str):
+                parts.append(writer.write(piece))
+            elif isinstance(piece, Atom):
+                parts.append(written(*atoms[piece.atom][1:3]))
+            else:
+                opens, closes = (self.runs[number] for number in self.pairs[piece.mark])
+                if isinstance(piece, OpenMark):
+                    parts.append(written(opens.start, opens.end))
+                else:
+                    other = closing(opens, closes)
+                    parts.append(written(closes.start, closes.end) if other is None else other)
+        return "".join(parts)
+
+
+class _CharacterWriter:
+    """Writes the n-th occurrence of a character as the source did; after the last, as there for the last time."""
+
+    def __init__(self, spellings: dict[str, list[str]], escapes: Escapes) -> None:
+        self.spellings, self.escapes = spellings, escapes
+        self.used: Counter[str] = Counter()
+        seen = "".join(regex.escape(character) for character in sorted({*spellings, *escapes.characters}))
+        self.seen = regex.compile(f"[{seen}]" if seen else "(?!)")
+
+    def write(self, text: str) -> str:
+        return str(self.seen.sub(self.written, text))
+
+    def written(self, found: regex.Match[str]) -> str:
+        character = found[0]
+        known, used = self.spellings.get(character, ()), self.used[character]
+        self.used[character] += 1
+        spelling = character
+        if used < len(known):
+            spelling = known[used]
+        elif known and character not in " \n":
+            spelling = known[-1]
+        return self.escapes.written(character, spelling, found.string[found.end() : found.end() + 1])
+
+
+@dataclass
+class InnerText:
+    """A text inside a tag or an atom: an attribute, a title. `make` gives the source for it, or None to leave it."""
+
+    segment: Segment
+    span: Span
+    make: Callable[[PlacedSegment], str | None]
+
+
+@dataclass
+class MarkupSource:
+    """The segments of a source text: running text, and inner texts, which may stand inside running text."""
+
+    source: str
+    running: list[BuiltSegment] = field(default_factory=list)
+    inner: list[InnerText] = field(default_factory=list)
+
+    def ordered(self) -> list[BuiltSegment | InnerText]:
+        return sorted([*self.running, *self.inner], key=lambda text: text.span)
+
+    def segments(self) -> list[Segment]:
+        return [text.segment for text in self.ordered()]
+
+    def write(self, translated: Sequence[PlacedSegment]) -> str:
+        texts = list(zip(self.ordered(), translated, strict=True))
+        edits = [
+            (text.span, made)
+            for text, placed in texts
+            if isinstance(text, InnerText) and (made := text.make(placed)) is not None
+        ]
+        written = SourceEdits(self.source, edits)
+        parts, cursor = list[str](), 0
+        for text, placed in texts:
+            if isinstance(text, BuiltSegment):
+                parts += [written(cursor, text.span[0]), self.write_running(text, placed, written)]
+                cursor = text.span[1]
+        return "".join([*parts, written(cursor, len(self.source))])
+
+    def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits) -> str:
+        return text.write(placed, written)
+
+
+@dataclass(frozen=True)
+class TagRules:
+    """Without them, an element of XML that stands beside text is inline, and HTML's elements are what HTML says."""
+
+    ignored: frozenset[str] = frozenset()  # whose content stays as it is
+    splitting: frozenset[str] = frozenset()  # that end a text, wherever they stand
+    inline: frozenset[str] = frozenset()
+    outline: bool = (
+        True  # XML: whether elements that are not named are judged by where they stand; else they are inline
+    )
+    preserve: bool = False  # XML: whether line breaks and runs of spaces mean something
+    identifiers: bool = True  # XML: whether what looks like an identifier stays
+
+
+NO_RULES = TagRules()

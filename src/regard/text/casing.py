@@ -1,0 +1,113 @@
+"""Letter case: which words of a text begin a sentence, where any word has a capital, and the case of a first letter.
+
+Sentences are not split here (`sentences.py` does that). A word after a full stop, a colon, an opening quotation mark or
+bracket or a line break may begin one, which is all that `names.py` needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import regex
+
+from regard.text.abbreviations import usage
+from regard.text.words import Span, word_set
+
+# Letters and digits with inner apostrophes and &, and hyphens before a capital (Jean-Luc, but Tokyo-based is two); a
+# possessive 's is not part of the word.
+_POSSESSIVE = r"['’]s(?![\p{L}\p{N}])"
+WORD = regex.compile(
+    rf"(?<!\p{{L}}['’])[\p{{L}}\p{{M}}\p{{N}}]++(?:(?!{_POSSESSIVE})(?:['’&](?=\p{{L}})|-(?=\p{{Lu}}))[\p{{L}}\p{{M}}\p{{N}}]++)*+"
+)
+_ELISION = regex.compile(r"(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)['’](?=\p{L})", regex.IGNORECASE)
+_ELIDING_LANGUAGES = ("fr", "it", "ca")
+NOUN_CAPITALIZING_LANGUAGES = ("de", "lb")  # in which a capital does not mark a name
+_SENTENCE_START = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|\s['‚]$")
+TITLES = word_set("M Mr Mrs Ms Dr Prof St Ste Sgt Lt Col Gen Capt Rev Hon Jr Sr Mt Mme Mlle MM Me Hr Fr Sra Srta Dra")
+
+_FIRST_WORD = regex.compile(r"[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
+_ENGLISH_CAPITALIZED = word_set(
+    "i african american arab arabic asian australian austrian belgian brazilian british canadian chinese christian "
+    "czech danish dutch english european finnish french german greek hungarian indian irish islamic italian japanese "
+    "jewish korean latin mexican muslim norwegian polish portuguese roman romanian russian scottish spanish swedish "
+    "swiss turkish ukrainian welsh christmas easter"
+)
+_GERMAN_LOWERCASE = word_set(
+    "der die das den dem des ein eine einen einem einer eines kein keine keinen mein meine dein deine sein seine ihr "
+    "ihre unser unsere euer eure zwei drei vier fünf sechs sieben acht neun zehn elf zwölf einige viele alle mehr "
+    "mehrere wenige und oder mit ohne für von vom zu zum zur in im an am auf bei nach aus vor über unter durch gegen "
+    "um bis seit als wie nicht nur auch sehr neu neue neuer neues neuen alt alte alter altes alten groß große großer "
+    "großes klein kleine kleiner kleines gut gute guter gutes rot rote roter rotes grün grüne grüner grünes blau blaue "
+    "blauer blaues schwarz schwarze schwarzer weiße weißer weißes frisch frische frischer frisches jung junge junger "
+    "lang lange kurz kurze"
+)
+
+
+def capitalize_first(word: str) -> str:
+    """The word with its first letter in upper case and the rest unchanged.
+
+    >>> capitalize_first("été"), capitalize_first("iPhone")
+    ('Été', 'IPhone')
+    """
+    return word[:1].upper() + word[1:]
+
+
+def lowercase_initial(text: str, language: str | None) -> str:
+    """The translation of a list item with a small first letter, as the source has it: models trained on sentences
+    capitalize it. Words that always have a capital keep it: in English days, months, nationalities and languages, in
+    German all but frequent words that are no nouns.
+
+    >>> items = {"fr": "Deux œufs", "en": "English lessons", "de": "Milch"}
+    >>> [lowercase_initial(text, language) for language, text in items.items()]
+    ['deux œufs', 'English lessons', 'Milch']
+    """
+    first = _FIRST_WORD.match(text)
+    if first is None or not text[0].isupper() or any(map(str.isupper, first[0][1:])):
+        return text
+    word = first[0].lower()
+    if language == "en":
+        stem = word.partition("'")[0].partition("’")[0]
+        lowercase = stem not in _ENGLISH_CAPITALIZED and word not in usage("en").months
+    else:
+        lowercase = language in ("fr", "es") or (language == "de" and word in _GERMAN_LOWERCASE)
+    return text[0].lower() + text[1:] if lowercase else text
+
+
+class CasedWord(NamedTuple):
+    start: int
+    end: int
+    at_start: bool  # it begins a sentence, or may begin one
+
+
+def cased_words(text: str, excluded: Sequence[Span] = (), language: str = "en") -> Iterator[CasedWord]:
+    """The words outside the `excluded` spans (in order), with whether each begins a sentence.
+
+    >>> text = 'Mr. Smith said: "We saw Ann." Then he left.'
+    >>> [text[word.start : word.end] for word in cased_words(text) if word.at_start]
+    ['Mr', 'We', 'Then']
+    """
+    before: Span | None = None
+    free = 0  # where the text begins that lies between the last word or span and this one
+    spans = iter([*excluded, (len(text), len(text))])
+    span = next(spans)
+    for found in WORD.finditer(text):
+        start, end = found.span()
+        while span[1] <= start and span[0] < len(text):
+            free, span = span[1], next(spans)
+        if end > span[0]:
+            continue  # within a span
+        gap = text[free:start]
+        at_start = before is None or (
+            bool(_SENTENCE_START.search(gap)) and not (gap[0] == "." and _abbreviated(text, before))
+        )
+        if language in _ELIDING_LANGUAGES and (elision := _ELISION.match(text, start, end)):
+            start, at_start = elision.end(), False
+        yield CasedWord(start, end, at_start)
+        before, free = (start, end), end
+
+
+def _abbreviated(text: str, word: Span) -> bool:
+    """Whether the full stop after the word belongs to it: a title or an initial."""
+    form = text[word[0] : min(word[1], word[0] + 8)]
+    return form in TITLES or (len(form) == 1 and form.isupper() and form != "I")

@@ -1,0 +1,239 @@
+"""Language identification: whether a sentence is in the language that a model reads, which of a few languages a text is
+in, and the language of a sample of lines.
+
+The identifier is py3langid (naive Bayes over byte n-grams, 139 languages, offline). Its answer for one sentence is not
+taken as it is: short sentences and names look like many languages. `foreign_language` answers a narrower question, "is
+this *not* English?", by a margin: the log-probability of the best other language less that of the expected one.
+`benchmarks/language.py` measures it beside other identifiers. `identify_language` must choose one of a few languages,
+so a word or two are often enough: only the log-probabilities of these languages are compared.
+
+py3langid keeps its model in a compressed file, which takes 0.7 s and 100 MB to unpack. Here it is unpacked once, into
+the user's cache (68 MB); from then on a process maps the tables into memory when it first identifies a language. Where
+nothing can be written, the model is unpacked in each process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from regard.files import user_cache
+from regard.text.language import LANGUAGE_NAMES
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+MAX_CHARACTERS = 1000  # of a text that are read
+# Nats by which another language must be more probable. Chosen on English sentences of Tatoeba (dev), FLORES (dev) and
+# Common Voice: 0.1% of them have a margin above 4. Of two or three words the margin varies more.
+MARGIN = 4.0
+SHORT_MARGIN = 8.0
+SHORT_TEXT = 4  # words below which the wider margin holds
+MIN_WORDS = 2  # of a text that is judged; one word may be a name
+MAX_NAME_WORDS = 6  # words below which a text in which every word is capitalized is taken for names
+SAMPLE_SHARE = 0.8  # of a sample's lines that must be in one language
+MIN_SAMPLE_LINES, MAX_LINES = 200, 400
+# Nats by which a language that is not among the candidates must be more probable than all of them; more in a short
+# line, where names count for much.
+OTHER_MARGIN, SHORT_OTHER_MARGIN = 10.0, 20.0
+TIE_MARGIN = 2.0  # nats within which two languages are taken for equally probable
+MIXED_SHARE = 0.8  # of the words that must be in one language for a text of many lines to be in one
+
+REPETITION = re.compile(r"([^\W\d_]{1,3}?)\1{3,}")  # hahahaha, noooo
+NOT_IN_WORDS = frozenset("0123456789/\\@<>=_{}|$%#&*+^~`\ufffc")  # a word with one of these has no language
+
+# Languages that are not distinguished by one sentence
+SIMILAR = (
+    {"da", "nn", "no"}, {"bs", "hr", "sr"}, {"id", "ms"}, {"cs", "sk"}, {"gl", "pt"}, {"af", "nl"}, {"de", "lb"},
+    {"bg", "mk"}, {"be", "ru", "uk"}, {"hi", "mr", "ne"},
+)  # fmt: skip
+TABLES = ("ptc", "pc", "classes", "nextmove", "row", "output")
+
+
+class IdentifiedLanguage(NamedTuple):
+    """The language of a text."""
+
+    language: str  # one of the candidates, or another that it clearly is in
+    sure: bool
+    mixed: bool = False  # whether its lines are in several languages, of which `language` is the most frequent
+
+
+def language_words(text: str) -> list[str]:
+    """The words of a text by which its language is identified, each once: without numbers, addresses, markup, options.
+
+    >>> language_words("Use --force on 3 files in /tmp, please.")
+    ['Use', 'on', 'files', 'in', 'please.']
+    """
+    words = dict.fromkeys(REPETITION.sub(r"\1", text[:MAX_CHARACTERS]).split())
+    return [w for w in words if not w.startswith("-") and NOT_IN_WORDS.isdisjoint(w) and any(map(str.isalpha, w))]
+
+
+def word_count(words: Iterable[str]) -> int:
+    """How many words, where scripts without capitals and spaces count two letters as one."""
+    return sum(1 if word.isascii() else max(1, sum(map(_has_no_case, word)) // 2) for word in words)
+
+
+@cache
+def _has_no_case(character: str) -> bool:
+    return character.isalpha() and character.lower() == character.upper()
+
+
+def foreign_language(text: str, expected: str) -> tuple[str, float] | None:
+    """The language of a text that is not in the expected one, and by how many nats it is more probable; None where the
+    text may be in the expected one, or is too short, or where the identifier does not know it.
+
+    >>> foreign_language("Le chat est sur le tapis.", "en")[0]
+    'fr'
+    >>> foreign_language("The cat is on the mat.", "en") is None, foreign_language("Zürich", "en") is None
+    (True, True)
+    """
+    words = language_words(text)
+    count = word_count(words)
+    if count < MIN_WORDS:
+        return None
+    joined = " ".join(words)
+    if count < MAX_NAME_WORDS and all(word[:1].isupper() for word in words) and not joined.isupper():
+        return None
+    ranked = ranked_languages(joined)
+    scores = dict(ranked)
+    if expected not in scores:
+        return None
+    similar = next((row for row in SIMILAR if expected in row), {expected})
+    best, score = next((code, s) for code, s in ranked if code in LANGUAGE_NAMES and code not in similar)
+    margin = score - scores[expected]
+    return (best, margin) if margin > (MARGIN if count >= SHORT_TEXT else SHORT_MARGIN) else None
+
+
+def sample_language(lines: Iterable[str]) -> str | None:
+    """The language that most lines of a sample are in; None where they do not agree, or are too few.
+
+    >>> sample_language(["Le chat dort sur le tapis.", "Où est la gare, s'il vous plaît ?"] * 100)
+    'fr'
+    """
+    long_enough = (" ".join(words) for words in map(language_words, lines) if word_count(words) >= SHORT_TEXT)
+    texts = list(islice(long_enough, MAX_LINES))
+    if len(texts) < MIN_SAMPLE_LINES:
+        return None
+    code, count = Counter(ranked_languages(text)[0][0] for text in texts).most_common(1)[0]
+    return code if count >= SAMPLE_SHARE * len(texts) and code in LANGUAGE_NAMES else None
+
+
+def identify_language(texts: Iterable[str], candidates: Collection[str], default: str = "en") -> IdentifiedLanguage:
+    """The language of texts that are in one language, most probably one of the candidates. A text that is clearly in
+    none of them has another one; a text of many lines has that of most of them. Without any words it is the default,
+    if that is a candidate, or the first candidate.
+
+    >>> identify_language(["Wo ist der Bahnhof?"], ["en", "de", "fr"])
+    IdentifiedLanguage(language='de', sure=True, mixed=False)
+    >>> identify_language(["Il gatto dorme sul tappeto."], ["en", "de", "fr"]).language
+    'it'
+    >>> identify_language(["Taxi"], ["de", "en"])
+    IdentifiedLanguage(language='en', sure=False, mixed=False)
+    """
+    default = default if default in candidates else next(iter(candidates))
+    votes, sure_votes = Counter[str](), Counter[str]()
+    lines = (line for text in texts for line in text.splitlines())
+    for words in islice(filter(None, map(language_words, lines)), MAX_LINES):
+        language, sure = _line_language(words, candidates, default)
+        votes[language] += len(words)
+        sure_votes[language] += len(words) if sure else 0
+    if not votes:
+        return IdentifiedLanguage(default, len(candidates) == 1)
+    counted = sure_votes if sure_votes.total() else votes  # short lines do not count beside longer ones
+    language, count = counted.most_common(1)[0]
+    return IdentifiedLanguage(language, sure_votes[language] > 0, count < MIXED_SHARE * counted.total())
+
+
+def _line_language(words: list[str], candidates: Collection[str], default: str) -> tuple[str, bool]:
+    """The language of one line, and whether that is sure."""
+    ranked = ranked_languages(" ".join(words))
+    scores = [(code, score) for code, score in ranked if code in candidates]
+    if not scores:  # languages that the identifier does not know
+        return default, False
+    best, score = scores[0]
+    other = next(((code, s) for code, s in ranked if code in LANGUAGE_NAMES and code not in candidates), None)
+    if other is not None and other[1] > score + (OTHER_MARGIN if len(words) >= SHORT_TEXT else SHORT_OTHER_MARGIN):
+        return other[0], True
+    tied = [code for code, s in scores if s >= score - TIE_MARGIN]
+    if len(tied) > 1:
+        return (default if default in tied else best), False
+    return best, len(scores) == 1 or score > scores[1][1] + MARGIN
+
+
+def language_probabilities(text: str, candidates: Collection[str]) -> dict[str, float]:
+    """The probability of each candidate for a text that is in one of them, the highest first; empty for a text without
+    words. Naive Bayes takes every n-gram for independent evidence: of more than a few words, nearly all goes to one
+    language.
+
+    >>> found = language_probabilities("Wo ist der Bahnhof?", ["en", "de"])
+    >>> {code: round(probability, 2) for code, probability in found.items()}
+    {'de': 1.0, 'en': 0.0}
+    """
+    words = language_words(text)
+    scores = [(code, score) for code, score in ranked_languages(" ".join(words)) if code in candidates] if words else []
+    if not scores:
+        return {}
+    shares = {code: math.exp(score - scores[0][1]) for code, score in scores}
+    total = sum(shares.values())
+    return {code: share / total for code, share in shares.items()}
+
+
+def ranked_languages(text: str) -> list[tuple[str, float]]:
+    """All languages with their log-probabilities, the most probable first."""
+    found: list[tuple[str, float]] = load_identifier().rank(text)
+    return found
+
+
+@cache
+def load_identifier() -> LanguageIdentifier:
+    """The identifier with unnormalized log-probabilities."""
+    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
+    from py3langid.modelio import load_model
+
+    packed = MODEL_DIR / MODEL_FILE
+    state = packed.stat()
+    folder = user_cache() / "language" / f"{state.st_size}-{state.st_mtime_ns}"  # another one after an upgrade
+    try:
+        tables = map_tables(folder)
+    except (OSError, ValueError):  # not there yet, or damaged
+        tables = load_model(packed)
+        with contextlib.suppress(OSError):
+            store_tables(folder, tables)
+    ptc, pc, classes, nextmove, row, output = tables
+    return LanguageIdentifier(ptc, pc, classes, nextmove, output, norm_probs=False, tk_row=row)
+
+
+def map_tables(folder: Path) -> tuple[Any, ...]:
+    """The six tables of a folder, in the form in which `LanguageIdentifier` takes them: those that are read entry by
+    entry as memory views, whose entries are Python's own numbers."""
+    import numpy as np
+
+    ptc, pc, classes, *looked_up = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in TABLES)
+    return ptc, pc, classes.tolist(), *(memoryview(table) for table in looked_up)
+
+
+def store_tables(folder: Path, tables: tuple[Any, ...]) -> None:
+    """Write the tables so that the folder appears whole; those of other versions are removed."""
+    import numpy as np
+
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+        for name, table in zip(TABLES, tables, strict=True):
+            np.save(temporary / f"{name}.npy", np.asarray(table, dtype=np.int32 if name == "output" else None))
+        for other in set(folder.parent.iterdir()) - {
+            temporary
+        }:  # an older version, damaged, or left by a killed process
+            shutil.rmtree(other, ignore_errors=True)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

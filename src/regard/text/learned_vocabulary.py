@@ -1,0 +1,207 @@
+"""A vocabulary learned from text (`vocabulary_training.py`): text → ids by the Rust library `tokenizers`.
+
+The first ids are the specials and, for BPE, the 256 bytes, so that a character never seen is spelled out and nothing
+is unknown. The specials are ids only: "<s>" in a text is three ordinary pieces.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeVar
+
+import tokenizers
+from tokenizers import models, pre_tokenizers
+
+from regard.text.bpe import first_drop, merge, merge_from
+from regard.text.pieces import CUTS, SPACE, nfc, nfc_origins, piece_spans, to_pieces_form
+from regard.text.slots import FIRST_BYTE, SLOT, SLOTS, around_slots
+from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN, Piece, Vocabulary
+
+MAX_PIECE = 24  # characters
+MAX_CACHED_WORDS, MAX_CACHED_WORD = 500_000, 40  # words, and characters of one
+
+_PRE_TOKENIZER = pre_tokenizers.Split(tokenizers.Regex(CUTS), "isolated")
+
+T = TypeVar("T")
+Merges = list[tuple[str, str]]
+
+
+class WordCache(dict[str, list[T]]):
+    """What a function gives for a word with a space before it, computed when the word is first looked up."""
+
+    def __init__(self, compute: Callable[[str], list[T]]) -> None:
+        super().__init__()
+        self.compute = compute
+
+    def __missing__(self, word: str) -> list[T]:
+        found = self.compute(SPACE + word)
+        if len(self) < MAX_CACHED_WORDS and len(word) <= MAX_CACHED_WORD:
+            self[word] = found
+        return found
+
+    def __call__(self, forms: Sequence[str]) -> list[list[T]]:
+        """The results for the words of each text in pieces form, concatenated. No match of `CUTS` extends over a space,
+        so each part between spaces is looked up on its own: most occurred before, and to split a word and merge its
+        characters takes a hundred times as long. Where spaces follow each other, or none begins the form, it is
+        computed as a whole."""
+        return [
+            [found for word in form.split(SPACE)[1:] for found in self[word]]
+            if form.startswith(SPACE) and not form.endswith(SPACE) and SPACE + SPACE not in form
+            else self.compute(form)
+            for form in forms
+        ]
+
+
+class LearnedVocabulary(Vocabulary):
+    """Pieces by id and, for BPE, the merges in the order they were learned (None: whole words). The last pieces may be
+    tags: like the specials they are ids only, and no text becomes one of them."""
+
+    def __init__(self, pieces: Sequence[str], merges: Merges | None, tags: Sequence[str] = ()) -> None:
+        super().__init__(pieces)
+        self.merges, self._tags = merges, len(tags)
+        if merges is None:
+            rust = rust_tokenizer(models.WordLevel(self.ids, UNKNOWN))
+            self.unknown = len(SPECIALS)
+        else:
+            rust = rust_tokenizer(models.BPE(self.ids, merges, byte_fallback=True))
+            first = len(SPECIALS) + FIRST_BYTE
+            self.slot_ids = tuple(range(first, first + len(SLOTS)))
+        self._word_ids = WordCache[int](lambda form: rust.encode(form, add_special_tokens=False).ids)
+        self._words = WordCache(pretokenize)
+        self._merged: dict[str, tuple[list[int], int]] = {}  # word → ids without dropout, number of merges
+
+    def __reduce__(self) -> tuple[type[LearnedVocabulary], tuple[object, ...]]:
+        """Sent to another process without its caches."""
+        return LearnedVocabulary, (self.pieces, self.merges, self.pieces[len(self.pieces) - self._tags :])
+
+    def with_tags(self, tags: Sequence[str]) -> LearnedVocabulary:
+        return LearnedVocabulary([*self.pieces, *tags], self.merges, tags) if tags else self
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[str, str], int]:
+        return {pair: i for i, pair in enumerate(self.merges or [])}
+
+    @cached_property
+    def bytes(self) -> list[bytes]:
+        words = [piece.encode() for piece in self.pieces]
+        words[: len(SPECIALS)] = [b""] * len(SPECIALS)
+        if self.unknown is not None:
+            words[self.unknown] = f"{SPACE}{UNKNOWN}".encode()
+        else:
+            words[len(SPECIALS) : len(SPECIALS) + len(BYTES)] = [bytes([byte]) for byte in range(len(BYTES))]
+        return words[: len(words) - self._tags] + [b""] * self._tags
+
+    def stored(self) -> dict[str, Any]:
+        return {"pieces": self.pieces, "merges": self.merges}
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """A slot is one id; the text around it is encoded on its own."""
+        return self._encode_around_slots([to_pieces_form(nfc(text)) for text in texts], self._word_ids)
+
+    def encode_joined(self, text: str) -> list[int]:
+        return self._encode_around_slots([to_pieces_form(nfc(text)).removeprefix(SPACE)], self._word_ids)[0]
+
+    def spelled(self, texts: Sequence[str]) -> list[list[str]]:
+        if self.merges is None:
+            return self._words([to_pieces_form(nfc(text)) for text in texts])
+        return [[self.pieces[i] for i in ids] for ids in self.encode(texts)]
+
+    def tokens(self, text: str) -> list[Piece]:
+        (ids,) = self.encode([text])
+        if self.unknown is None:
+            spans = self.spans(ids)
+        else:  # an unknown word keeps its span
+            spans = piece_spans([word.encode() for word in self.spelled([text])[0]])
+        # the usual case without origins: every character comes from itself
+        origins = None if text.isascii() or nfc(text) == text else nfc_origins(text)
+        tokens = []
+        for i, (start, end) in zip(ids, spans, strict=True):
+            if origins is None:
+                first, last = min(start, len(text)), end
+            else:
+                first = origins[start][0] if start < len(origins) else len(text)
+                last = origins[end - 1][1] if end > start else first
+            tokens.append(Piece(self.pieces[i], first, last if end > start else first))
+        return tokens
+
+    def _encode_around_slots(
+        self, forms: Sequence[str], encode: Callable[[Sequence[str]], list[list[int]]]
+    ) -> list[list[int]]:
+        if not self.slot_ids or not any(map(SLOT.search, forms)):
+            return encode(forms)
+        split = [around_slots(form) for form in forms]
+        encoded = iter(encode([part for parts, _ in split for part in parts]))
+        rows = []
+        for _, slots in split:
+            row = [*next(encoded)]
+            for slot in slots:
+                row += [self.slot_ids[slot], *next(encoded)]
+            rows.append(row)
+        return rows
+
+    def encode_with_dropout(self, texts: Sequence[str], rng: random.Random, dropout: float) -> list[list[int]]:
+        """BPE-dropout."""
+        assert self.merges is not None, "dropout is for BPE"
+
+        def encode(forms: Sequence[str]) -> list[list[int]]:
+            return [[i for word in words for i in self._dropped(word, rng, dropout)] for words in self._words(forms)]
+
+        return self._encode_around_slots([to_pieces_form(nfc(text)) for text in texts], encode)
+
+    def _dropped(self, word: str, rng: random.Random, dropout: float) -> list[int]:
+        known = self._merged.get(word)
+        if known is None:
+            symbols = self.symbols(word)
+            ids = [self.ids[s] for s in merge(symbols, self._ranks)]
+            known = ids, len(symbols) - len(ids)
+            if len(self._merged) < MAX_CACHED_WORDS and len(word) <= MAX_PIECE:
+                self._merged[word] = known
+        ids, merges = known
+        steps = first_drop(rng, dropout)
+        if steps >= merges:
+            return ids
+        return [self.ids[s] for s in merge_from(self.symbols(word), self._ranks, rng, dropout, steps)]
+
+    def symbols(self, word: str) -> list[str]:
+        """What merging starts from: characters, and the bytes of characters the vocabulary lacks."""
+        return [s for c in word for s in ([c] if c in self.ids else [BYTES[b] for b in c.encode()])]
+
+
+def rust_tokenizer(model: models.Model) -> tokenizers.Tokenizer:
+    """A tokenizer of the Rust library, with the pre-tokenization of every learned vocabulary."""
+    rust = tokenizers.Tokenizer(model)
+    rust.pre_tokenizer = _PRE_TOKENIZER
+    return rust
+
+
+def pretokenize(form: str) -> list[str]:
+    """The words of a text in pieces form, before any merge; concatenated they are the text.
+
+    >>> pretokenize("▁the▁cat's▁mat.")
+    ['▁the', '▁cat', "'s", '▁mat', '.']
+    """
+    return [word for word, _ in _PRE_TOKENIZER.pre_tokenize_str(form)] if form else []
+
+
+def _disable_parallelism_in_forks() -> None:
+    """The Rust threads do not exist in a forked process: it encodes without them, and no warning is printed."""
+    name, before = "TOKENIZERS_PARALLELISM", list[str | None]()
+
+    def disable() -> None:
+        before.append(os.environ.get(name))
+        os.environ[name] = "false"
+
+    def restore() -> None:
+        if (value := before.pop()) is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=disable, after_in_parent=restore)
+
+
+_disable_parallelism_in_forks()

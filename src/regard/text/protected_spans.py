@@ -1,0 +1,133 @@
+"""Protected spans: the parts of a text that a translation must carry over unchanged.
+
+    number       1998  1,250  3.14  -5  20%  ½ (of "20th" and "1950s" the digits)
+    date         2024-05-03  03/05/2024  3.5.2024
+    time         3:45 pm  14:30:05  15h45
+    amount       $1,250.50  20 €
+    phone        555-0199  +33 1 23 45 67 89  (555) 123-4567
+    url          https://example.com/docs?id=42  www.example.com  example.org
+    email        me@example.com
+    path         /usr/local/bin  C:\\Users\\x  ./a/b.txt  report.pdf
+    code         `x = 1`  --flag  snake_case  foo.bar()  v2.0.1  #1a2b3c
+    mention      @name
+    tag          #tag
+    emoji        🍕  👩‍👩‍👧  :)  <3  :smile:
+    placeholder  {name}  {{x}}  %s  %(x)d  ${VAR}  $VAR  <x id="7"/>  &nbsp;  [[1]]
+    object       U+FFFC, which stands for something that is not text: an image, a line break
+    symbol       →  ★  𝕏, control characters, private use
+    name         AcmeCloud Pro, GPT-4o; with known words also Zürich, Angela Merkel (`names.py`)
+
+One scan from left to right; of the patterns that match at a position, the first of the table (`span_patterns.py`) wins.
+Then the words between are searched for names. Time is linear in the length of the text. The patterns are not joined
+into one, because the regex library takes time at every lookaround in proportion to the repetitions of the whole
+pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import regex
+
+from regard.text.known_words import KnownWords
+from regard.text.names import name_spans
+from regard.text.span_patterns import PATTERNS
+from regard.text.words import Span
+
+NAME = "name"
+MAX_WORD = 200  # characters; what is longer is data
+KINDS = tuple(dict.fromkeys(kind for kind, _, _ in PATTERNS))
+
+# Where a span may begin: at a word, unless a space or a comma follows its letters (then only a currency's code or "xD"
+# matters), and at any other visible character.
+_START = (
+    r"(?<![\p{L}\p{M}\p{N}_])(?:[[\p{L}\p{M}]--[\U00010000-\U0010FFFF]]++(?![\s,;!?]|\.?(?:\s|$))|\p{Lu}{3}(?=\s\d)|[xX]D)"
+    r"|[^\s,\"'’)[[\p{L}\p{M}]--[\U00010000-\U0010FFFF]]]"
+)
+# Letters without end, in scripts that have spaces: data, and nothing that could be translated.
+_DATA = rf"[\p{{Latin}}\p{{Greek}}\p{{Cyrillic}}\p{{Arabic}}\p{{Hebrew}}\p{{M}}\p{{N}}_]{{{MAX_WORD},}}+"
+_REPEATED = r"(?s)(.)\1*+"
+
+_MONTH = (
+    "Jan(?:uary|[.])?|Feb(?:ruary|[.])?|Mar(?:ch|[.])|Apr(?:il|[.])?|May|June?|July?|Aug(?:ust|[.])?"
+    "|Sep(?:t(?:ember|[.])?|[.])?|Oct(?:ober|[.])?|Nov(?:ember|[.])?|Dec(?:ember|[.])?"
+)
+_ENGLISH_DATE = re.compile(rf"\b(?:{_MONTH})\s(?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?\b(?![.,:/-]\d)(?:,?\s\d{{4}}\b)?")
+
+
+class LabeledSpan(NamedTuple):
+    """A span of the text, [start, end), and its kind: one of KINDS."""
+
+    start: int
+    end: int
+    kind: str
+
+
+def protected_spans(text: str, known: KnownWords | None = None, language: str = "en") -> list[LabeledSpan]:
+    """The protected spans, in order and without overlap. Names are found by `known` words, without them by shape alone.
+
+    >>> text = "Call 555-0199 at 3:45 pm 🍕"
+    >>> [(text[span.start : span.end], span.kind) for span in protected_spans(text)]
+    [('555-0199', 'phone'), ('3:45 pm', 'time'), ('🍕', 'emoji')]
+    """
+    spans: list[LabeledSpan] = []
+    end = 0
+    for found in _compiled(_DATA).finditer(text):
+        spans += _shifted(protected_spans(text[end : found.start()], known, language), end)
+        spans.append(LabeledSpan(found.start(), found.end(), "code"))
+        end = found.end()
+    if end:
+        return spans + _shifted(protected_spans(text[end:], known, language), end)
+    while (candidate := _compiled(_START).search(text, end)) is not None:
+        start, end = candidate.span()
+        for kind, pattern in _patterns_for(text[start]):
+            found = pattern.match(text, start)
+            if found is not None:
+                end = found.end()
+                spans.append(LabeledSpan(start, end, kind))
+                break
+        else:
+            if text[start : start + 3] == text[start] * 3:  # nothing begins within a run of one character
+                end = max(end, _compiled(_REPEATED).match(text, start).end() - 1)
+    names = name_spans(text, [span[:2] for span in spans], known, language)
+    return _join_names(text, sorted([*spans, *(LabeledSpan(*name, NAME) for name in names)])) if names else spans
+
+
+def _shifted(spans: list[LabeledSpan], by: int) -> list[LabeledSpan]:
+    return [LabeledSpan(start + by, end + by, kind) for start, end, kind in spans]
+
+
+def _join_names(text: str, spans: list[LabeledSpan]) -> list[LabeledSpan]:
+    """Names with only a space between them as one: of "SolarWind X2" the scan finds the second part."""
+    result: list[LabeledSpan] = []
+    for span in spans:
+        before = result[-1] if result else span
+        if before.kind == span.kind == NAME and text[before.end : span.start] == " ":
+            result[-1] = before._replace(end=span.end)
+        else:
+            result.append(span)
+    return result
+
+
+def written_dates(text: str, language: str = "en") -> list[Span]:
+    """Dates with the name of a month, in English, where the month stands before the day. Other languages put the day
+    first, so a model must see that it reads a date, which it does not where the numbers are slots: "May ⟨1⟩, ⟨2⟩".
+
+    >>> text = "Born on May 3, 1998, in Room 5, and married on Sept. 12th."
+    >>> [text[start:end] for start, end in written_dates(text)]
+    ['May 3, 1998', 'Sept. 12th']
+    """
+    return [found.span() for found in _ENGLISH_DATE.finditer(text)] if language == "en" else []
+
+
+@lru_cache(4096)
+def _patterns_for(character: str) -> tuple[tuple[str, regex.Pattern[str]], ...]:
+    """The patterns that may match where this character stands, with their kinds."""
+    return tuple((kind, _compiled(pattern)) for kind, starts, pattern in PATTERNS if _compiled(starts).match(character))
+
+
+@cache
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    return regex.compile(pattern, regex.VERSION1)

@@ -1,0 +1,110 @@
+"""Learning a vocabulary from lines of text: BPE, whole words, or characters, by the Rust library `tokenizers`.
+
+A vocabulary's alphabet depends on every character of a corpus. A `Counter` of each line takes most of the time that
+learning takes; numpy counts the code points of joined lines in a twentieth of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from tokenizers import models, trainers
+
+from regard.errors import InputError
+from regard.text.learned_vocabulary import MAX_PIECE, LearnedVocabulary, rust_tokenizer
+from regard.text.pieces import SPACE, nfc, to_pieces_form
+from regard.text.slots import without_slots
+from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN
+
+COVERAGE = 0.9999  # of all characters; the rest are spelled in bytes
+LINE_END = "\n"  # what joins lines: NFC composes nothing with it
+
+
+class CharacterCounts:
+    """How often each character occurs in lines in pieces form, without slots.
+
+    >>> counts = CharacterCounts()
+    >>> counts.add(["Le chat", "", "dort"])
+    >>> sorted(counts.counter().items())[:3], counts.counter()["▁"]
+    ([('L', 1), ('a', 1), ('c', 1)], 3)
+    """
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(0, np.int64)  # by code point
+
+    def add(self, lines: Sequence[str]) -> None:
+        text = LINE_END.join(lines)
+        plain = without_slots(text)
+        if plain is not text:  # a line of slots alone becomes an empty one
+            lines = [without_slots(line) for line in lines]
+        try:
+            form = to_pieces_form(nfc(plain))
+        except InputError:
+            for line in lines:  # an error that names the position in its line
+                nfc(line)
+            raise
+        found = np.bincount(np.frombuffer(form.encode("utf-32-le"), np.uint32), minlength=ord(SPACE) + 1)
+        if found.any():  # each line that is not empty begins with a space, the joined ones with one together
+            found[ord(SPACE)] += sum(map(bool, lines)) - 1
+            found[ord(LINE_END)] -= len(lines) - 1
+        longer, shorter = sorted((self._counts, found), key=len, reverse=True)
+        self._counts = longer.copy()
+        self._counts[: len(shorter)] += shorter
+
+    def counter(self) -> Counter[str]:
+        return Counter({chr(code): int(self._counts[code]) for code in np.flatnonzero(self._counts)})
+
+
+def learn_bpe(lines: Iterator[str], characters: Counter[str], size: int) -> LearnedVocabulary:
+    """BPE over lines in pieces form. `characters`: how often each character occurs in them."""
+    alphabet = _alphabet(characters, most=(size - len(SPECIALS) - len(BYTES)) // 2)
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        min_frequency=2,
+        show_progress=False,
+        special_tokens=[*SPECIALS, *BYTES],
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        max_token_length=MAX_PIECE,
+    )
+    return _learn(models.BPE(byte_fallback=True), trainer, lines)
+
+
+def character_vocabulary(characters: Counter[str], size: int) -> LearnedVocabulary:
+    """Every frequent character is a piece of its own, as for BPE without merges; others are spelled in bytes. `size` is
+    the most that it may have: a text with fewer characters gives a smaller vocabulary."""
+    start = [*SPECIALS, *BYTES]
+    return LearnedVocabulary([*start, *_alphabet(characters, most=size - len(start))], [])
+
+
+def learn_words(lines: Iterator[str], size: int) -> LearnedVocabulary:
+    """The most frequent words. A word seen once stays unknown, so that a model meets <unk> in training."""
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=size, min_frequency=2, show_progress=False, special_tokens=[*SPECIALS, UNKNOWN]
+    )
+    return _learn(models.WordLevel(unk_token=UNKNOWN), trainer, lines)
+
+
+def _learn(model: models.Model, trainer: trainers.Trainer, lines: Iterable[str]) -> LearnedVocabulary:
+    rust = rust_tokenizer(model)
+    rust.train_from_iterator(lines, trainer)
+    learned = json.loads(rust.to_str())["model"]
+    pieces = sorted(learned["vocab"], key=learned["vocab"].__getitem__)
+    merges = learned.get("merges")
+    if merges is not None:
+        merges = [tuple(pair.split(" ") if isinstance(pair, str) else pair) for pair in merges]
+    return LearnedVocabulary(pieces, merges)
+
+
+def _alphabet(characters: Counter[str], most: int) -> list[str]:
+    """The frequent characters, until they cover COVERAGE of the text or there are `most` of them."""
+    total, covered, alphabet = characters.total(), 0, []
+    for character, count in sorted(characters.items(), key=lambda item: (-item[1], item[0]))[:most]:
+        if covered >= COVERAGE * total:
+            break
+        covered += count
+        alphabet.append(character)
+    return alphabet
