@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.batch import pad_sources
-from regard.bundle.search_config import DecodeConfig
+from regard.bundle.card import DecodeConfig
 from regard.explain.trace import forced_maps
 from regard.models.base import AttentionMaps, Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_row

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from converted import engines, saved_transformer
 from regard.align.attention import ROW_MEANINGS, RowMeaning
 from regard.bundle.numpy_weights import pieces_to_card
-from regard.explain.sentence_pair import request
 from regard.search.constraint_repair import keeps, limit_of
 from regard.search.constraints import EachOnce, NoRepeat
 from regard.search.ctranslate2_engine import CTranslate2Engine, supports

@@ -145,7 +145,7 @@ Engine = Annotated[
     ),
 ]
 Tokenize = Annotated[
-    str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokeniser: 13a, intl, char, zh, none, …")
+    str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokenizer: 13a, intl, char, zh, none, …")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
