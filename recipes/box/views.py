@@ -69,14 +69,14 @@ def rank(view: View) -> tuple[bool, int, int, str]:
     return view.head is not None, view.layer, view.head or 0, view.row
 
 
-def turned(gold: GoldAlignments) -> Gold:
+def turned(gold: GoldAlignments) -> GoldAlignments:
     pairs = [(target, source) for source, target in gold.pairs]
     return GoldAlignments(
         pairs, [transpose(links) for links in gold.sure], [transpose(links) for links in gold.possible]
     )
 
 
-def some(gold: GoldAlignments, most: int | None) -> Gold:
+def some(gold: GoldAlignments, most: int | None) -> GoldAlignments:
     """At most so many lines, at equal distances."""
     return gold if most is None else gold.part(slice(0, None, max(1, -(-len(gold.pairs) // most))))
 

@@ -94,10 +94,7 @@ def dot_product_terms(
         ]
     products, mark = k @ q, "′" if query_turn is not None else ""
     root = math.sqrt(len(q))
-    terms += [
-        Term("q·k", f"q{mark}·k{mark}", products, True),
-        Term("÷√d", f"q·k / √{len(q)}", products / root, True),
-    ]
+    terms += [Term("q·k", f"q{mark}·k{mark}", products, True), Term("÷√d", f"q·k / √{len(q)}", products / root, True)]
     return terms + weighted_sum_terms(products / root, mask, v, "v", "W_V m + b_V")
 
 

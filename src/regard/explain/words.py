@@ -117,9 +117,7 @@ def forced_distributions(model: Model, source: Sequence[int], target: Sequence[i
     return found
 
 
-def _attention(
-    pair: SentencePair,
-) -> tuple[dict[int, set[int]], NDArray[np.float64] | None, tuple[int, ...]]:
+def _attention(pair: SentencePair) -> tuple[dict[int, set[int]], NDArray[np.float64] | None, tuple[int, ...]]:
     """The source words that each target word is linked to, the coverage of source words, and which are not covered."""
     bundle, view = pair.bundle, pair.source.translator.alignment_view
     if not view or not pair.target_ids:

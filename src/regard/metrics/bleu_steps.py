@@ -74,10 +74,7 @@ def explain_bleu(
         for i, hypothesis in enumerate(lines)
     ]
     rows = np.array(
-        [
-            line_stats(line_tokens.hypothesis, line_tokens.references, metric.max_order, metric.ref_length)
-            for line_tokens in tokenized
-        ]
+        [line_stats(row.hypothesis, row.references, metric.max_order, metric.ref_length) for row in tokenized]
     )
     stats = Stats(rows, reference_count(streams))  # (lines, 2 + 2N)
     score = metric.score(stats)
@@ -88,7 +85,7 @@ def explain_bleu(
         line=line,
         lines=of,
         orders=orders,
-        ref_lens=tuple(length_of([line_tokens.streams[i] for line_tokens in tokenized]) for i in range(len(streams))),
+        ref_lens=tuple(length_of([row.streams[i] for row in tokenized]) for i in range(len(streams))),
         mean=mean,
         score=score,
         shown=(_shown(tokenized[0], "asked", score.score, metric.max_order),)
@@ -126,16 +123,16 @@ def longest_matches(tokens: Sequence[str], credit: Sequence[NGrams]) -> tuple[in
     return tuple(longest)
 
 
-def _shown(line_tokens: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
+def _shown(row: TokenizedLine, why: str, score: float, max_order: int) -> ShownLine:
     orders = range(1, max_order + 1)
-    credit = [here & most for here, most in (line_tokens.counts(n) for n in orders)]
-    texts = [MarkedText("hypothesis", tuple(line_tokens.hypothesis), longest_matches(line_tokens.hypothesis, credit))]
-    for number, tokens in enumerate(line_tokens.streams, start=1):
+    credit = [here & most for here, most in (row.counts(n) for n in orders)]
+    texts = [MarkedText("hypothesis", tuple(row.hypothesis), longest_matches(row.hypothesis, credit))]
+    for number, tokens in enumerate(row.streams, start=1):
         if tokens is not None:
-            credit = [ngram_counts(line_tokens.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
-            name = f"reference {number}" if len(line_tokens.streams) > 1 else "reference"
+            credit = [ngram_counts(row.hypothesis, n) & ngram_counts(tokens, n) for n in orders]
+            name = f"reference {number}" if len(row.streams) > 1 else "reference"
             texts.append(MarkedText(name, tuple(tokens), longest_matches(tokens, credit)))
-    return ShownLine(why, line_tokens.number, score, tuple(texts))
+    return ShownLine(why, row.number, score, tuple(texts))
 
 
 def _extremes(metric: Bleu, stats: Stats, tokenized: Sequence[TokenizedLine]) -> tuple[ShownLine, ...]:

@@ -75,8 +75,8 @@ class TokenizedLine:
 def ngram_tables(tokenized: Sequence[TokenizedLine], n: int, most: int | None) -> tuple[NGramTable, ...]:
     """All n-grams in order of appearance; with `most`, only those that lost or gained most credit."""
     counts, in_references, clipped = NGrams(), NGrams(), NGrams()
-    for line_tokens in tokenized:
-        here, best = line_tokens.counts(n)
+    for row in tokenized:
+        here, best = row.counts(n)
         counts.update(here)
         in_references.update({ngram: best[ngram] for ngram in here if ngram in best})
         clipped.update(here & best)

@@ -51,7 +51,7 @@ class Reasons:
         return metric.score(metric.stats(self.lines, self.streams)).score
 
     def empty(self) -> Iterator[str]:
-        empty = [line_tokens.number for line_tokens in self.tokenized if not line_tokens.hypothesis]
+        empty = [row.number for row in self.tokenized if not row.hypothesis]
         if empty and self.one:
             yield "The hypothesis is empty: there is nothing to credit, so BLEU is zero."
         elif empty:
@@ -120,8 +120,8 @@ class Reasons:
         """Unigrams that one line has more often than any of its references."""
         taken: Counter[str] = Counter()
         said = []
-        for line_tokens in self.tokenized:
-            counts, most = line_tokens.counts(1)
+        for row in self.tokenized:
+            counts, most = row.counts(1)
             for (token,), count in counts.items():
                 if 0 < most[(token,)] < count:
                     taken[token] += count - most[(token,)]

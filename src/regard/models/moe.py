@@ -59,8 +59,7 @@ class MoeConfig:
             value = getattr(self, name)
             require(value % 2 == 0, f"model.{name} must be even, but is {value}")
         require(
-            self.cells >= self.width,
-            f"model.cells must be at least model.width = {self.width}, but is {self.cells}",
+            self.cells >= self.width, f"model.cells must be at least model.width = {self.width}, but is {self.cells}"
         )
         check_experts(self.experts, self.expert_choice, self.balance)
         check_shares(self, "dropout")

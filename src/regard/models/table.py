@@ -11,17 +11,7 @@ from typing import Any, NamedTuple
 
 from regard.config import nearest
 from regard.errors import RecipeError
-from regard.models import (
-    bytenet,
-    convs2s,
-    deep_att,
-    gnmt,
-    moe,
-    rnn,
-    rnn_attention,
-    transformer,
-    transformer_layers,
-)
+from regard.models import bytenet, convs2s, deep_att, gnmt, moe, rnn, rnn_attention, transformer, transformer_layers
 from regard.models.base import Model
 from regard.text.tokenizer import Tokenizer
 
@@ -47,6 +37,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 
 def check_architecture(name: str) -> None:
+    """Raise RecipeError unless there is an architecture of this name."""
     if name not in ARCHITECTURES:
         raise RecipeError(f'unknown model.architecture "{name}"; {nearest(name, ARCHITECTURES)}')
 

@@ -43,10 +43,7 @@ def _within(arcs: Arcs) -> Drawing:
     column = max(width(word) for word in words) * SIZE * 1.1 + 2 * GAP  # the chosen one is bold
     middle, right = field + column / 2, field + column
     out = [_heading(right, ATTENDS, "left"), *_field(arcs.word, arcs.attends_to, words, right, ATTENDS)]
-    into = [
-        _heading(right, ATTENDED, "left"),
-        *_field(arcs.word, arcs.attended_by, words, right, ATTENDED),
-    ]
+    into = [_heading(right, ATTENDED, "left"), *_field(arcs.word, arcs.attended_by, words, right, ATTENDED)]
     total = 2 * field + column
     items = [*_column(words, arcs.words, middle, "middle", arcs.word), *out, *mirrored(into, total)]
     if runs_left(" ".join(arcs.words)):
