@@ -1,12 +1,14 @@
-"""Measure the order of the package: how large its rooms are, and what makes them hard to live in.
+"""Measure the package: its size by folder, and what makes it hard to read or change.
 
     python tools/house.py              the table for this tree
     python tools/house.py --root DIR   for another checkout
+    python tools/house.py --list       with what each figure counts
+    python tools/house.py --path       files and functions that one sentence passes, counted in a running process
     python tools/house.py --check      exit 1 where a limit is exceeded (`make check` calls this)
 
-Code lines exclude blank lines, comments and docstrings. A duplicated block is six or more consecutive code lines that
-occur again elsewhere in `src`, letter by letter, imports aside. Imports against the layers are counted by
-`lint-imports`, which also names them.
+Code lines exclude blank lines, comments and docstrings. A small file has fewer than 40 lines that are not blank. A
+duplicated block is six or more consecutive code lines that occur again elsewhere in `src`, letter by letter, imports
+aside. Imports against the layers are counted by `lint-imports`, which also names them.
 """
 
 from __future__ import annotations
@@ -23,12 +25,16 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# What teaches, in this tree and in the one before toolkit and course had rooms of their own.
-COURSE = ("course/", "claims/", "data/grammar/", "baselines/rules", "baselines/lexicon", "demo.py", "explain/lab")
-COURSE += ("explain/position", "explain/render/positions", "compare/complexity", "compare/layers", "compare/fit")
-COURSE += ("compare/show_complexity",)
-LONG_FUNCTION, MANY_PARAMETERS, BLOCK = 60, 7, 6
-LIMITS = {"import cycles": 0, "class names that occur twice": 0, "flags that clash": 0}
+LONG_FUNCTION, MANY_PARAMETERS, BLOCK, SMALL_FILE = 60, 7, 6, 40
+LIMITS = {
+    "files in src": 490,
+    "code lines in src": 47_000,
+    "small files": 40,
+    "import cycles": 0,
+    "class names that occur twice": 0,
+    "flags that clash": 0,
+}
+TRACE = Path(__file__).with_name("trace_request.py")  # counts what one sentence passes
 
 
 @cache
@@ -176,12 +182,30 @@ def upward_imports(root: Path) -> int | None:
     return sum(line.startswith("- regard.") for line in done.stdout.splitlines())
 
 
+def is_small(path: Path) -> bool:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return path.name != "__init__.py" and sum(bool(line.strip()) for line in lines) < SMALL_FILE
+
+
+def by_folder(root: Path) -> dict[str, tuple[int, int, int]]:
+    """Code lines, files and small files of each folder of the package, largest first."""
+    package = root / "src" / "regard"
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).parts
+        found[parts[0] if len(parts) > 1 else "(top level)"].append(path)
+    sizes = {
+        name: (sum(len(code_lines(path)) for path in paths), len(paths), sum(map(is_small, paths)))
+        for name, paths in found.items()
+    }
+    return dict(sorted(sizes.items(), key=lambda item: -item[1][0]))
+
+
 def measure(root: Path) -> tuple[dict[str, int], dict[str, list[str]]]:
     """The figures by name, and what each counts where that is a list worth reading."""
     package = root / "src" / "regard"
     sources, tests = sorted(package.rglob("*.py")), sorted((root / "tests").rglob("*.py"))
     sizes = {path: len(code_lines(path)) for path in (*sources, *tests)}
-    course = [path for path in sources if str(path.relative_to(package)).startswith(COURSE)]
     everything = [(path, function) for path in sources for function in functions(path)]
     classes = Counter(node.name for path in sources for node in nodes(path) if isinstance(node, ast.ClassDef))
     long = [(p, f) for p, f in everything if (f.end_lineno or f.lineno) - f.lineno + 1 > LONG_FUNCTION]
@@ -189,9 +213,10 @@ def measure(root: Path) -> tuple[dict[str, int], dict[str, list[str]]]:
         (p, f) for p, f in everything if parameters(f) > MANY_PARAMETERS and "cli" not in p.relative_to(package).parts
     ]
     listed = {
+        "small files": [str(path) for path in sources if is_small(path)],
         "import cycles": [" ↔ ".join(group) for group in import_cycles(sources, package)],
         "duplicated blocks of six lines or more": [f"{a} = {b} ({n} lines)" for a, b, n in duplicated_blocks(sources)],
-        "functions over 60 lines": [f"{p}:{f.lineno} {f.name}" for p, f in long],
+        "functions over 60 lines": [f"{p}:{f.lineno} {f.name} ({f.end_lineno - f.lineno + 1} lines)" for p, f in long],
         "functions with more than seven parameters, outside the command line": [
             f"{p}:{f.lineno} {f.name}" for p, f in many
         ],
@@ -201,8 +226,7 @@ def measure(root: Path) -> tuple[dict[str, int], dict[str, list[str]]]:
     figures = {
         "files in src": len(sources),
         "lines in src": sum(len(path.read_text(encoding="utf-8").splitlines()) for path in sources),
-        "code lines of the toolkit": sum(sizes[path] for path in sources if path not in course),
-        "code lines of the course": sum(sizes[path] for path in course),
+        "code lines in src": sum(sizes[path] for path in sources),
         "code lines of the tests": sum(sizes[path] for path in tests),
         **{name: len(items) for name, items in listed.items()},
     }
@@ -214,7 +238,16 @@ def main() -> None:
     parser.add_argument("--root", type=Path, default=Path(__file__).parents[1], help="the checkout to measure")
     parser.add_argument("--check", action="store_true", help="exit 1 where a limit is exceeded")
     parser.add_argument("--list", action="store_true", help="name what is counted")
+    parser.add_argument("--path", action="store_true", help="count what one sentence passes, in a running process")
     given = parser.parse_args()
+    if given.path:
+        environment = {**os.environ, "PYTHONPATH": str((given.root / "src").resolve())}
+        sys.exit(subprocess.run([sys.executable, TRACE], env=environment, check=False).returncode)
+    if not given.check:
+        print(f"{'folder':<14}{'code lines':>11}{'files':>7}{'small':>7}")
+        for name, (lines, files, small) in by_folder(given.root).items():
+            print(f"{name:<14}{lines:>11,}{files:>7}{small:>7}")
+        print()
     figures, listed = measure(given.root)
     upward = upward_imports(given.root)
     figures |= {} if upward is None else {"imports against the layers": upward}

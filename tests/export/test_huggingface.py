@@ -14,7 +14,7 @@ from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.errors import InputError
 from regard.export.huggingface import export_huggingface
-from regard.export.table import ExportOptions, export_model
+from regard.export.table import export_model
 from regard.models.table import make_model
 from regard.models.transformer_layers import TransformerConfig
 from regard.search.alignment_heads import AlignmentHeads
@@ -66,7 +66,7 @@ def exported_box(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
 )
 def test_logits_are_the_same(config: TransformerConfig, text: TextConfig, tmp_path: Path) -> None:
     bundle = Bundle.load(saved(tmp_path / "model", config, text))
-    export_huggingface(tmp_path / "model", tmp_path / "out", ExportOptions("float32"))
+    export_huggingface(tmp_path / "model", tmp_path / "out", "float32")
     theirs, _ = loaded(tmp_path / "out")
     sources = bundle.tokenizer.encode_source([s for s, _ in LINES])
     targets = bundle.tokenizer.encode_target([t for _, t in LINES])

@@ -181,7 +181,7 @@ def test_deep_and_long_documents_are_read() -> None:
 
 ENTITIES = b'<!DOCTYPE w [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><w>&b;</w>'
 BODIES = {
-    "declarations": ENTITIES,
+    "declares the entity": ENTITIES,
     "well-formed": b"<w:document><w:p>",
     "UTF-8": "<w/>".encode("utf-16"),
     "more than": b"<w>" + b" " * 70_000_000 + b"</w>",

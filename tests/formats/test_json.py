@@ -13,7 +13,7 @@ from formats.echo import DOCUMENTS, shouted
 from formats.fakes import copy
 from regard.errors import InputError
 from regard.formats.document import DEFAULTS, FormatOptions
-from regard.formats.json import read_json
+from regard.formats.json import JsonString, Members, read_json
 from regard.formats.table import reader_of
 from regard.formats.translate_document import translate_document
 
@@ -85,12 +85,20 @@ def strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
+def found_strings(value: Any) -> list[str]:
+    if isinstance(value, Members):
+        value = [inner for _, inner in value]
+    if isinstance(value, list):
+        return [found for inner in value for found in found_strings(inner)]
+    return [value] if isinstance(value, JsonString) else []
+
+
 @given(VALUES, st.booleans(), st.sampled_from([None, 2]))
 def test_any_document_is_read_as_the_standard_library_reads_it(
     value: Any, ascii_only: bool, indent: int | None
 ) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
-    assert [string.value for string in read_json(text).strings] == strings(value)
+    assert found_strings(read_json(text)) == strings(value)
 
 
 @given(st.text('{}[]",:1eE.+-tru \\\n', max_size=30))
@@ -129,13 +137,13 @@ def test_records_need_a_key() -> None:
 
 def test_hostile_documents() -> None:
     for text in (
-        "[" * 1000 + "]" * 1000,
-        "[" * 100_000 + "]" * 100_000,
+        "[" * 100 + "]" * 100,
         f'["{"a" * 5_000_000}"]',
         '{"a": "x y", "a": "x y"}',
     ):
         assert translate_document(text.encode(), "json", copy).data == text.encode()
-    for data in (b"", b"[1, 2", b'{"a": "b', b"[\0]", b'["\xff"]', b"nul", b"[1] 2", b'{"a" 1}', b'["a\nb"]'):
+    deep = b"[" * 100_000 + b"]" * 100_000
+    for data in (deep, b"", b"[1, 2", b'{"a": "b', b"[\0]", b'["\xff"]', b"nul", b"[1] 2", b'{"a" 1}', b'["a\nb"]'):
         with pytest.raises(InputError) as caught:
             reader_of("json")(data, DEFAULTS)
         assert "\n" not in str(caught.value)

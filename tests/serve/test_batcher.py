@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import regard
-from regard.serve.batcher import LARGEST_BATCH, BatchDone, Batcher
+from regard.serve.batcher import MAX_UNITS, BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
@@ -56,7 +56,7 @@ def test_requests_that_come_together_share_batches_and_get_their_own_answers(
     found = asyncio.run(all_at_once())
     assert found == [one.text for one in translator.translate(texts, beam=1)]
     assert max(batch.requests for batch in batches) > 5
-    assert all(batch.units <= LARGEST_BATCH for batch in batches)
+    assert all(batch.units <= MAX_UNITS for batch in batches)
 
 
 def test_a_short_request_overtakes_a_long_one(batcher: Batcher, translator: Translator) -> None:
@@ -94,7 +94,7 @@ def test_what_was_cancelled_is_not_translated(batcher: Batcher, translator: Tran
             await task
 
     asyncio.run(leave())
-    assert (batcher.requests, batcher.characters) == (0, 0)
+    assert (batcher._requests, batcher._characters) == (0, 0)
 
 
 def test_a_full_queue_says_when_to_come_again(batcher: Batcher, translator: Translator) -> None:
@@ -119,7 +119,7 @@ def test_a_deadline_ends_the_waiting(batcher: Batcher, translator: Translator) -
             await batcher.translate(job, 10, time.monotonic() + 0.2)
 
     asyncio.run(late())
-    assert batcher.characters == 0
+    assert batcher._characters == 0
 
 
 def test_a_fault_is_told_to_its_own_request_alone(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.serve.documents import DocumentWorker, TranslateDocument
-from regard.serve.errors import ServeError, busy
+from regard.serve.errors import ServeError, server_busy
 from regard.serve.state.documents import LEASE_SECONDS, MOST_ATTEMPTS, DocumentJob
 from regard.serve.state.server_state import ServerState
 
@@ -86,7 +86,7 @@ def test_a_busy_server_tries_a_document_again(state: ServerState) -> None:
     async def translate(job: DocumentJob, data: bytes) -> tuple[bytes, int]:
         tries.append(job.attempts)
         if len(tries) < 3:
-            raise busy("too much to do", 0.001)
+            raise server_busy("too much to do", 0.001)
         return b"done", 1
 
     state.documents.submit("a", "a.txt", b"hello", {})
@@ -101,21 +101,21 @@ def test_a_document_that_fails_gives_its_characters_back(state: ServerState) -> 
         return data, 100
 
     for name in ("good.txt", "bad.txt"):
-        state.limiter.spend("key:a", 100, 1000)
+        state.limiter.charge("key:a", 100, 1000)
         charged = {"subject": "key:a", "characters": 100, "period": "month"}
         state.documents.submit("a", name, b"hello", {"charged": charged})
     run_until(state, translate, 2)
-    assert state.limiter.usage("key:a").characters == 100
+    assert state.limiter.usage("key:a") == 100
 
 
 def test_a_document_that_is_given_up_gives_its_characters_back(tmp_path: Path) -> None:
     now = [1_000_000.0]
     with ServerState(tmp_path, now=lambda: now[0]) as state:
-        state.limiter.spend("key:a", 100, 1000)
+        state.limiter.charge("key:a", 100, 1000)
         charged = {"subject": "key:a", "characters": 100, "period": "month"}
         state.documents.submit("a", "a.txt", b"hello", {"charged": charged})
         for worker in range(MOST_ATTEMPTS + 1):  # each is killed
-            assert state.limiter.usage("key:a").characters == 100
+            assert state.limiter.usage("key:a") == 100
             assert (state.documents.take(f"worker {worker}") is None) == (worker == MOST_ATTEMPTS)
             now[0] += LEASE_SECONDS + 1
-        assert state.limiter.usage("key:a").characters == 0
+        assert state.limiter.usage("key:a") == 0

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-from regard.explain.ablation import Head
 from regard.serve.api.own.explain_attention import cut_answer
 from regard.serve.errors import ServeError
 from regard.serve.explain_service import (
@@ -93,7 +92,7 @@ def test_a_stopped_cut_leaves_the_model_whole() -> None:
 
     def answer() -> dict[str, Any]:
         looks.clear()
-        return cut_answer(find_pair(translator, SentenceQuery("The cat is black."), 200), MODEL, [Head("cross", 0, 0)])
+        return cut_answer(find_pair(translator, SentenceQuery("The cat is black."), 200), MODEL, [["cross", 1, 1]])
 
     whole = answer()
     assert answer() == whole  # what is remembered from the first time is not computed again

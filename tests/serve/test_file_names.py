@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.serve.documents import LONGEST_NAME, attachment, plain_name
+from regard.serve.documents import MAX_NAME, attachment, plain_name
 
 
 @settings(max_examples=100)
 @given(st.text(max_size=300) | st.text('./\\"\r\n;%a é', max_size=20))
 def test_no_name_breaks_out(name: str) -> None:
     plain = plain_name(name)
-    assert 1 <= len(plain) <= LONGEST_NAME
+    assert 1 <= len(plain) <= MAX_NAME
     assert plain not in (".", "..")
     assert not set(plain) & set('/\\"\r\n\0<>|:*?')
     header = attachment(name)

@@ -84,12 +84,12 @@ def test_entries_that_cannot_be_used(text: str, form: str, said: str) -> None:
 
 def test_there_are_bounds(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_GLOSSARIES", 2)
-    monkeypatch.setattr(module, "KEPT", 1)
+    monkeypatch.setattr(module, "MAX_PARSED", 1)
     glossaries = Glossaries(store)
     for number in range(2):
-        made = glossaries.create("key:4", f"g{number}", "en", "fr", {"cat": "chat"})
+        made = glossaries.create("key:4", f"g{number}", "en", "fr", {"cat": f"chat{number}"})
         glossaries.glossary("key:4", made.id)
-    assert len(glossaries._parsed) == 1
+    assert glossaries._parse.cache_info().currsize == 1
     with pytest.raises(InputError, match="most allowed"):
         glossaries.create("key:4", "one more", "en", "fr", {"cat": "chat"})
     for name in ("", " ", "x" * 201, "a\nb"):

@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from regard.serve.errors import ServeError
 from regard.serve.http.guard import HEADERS, GuardConfig, HttpGuard
-from regard.serve.monitoring import RequestNotes, log_request, notes_of
+from regard.serve.monitoring import RequestRecord, log_request, record_of
 
 
 async def count(request: Request) -> Response:
@@ -25,7 +25,7 @@ async def count(request: Request) -> Response:
         body = await request.body()
     except ServeError as problem:
         return JSONResponse({"error": problem.message}, problem.status)
-    notes_of(request).characters = len(body)
+    record_of(request).characters = len(body)
     return PlainTextResponse(str(len(body)))
 
 
@@ -247,7 +247,7 @@ def test_the_log_holds_no_text_and_no_path_of_a_request(caplog: pytest.LogCaptur
 
 def test_a_text_in_the_log_cannot_forge_a_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "regard.serve.access"):
-        log_request({"method": "POST"}, RequestNotes("1", 5, texts=["a\nPOST / 200\x1b[2J\u2028b"]), 200, 0.1)
+        log_request({"method": "POST"}, RequestRecord("1", 5, texts=["a\nPOST / 200\x1b[2J\u2028b"]), 200, 0.1)
     (line,) = (record.getMessage() for record in caplog.records)
     assert line.isascii()
     assert line.isprintable()

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_stats"), 
 
 THREADS = """
 import ctypes, threading
-from regard.serve.pool import use_one_heap
+from regard.serve.pool import use_single_arena
 
 {first}
 libc, together = ctypes.CDLL(None), threading.Barrier(4)
@@ -38,8 +38,8 @@ def heaps(first: str, **variables: str) -> int:
 
 def test_threads_allocate_from_one_heap() -> None:
     assert heaps("pass") > 1
-    assert heaps("use_one_heap()") == 1
+    assert heaps("use_single_arena()") == 1
 
 
 def test_whoever_asks_for_more_heaps_has_them() -> None:
-    assert heaps("use_one_heap()", MALLOC_ARENA_MAX="3") == 3
+    assert heaps("use_single_arena()", MALLOC_ARENA_MAX="3") == 3

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from regard.serve import monitoring
-from regard.serve.monitoring import RequestNotes
+from regard.serve.monitoring import RequestRecord
 
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -25,8 +25,8 @@ def test_requests_are_counted_by_their_declared_path() -> None:
     labels = (("endpoint", "/v2/document/{id}"), ("method", "POST"), ("status", "413"))
     before = samples(monitoring.exposition().decode())
     scope = {"method": "POST", "path": "/v2/document/SECRET", "route": SimpleNamespace(path="/v2/document/{id}")}
-    monitoring.count_request(scope, RequestNotes(), 413, 0.2)
-    monitoring.count_request({"method": "SECRET", "path": "/SECRET"}, RequestNotes(refused="requests"), 429, 0.01)
+    monitoring.count_request(scope, RequestRecord(), 413, 0.2)
+    monitoring.count_request({"method": "SECRET", "path": "/SECRET"}, RequestRecord(refused="requests"), 429, 0.01)
     after = samples(monitoring.exposition().decode())
 
     def more(name: str, labels: tuple[tuple[str, str], ...]) -> float:

@@ -106,7 +106,7 @@ def test_only_an_idle_model_is_dropped(loader: FakeLoader) -> None:
 def test_the_server_is_ready_when_all_was_loaded_and_stays_so(
     loader: FakeLoader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_module, "AGAIN", 0.01)
+    monkeypatch.setattr(pool_module, "RETRY_SECONDS", 0.01)
 
     async def work(pool: ModelPool) -> None:
         loader.problems = [OSError("not mounted yet")]

@@ -16,8 +16,8 @@ import pytest
 from regard.serve.state import server_state as state_folders
 from regard.serve.state import store as stores
 from regard.serve.state.keys import ApiKeys
-from regard.serve.state.server_state import LOCK, PREFIX, remove_left_folders, state_folder
-from regard.serve.state.store import FILE, STEPS, StateError, Store, in_thread, on_network
+from regard.serve.state.server_state import LOCK, PREFIX, remove_stale_folders, state_folder
+from regard.serve.state.store import FILE, MIGRATIONS, StateError, Store, in_thread, on_network
 
 
 def test_what_was_written_is_there_after_it_was_opened_again(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_two_processes_lose_no_addition(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from regard.serve.state.limits import Limiter; "
         "from regard.serve.state.store import Store; limiter = Limiter(Store(Path(sys.argv[1]), lambda: 0.0)); "
-        "print(sum(bool(limiter.spend('a', 1, 250)) for _ in range(150)))"
+        "print(sum(limiter.charge('a', 1, 250) is None for _ in range(150)))"
     )
     two = [
         subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "new")], stdout=subprocess.PIPE, text=True)
@@ -82,7 +82,7 @@ def test_a_full_disk_is_one_line_and_what_was_there_stays(tmp_path: Path) -> Non
         secret, key = ApiKeys(store).add("alice")
         pages = store._take()  # a disk that is full, as SQLite sees it
         pages.execute("PRAGMA max_page_count = 1")
-        store._give_back(pages)
+        store._put_back(pages)
         names = iter(f"more{number}" for number in range(1000))
         with pytest.raises(StateError, match=r"the disk of .* is full; free some room"):
             all(ApiKeys(store).add(name) for name in names)
@@ -114,7 +114,7 @@ def test_a_store_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     before = (tmp_path / FILE).read_bytes()
-    with pytest.raises(StateError, match=rf"written by a newer regard \(version 99 .* knows {len(STEPS)}\)"):
+    with pytest.raises(StateError, match=rf"written by a newer regard \(version 99 .* knows {len(MIGRATIONS)}\)"):
         Store(tmp_path)
     assert (tmp_path / FILE).read_bytes() == before
 
@@ -144,7 +144,7 @@ def test_from_asyncio_with_many_at_once(tmp_path: Path) -> None:
         from regard.serve.state.limits import Limiter
 
         limiter = Limiter(store)
-        return [bool(v) for v in await asyncio.gather(*(in_thread(limiter.request, "a", 20) for _ in range(50)))]
+        return [v is None for v in await asyncio.gather(*(in_thread(limiter.request, "a", 20) for _ in range(50)))]
 
     with Store(tmp_path, lambda: 1000.0) as store:
         assert sum(asyncio.run(all_of_them(store))) == 20
@@ -218,5 +218,5 @@ def test_folders_of_killed_servers_are_removed(tmp_path: Path, monkeypatch: pyte
     with state_folder(None) as used:
         for folder in (left, used):
             os.utime(folder, (1000, 1000))
-        remove_left_folders(tmp_path)
+        remove_stale_folders(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == {young.name, used.name}

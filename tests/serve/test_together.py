@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from regard.serve.errors import ServeError
-from regard.serve.translation_service import together
+from regard.serve.translation_service import gather_or_cancel
 
 
 async def give(value: int) -> int:
@@ -20,14 +20,14 @@ async def fail() -> int:
 
 
 async def nested() -> int:
-    return sum(await together([fail(), give(1)]))
+    return sum(await gather_or_cancel([fail(), give(1)]))
 
 
 def test_results_are_in_order() -> None:
-    assert asyncio.run(together(give(value) for value in range(3))) == [0, 1, 2]
-    assert asyncio.run(together([])) == []
+    assert asyncio.run(gather_or_cancel(give(value) for value in range(3))) == [0, 1, 2]
+    assert asyncio.run(gather_or_cancel([])) == []
 
 
 def test_the_first_problem_is_what_is_raised() -> None:
     with pytest.raises(ServeError, match="too late"):
-        asyncio.run(together([give(0), nested()]))
+        asyncio.run(gather_or_cancel([give(0), nested()]))

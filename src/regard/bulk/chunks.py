@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.bulk.rows import PLAIN, OutputForm, report_row, written
 from regard.data.compressed import member
 from regard.data.text_files import decode_lines
-from regard.formats.streaming import StretchReader
+from regard.formats.streaming import ChunkReader
 from regard.formats.translate_document import translate_read
 from regard.translation.translation import Translation
 
@@ -88,6 +88,9 @@ MAX_SHOWN_REMARKS = 5  # remarks that are shown
 
 @dataclass
 class TranslationCounts:
+    """What is counted while a file is translated. Its size does not grow with the file; the counts of a file are those
+    of its chunks, joined in order."""
+
     texts: int = 0
     sentences: int = 0
     doubtful: int = 0  # sentences
@@ -98,12 +101,10 @@ class TranslationCounts:
     remarks: int = 0
     shown: list[str] = field(default_factory=list)  # the first remarks
     parsed: bool = False  # whether the rules could parse any text
-
-    def __post_init__(self) -> None:
-        self._last = ""  # the doubtful place that was named last
+    _last = ""  # the doubtful place that was named last; no field
 
     def add(self, place: str, translation: Translation, first_line: int | None = None) -> list[str]:
-        """Count a translation, and return the place of each of its sentences. With `first_line` the text is a stretch
+        """Count a translation, and return the place of each of its sentences. With `first_line` the text is a part
         of a file that begins in this line, and a sentence's place is its line."""
         found, at, line = [], 0, first_line or 0
         for sentence in translation.sentences:
@@ -129,7 +130,7 @@ class TranslationCounts:
         self.shown = [*self.shown, line][:MAX_SHOWN_REMARKS]
 
     def join(self, later: TranslationCounts) -> None:
-        """Take in the tally of what follows."""
+        """Add the counts of the chunk that follows."""
         for name in ("texts", "sentences", "doubtful", "places", "kept", "remarks"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.named = [*self.named, *later.named][:MAX_NAMED_PLACES]
@@ -144,10 +145,6 @@ class TranslationCounts:
         """
         return {name: value for name, value in asdict(self).items() if value}
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TranslationCounts:
-        return cls(**values)
-
 
 Progress = Callable[[int], None]  # called with the number of sentences that were finished
 
@@ -159,7 +156,7 @@ class FileTask:
     name: str  # of the input, for errors
     options: Mapping[str, Any]  # of `Translator.translate`
     form: OutputForm = PLAIN
-    reader: StretchReader | None = None  # None: texts are lines
+    reader: ChunkReader | None = None  # None: texts are lines
     report: bool = False
     suffix: str = ""  # of the output; says how it is compressed
 
@@ -196,8 +193,8 @@ class ChunkTranslator:
         tag = self.task.options.get("tag")
         return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
 
-    def _stretch(self, reader: StretchReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
-        document, tally.kept = reader.read(chunk.data, chunk.first_line)
+    def _stretch(self, reader: ChunkReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
+        document, tally.kept = reader(chunk.data, chunk.first_line)
         split = self.task.options["split"]
 
         def translate(texts: Sequence[str], wrapped: bool) -> Sequence[Translation]:

@@ -111,6 +111,11 @@ class Journal:
     ended: bool = False
     size: int = 0  # bytes up to the end of the last whole line
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How many bytes of `output` and `report` are done."""
+        return (self.entries[-1].output, self.entries[-1].report) if self.entries else (0, 0)
+
 
 def partial_folder(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
@@ -149,6 +154,7 @@ class PartialOutput:
         self.out, self.share = out, share
         self.folder = partial_folder(out)
         self.identity, self.tally = dict(identity), TranslationCounts()
+        self._files: list[IO[bytes]] = []  # output, report and journal, once they are open
         while True:
             self.folder.mkdir(exist_ok=True)
             try:
@@ -171,14 +177,14 @@ class PartialOutput:
             self._lock.close()
             raise
 
-    def _unwritable(self, problem: OSError) -> BundleError:
-        return BundleError(f"cannot write {self.out}: {problem.strerror or problem}")
-
     def path(self, name: str, rank: int | None = None) -> Path:
         """The file of this name; with several processes each has its own: 0-of-2.output."""
         if self.share.world == 1:
             return self.folder / name
         return self.folder / f"{self.share.rank if rank is None else rank}-of-{self.share.world}.{name}"
+
+    def _unwritable(self, problem: OSError) -> BundleError:
+        return BundleError(f"cannot write {self.out}: {problem.strerror or problem}")
 
     def _in_use(self, holder: str) -> InputError:
         return InputError(f"{holder} is writing {self.out}; wait for it, or choose another name", parameter="out")
@@ -199,7 +205,7 @@ class PartialOutput:
         else:
             self._cut_off(journal)
         for entry in journal.entries:
-            self.tally.join(TranslationCounts.from_dict(entry.tally))
+            self.tally.join(TranslationCounts(**entry.tally))
         self.lines = sum(entry.lines for entry in journal.entries)
 
     def _discard(self) -> None:
@@ -229,41 +235,38 @@ class PartialOutput:
 
     def _is_whole(self, journal: Journal) -> bool:
         """Whether the files are as long as the journal says, or have their place already."""
-        ends = journal.entries[-1] if journal.entries else ChunkEntry(0, 0, 0, 0, {})
-        sizes = {path: path.stat().st_size for name in ("output", "report") if (path := self.path(name)).exists()}
-        return all(sizes.get(self.path(name), end) >= end for name, end in (("output", ends[2]), ("report", ends[3])))
+        paths = zip(map(self.path, ("output", "report")), journal.ends, strict=True)
+        return all(not path.exists() or path.stat().st_size >= end for path, end in paths)
 
     def _cut_off(self, journal: Journal) -> None:
         """Bring the files to where the journal says they are."""
-        self._files: list[IO[bytes]] = [self.path(name).open("ab") for name in ("output", "report")]
+        self._files += [self.path(name).open("ab") for name in ("output", "report", "journal")]
         sizes = [file.tell() for file in self._files]
-        while journal.entries and (journal.entries[-1].output > sizes[0] or journal.entries[-1].report > sizes[1]):
+        while journal.ends[0] > sizes[0] or journal.ends[1] > sizes[1]:
             journal.entries.pop()  # files that a machine lost when it stopped; the chunk is done again
             journal.ended = self.ended = False
             journal.size = 0
         self.done = len(journal.entries)
-        self.offsets = (journal.entries[-1].output, journal.entries[-1].report) if journal.entries else (0, 0)
-        for file, size in zip(self._files, self.offsets, strict=True):
+        self.offsets = journal.ends
+        for file, size in zip(self._files, (*self.offsets, journal.size), strict=True):
             file.truncate(size)
             file.seek(size)
-        self._journal = self.path("journal").open("ab")
-        self._journal.truncate(journal.size)
-        self._journal.seek(journal.size)
         if not journal.size:
             self._write(journal.identity, *([list(entry) for entry in journal.entries]))
             sync_folder(self.folder)
             sync_folder(self.folder.parent)
 
     def _write(self, *rows: Any) -> None:
+        journal = self._files[-1]
         for row in rows:
-            self._journal.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
-        self._journal.flush()
-        os.fsync(self._journal.fileno())
+            journal.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        journal.flush()
+        os.fsync(journal.fileno())
 
     def add(self, number: int, result: ChunkResult, lines: int) -> None:
         """Write a chunk, so that no kill can lose or double it."""
         try:
-            for file, data in zip(self._files, (result.output, result.report), strict=True):
+            for file, data in zip(self._files, (result.output, result.report), strict=False):
                 file.write(data)
                 file.flush()
                 if data:
@@ -282,7 +285,7 @@ class PartialOutput:
             self.ended = True
 
     def close(self) -> None:
-        for file in (*getattr(self, "_files", ()), *([self._journal] if hasattr(self, "_journal") else [])):
+        for file in self._files:
             with contextlib.suppress(OSError):  # what counts was synced; the rest may find no room
                 file.close()
         self._lock.close()

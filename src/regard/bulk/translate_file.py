@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -44,7 +44,7 @@ from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.files import sync_folder
 from regard.formats.document import FormatOptions
-from regard.formats.streaming import STREAMED, stretch_reader
+from regard.formats.streaming import STREAMED, chunk_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def finish(part: PartialOutput, report: Path | None, join: Join = write_all) -> 
         return part.tally
     journals = [_wait_for(part, rank) for rank in range(part.share.world)]
     tally = TranslationCounts()
-    for entry in _in_order(journals):
-        tally.join(TranslationCounts.from_dict(entry.tally))
+    for entry in sorted(entry for entries in journals for entry in entries):
+        tally.join(TranslationCounts(**entry.tally))
     if report is not None and part.path("report").exists():
         _place(part, journals, "report", write_all, report)
     _place(part, journals, "output", join, part.out)
@@ -90,7 +90,8 @@ def _place(
             for rank, entries in enumerate(journals)
         ]
         whole = part.folder / f"joined.{name}"
-        join(_interleaved(streams), whole)
+        rounds = zip_longest(*streams)  # chunk k is in stream k mod n
+        join((chunk for chunks in rounds for chunk in chunks if chunk is not None), whole)
     with whole.open("rb+") as file:
         os.fsync(file.fileno())
     try:
@@ -98,19 +99,6 @@ def _place(
     except OSError as problem:
         raise InputError(f"{to} cannot be written: {problem.strerror or problem}; {whole} holds it") from None
     sync_folder(to.parent)
-
-
-def _interleaved(streams: list[Iterator[bytes]]) -> Iterator[bytes]:
-    """Chunk k is in stream k mod n."""
-    for number in count():
-        found = next(streams[number % len(streams)], None)
-        if found is None:
-            return
-        yield found
-
-
-def _in_order(journals: list[list[ChunkEntry]]) -> list[ChunkEntry]:
-    return sorted(entry for entries in journals for entry in entries)
 
 
 def _wait_for(part: PartialOutput, rank: int) -> list[ChunkEntry]:
@@ -156,7 +144,7 @@ class FileJob:
     def task(self, suffix: str) -> FileTask:
         options = FormatOptions(self.wrapped, self.columns)
         lines = partial(read_raw_lines, self.input)
-        reader = None if self.format == "lines" else stretch_reader(self.format, lines, options)
+        reader = None if self.format == "lines" else chunk_reader(self.format, lines, options)
         filled = {"split": "sentences", **self.options}
         return FileTask(str(self.input), filled, self.form, reader, self.report is not None, suffix)
 
@@ -168,7 +156,7 @@ class FileJob:
             return []
         if reader is None:
             return list(decode_lines(io.BytesIO(chunk.data), str(self.input)))
-        return [segment.text for segment in reader.read(chunk.data, chunk.first_line)[0].segments]
+        return [segment.text for segment in reader(chunk.data, chunk.first_line)[0].segments]
 
     def survey(self) -> int:
         """The number of lines or rows. What cannot be read is found here, before anything is translated."""

@@ -1,7 +1,7 @@
 """The search of a sentence, run again on a changed model or with a forced prefix.
 
 The settings are those of the search whose result `translate` returned: beam, length penalty and constraints. The model
-may be changed: heads ablated (`cutting.py`) or attention edited (`edited_attention.py`). The output is restored as in
+may be changed: heads ablated (`ablation.py`) or attention edited (`edited_attention.py`). The output is restored as in
 `translate`, but not repaired.
 """
 

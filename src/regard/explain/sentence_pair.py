@@ -34,7 +34,7 @@ from regard.translation.units import Unit
 
 Blank = Literal["mean", "removed"]  # the ways to blank a source word (`evidence.py`)
 BLANKS: tuple[Blank, ...] = get_args(Blank)
-Ablation = Literal["zero", "uniform"]  # the ways to ablate an attention head (`cutting.py`)
+Ablation = Literal["zero", "uniform"]  # the ways to ablate an attention head (`ablation.py`)
 ABLATIONS: tuple[Ablation, ...] = get_args(Ablation)
 
 

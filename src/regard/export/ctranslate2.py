@@ -20,13 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from regard.bundle import folder as places
-from regard.bundle.card import StoredView, read_card
+from regard.bundle.card import Card, StoredView, load_card
 from regard.bundle.folder import one_line, read_json, write_json
 from regard.bundle.numpy_weights import WRITTEN_PIECES as WRITTEN_PIECES
 from regard.bundle.numpy_weights import StoredTensor, pieces_from_card, read_tensors
 from regard.errors import BundleError, InputError
 from regard.export.ctranslate2_file import ACTIVATIONS, WEIGHTS, Entry, Weights, model_entries, write_model
-from regard.export.table import ExportOptions
 from regard.files import sync_folder
 from regard.text.tokenizer import Tokenizer
 from regard.text.vocabulary import BYTES, SPECIALS, UNKNOWN
@@ -58,16 +57,18 @@ class ConversionInfo:
 def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> ConversionInfo:
     """Convert the bundle in `folder` into the new folder `out`, which appears when it is complete. An earlier
     conversion there is replaced; anything else is left alone and refused."""
-    checked_weights(weights)
+    if weights not in WEIGHTS:
+        raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {weights}", parameter="weights")
     about = read_json(folder / places.CONFIG)
     if problem := refusal(about):
         raise InputError(f"{folder} {problem}; {CAN_BE_EXPORTED}")
     if out.exists() and not is_replaceable(out):
         raise InputError(f"{out} already exists and is no conversion; choose another folder", parameter="out")
-    table, view = about["config"], alignment_of(folder, about)
+    table, (card, known) = about["config"], load_card(folder)
+    view = alignment_of(known, table)
     tokenizer = Tokenizer.load(places.part(folder, places.TOKENIZER))
-    positions = position_count(folder, table)
-    written = pieces_from_card(read_json(folder / places.CARD), tokenizer.target_size)
+    positions = position_count(known, table)
+    written = pieces_from_card(card, tokenizer.target_size)
     made = ConversionInfo(source_checksum(folder), weights, positions, view.layer, view.head, " ".join(written))
     try:
         entries = model_entries(table, read_tensors(folder), view, positions)
@@ -93,22 +94,15 @@ def export_ctranslate2(folder: Path, out: Path, weights: Weights = "int8") -> Co
     return made
 
 
-def export_as_lines(folder: Path, out: Path, options: ExportOptions) -> list[str]:
-    """The same, told in lines."""
-    made = export_ctranslate2(folder, out, checked_weights(options.weights))
+def export_as_lines(folder: Path, out: Path, weights: Weights) -> list[str]:
+    """Convert as `export_ctranslate2` does, and return lines that say what was written."""
+    made = export_ctranslate2(folder, out, weights)
     size = sum(path.stat().st_size for path in out.iterdir())
     heads = "the mean of its heads" if made.head is None else f"head {made.head}"
     return [
         f"{out}: a model of CTranslate2, weights {made.weights}, {size / 1e6:.1f} MB",
         f"attention: layer {made.layer}, {heads}; sentences of up to {made.positions} tokens",
     ]
-
-
-def checked_weights(name: str) -> Weights:
-    for known in WEIGHTS:
-        if known == name:
-            return known
-    raise InputError(f"weights must be one of {', '.join(WEIGHTS)}, but is {name}", parameter="weights")
 
 
 def refusal(about: Mapping[str, Any]) -> str | None:
@@ -130,13 +124,10 @@ def refusal(about: Mapping[str, Any]) -> str | None:
 
 def source_checksum(folder: Path) -> str:
     """The checksum of everything in a bundle that a conversion depends on."""
-    about, card = read_json(folder / places.CONFIG), read_json(folder / places.CARD)
+    about, (card, known) = read_json(folder / places.CONFIG), load_card(folder)
     parts = [places.part(folder, places.WEIGHTS), places.part(folder, places.TOKENIZER), places.updates(folder)]
-    known = read_card(card)
-    view = known.attention_view and (
-        known.attention_view.layer,
-        known.attention_view.head,
-    )  # no more of it is converted
+    stored = known.attention_view
+    view = stored and (stored.layer, stored.head)  # no more of it is converted
     said = [about.get("architecture"), about.get("config"), view, known.max_length]
     said += [card[WRITTEN_PIECES]] if WRITTEN_PIECES in card else []
     digest = hashlib.sha256(json.dumps([CONVERTER, *said], sort_keys=True).encode())
@@ -243,19 +234,17 @@ def check_sizes(entries: Mapping[str, Entry], tokenizer: Tokenizer) -> None:
             raise ValueError(f"{side} has {len(matrix.numbers)} rows for {size} tokens")
 
 
-def position_count(folder: Path, table: Mapping[str, Any]) -> int:
+def position_count(card: Card, table: Mapping[str, Any]) -> int:
     """The longest sentence that is converted for: as many positions as were learned, or what a search can need."""
     if table.get("positions") == "learned":
         return int(table["max_positions"])
-    longest = read_card(read_json(folder / places.CARD)).max_length
-    return max(SHORTEST_TABLE, 2 * longest + 64)  # twice the source and 20, and what constraints add
+    return max(SHORTEST_TABLE, 2 * card.max_length + 64)  # twice the source and 20, and what constraints add
 
 
-def alignment_of(folder: Path, about: Mapping[str, Any]) -> StoredView:
+def alignment_of(card: Card, table: Mapping[str, Any]) -> StoredView:
     """The attention that aligns: the card's choice, else the mean of the heads of the last layer but one, as
     `search/alignment_heads.py` has it."""
-    stored = read_card(read_json(folder / places.CARD)).attention_view
-    layers, heads = int(about["config"]["decoder_layers"]), int(about["config"]["heads"])
+    stored, layers, heads = card.attention_view, int(table["decoder_layers"]), int(table["heads"])
     if stored is not None and stored.layer < layers and (stored.head or 0) < heads:
         return stored
     return StoredView(layers - 2 if layers > 2 else layers - 1, None, "predicting")

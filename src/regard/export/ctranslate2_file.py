@@ -82,10 +82,8 @@ def _matrix(name: str, matrix: StoredTensor, weights: Weights) -> dict[str, tupl
     if weights == "int16":
         values = matrix.in_float32()
         step = np.float32(INT16_STEPS / (np.abs(values).max() or 1.0))
-        return {
-            name: ("int16", np.rint(values * step).astype(np.int16)),
-            f"{name}_scale": ("float32", np.asarray(step)),
-        }
+        whole = np.rint(values * step).astype(np.int16)
+        return {name: ("int16", whole), f"{name}_scale": ("float32", np.asarray(step))}
     if matrix.scale is not None:
         whole, steps = matrix.numbers, 1 / np.where(matrix.scale > 0, matrix.scale, np.float32(1))  # 0: a row of zeros
     else:
@@ -105,20 +103,21 @@ def _as_float(values: NDArray[np.float32], kind: str) -> tuple[str, NDArray[Any]
 ACTIVATIONS = {"relu": 0, "silu": 2, "swiglu": 2, "gelu": 3}  # CTranslate2's numbers; swiglu is silu with a gate
 
 
+UNUSED_SETTINGS = (
+    *(f"decoder/{name}" for name in ("alibi", "alibi_use_positive_positions", "scale_alibi")),
+    *("decoder/start_from_zero_embedding", "encoder/embeddings_merge", "encoder/multi_query_attention"),
+)
+
+
 def model_entries(
     table: Mapping[str, Any], stored: Mapping[str, StoredTensor], view: StoredView, positions: int
 ) -> dict[str, Entry]:
     """All tensors under CTranslate2's names."""
     heads, pre = int(table["heads"]), table["norm"] == "pre"
     found: dict[str, Entry] = {
-        "decoder/alibi": np.int8(0),
-        "decoder/alibi_use_positive_positions": np.int8(0),
-        "decoder/scale_alibi": np.int8(0),
-        "decoder/start_from_zero_embedding": np.int8(0),
+        **dict.fromkeys(UNUSED_SETTINGS, np.int8(0)),
         "decoder/alignment_layer": np.int16(view.layer),
         "decoder/alignment_heads": np.int16(heads if view.head is None else 1),
-        "encoder/embeddings_merge": np.int8(0),
-        "encoder/multi_query_attention": np.int8(0),
     }
     for side in ("encoder", "decoder"):
         found |= {
@@ -205,13 +204,12 @@ def _cross_attention(
 ) -> dict[str, Entry]:
     """`order` (D,): how the numbers of the heads are reordered."""
     if order is not None:
+        output = f"{ours}.output.weight"
         rows = [f"{ours}.{part}.{kind}" for part in ("query", "key", "value") for kind in ("weight", "bias")]
         stored = {
             **stored,
             **{name: _take_rows(stored[name], order) for name in rows},
-            f"{ours}.output.weight": stored[f"{ours}.output.weight"]._replace(
-                numbers=stored[f"{ours}.output.weight"].numbers[:, order]
-            ),
+            output: stored[output]._replace(numbers=stored[output].numbers[:, order]),
         }
     return {
         **_linear(f"{theirs}/linear_0", stored, f"{ours}.query"),

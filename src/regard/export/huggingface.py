@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import tokenizers
 import torch
@@ -34,7 +34,6 @@ from regard.bundle.bundle import Bundle
 from regard.bundle.folder import new_folder, write_json
 from regard.bundle.marian_tensors import layers_to_marian, rows_to_marian, width_order
 from regard.errors import InputError
-from regard.export.table import ExportOptions
 from regard.layers.positions import sinusoids
 from regard.models.transformer_layers import TransformerConfig
 from regard.text.learned_vocabulary import LearnedVocabulary
@@ -82,20 +81,21 @@ POSITIONS = 1024  # rows of the table of positions, the most tokens of a sentenc
 MAX_GENERATED_TOKENS = 512  # tokens that are generated at most
 
 
-def export_huggingface(folder: Path, out: Path, options: ExportOptions) -> list[str]:
+def export_huggingface(folder: Path, out: Path, weights: str) -> list[str]:
     """Write the model in a folder as a new folder. The lines say what was written."""
     bundle = Bundle.load(folder)
     check_exportable(bundle)
     with new_folder(out) as work:
-        kind = getattr(torch, options.weights)
-        tensors = {name: tensor.to(kind).contiguous() for name, tensor in to_huggingface(bundle).items()}
+        tensors = {
+            name: tensor.to(getattr(torch, weights)).contiguous() for name, tensor in to_huggingface(bundle).items()
+        }
         save_file(tensors, work / "model.safetensors", {"format": "pt"})
-        write_json(work / "config.json", config_of(bundle) | {"dtype": options.weights})
+        write_json(work / "config.json", config_of(bundle) | {"dtype": weights})
         write_json(work / "generation_config.json", generation_of(bundle))
         write_tokenizer(bundle, work)
         (work / "README.md").write_text(readme_of(bundle), encoding="utf-8")
     name = CLASSES[bundle.config.norm][0]
-    lines = [f"{name}: {sum(t.numel() for t in tensors.values()):,} numbers in {options.weights}, written to {out}"]
+    lines = [f"{name}: {sum(t.numel() for t in tensors.values()):,} numbers in {weights}, written to {out}"]
     if bundle.decode.length_penalty:
         alpha = bundle.decode.length_penalty
         lines.append(f"the length penalty {alpha:g} is an exponent of the length there, of (5 + length) / 6 here")
@@ -106,18 +106,17 @@ def check_exportable(bundle: Bundle) -> None:
     """Raise where neither class computes what this model does."""
     config = bundle.config
     if bundle.architecture != "transformer":
-        _refuse(f"its architecture is {bundle.architecture}")
-    if config.positions != "sinusoidal":
-        _refuse(f"its positions are {config.positions}")
-    if config.activation == "swiglu":
-        _refuse("its feed-forward layers have gates (swiglu)")
-    if config.experts:
-        _refuse("it has a mixture of experts")
-    if config.norm == "pre" and not is_shared(bundle):
-        _refuse("its LayerNorm stands before the sublayer and its embeddings are not one matrix")
-
-
-def _refuse(why: str) -> NoReturn:
+        why = f"its architecture is {bundle.architecture}"
+    elif config.positions != "sinusoidal":
+        why = f"its positions are {config.positions}"
+    elif config.activation == "swiglu":
+        why = "its feed-forward layers have gates (swiglu)"
+    elif config.experts:
+        why = "it has a mixture of experts"
+    elif config.norm == "pre" and not is_shared(bundle):
+        why = "its LayerNorm stands before the sublayer and its embeddings are not one matrix"
+    else:
+        return
     raise InputError(
         f"this model cannot be written for Hugging Face: {why}; those that can: a Transformer with sinusoidal "
         "positions, without gates and experts, with one vocabulary for both sides or with norm = post"
@@ -127,10 +126,6 @@ def _refuse(why: str) -> NoReturn:
 def is_shared(bundle: Bundle) -> bool:
     """One matrix for source, target and output."""
     return bool(bundle.tokenizer.config.joint) and bundle.config.tie in ("auto", "all")
-
-
-def is_tied(bundle: Bundle) -> bool:
-    return bool(bundle.config.tie != "none")
 
 
 def ids_of(tokenizer: Tokenizer) -> dict[str, int]:
@@ -163,7 +158,7 @@ def to_huggingface(bundle: Bundle) -> dict[str, Tensor]:
         theirs["model.shared.weight"] = target
     else:
         theirs["model.encoder.embed_tokens.weight"], theirs["model.decoder.embed_tokens.weight"] = source, target
-    if not is_tied(bundle):
+    if config.tie == "none":
         theirs["lm_head.weight"] = output
     table = sinusoids(torch.arange(POSITIONS), config.width)[:, back]  # (P, D)
     return theirs | {f"model.{side}.embed_positions.weight": table.clone() for side in ("encoder", "decoder")}
@@ -183,16 +178,17 @@ def config_of(bundle: Bundle) -> dict[str, Any]:
         "vocab_size": bundle.tokenizer.source_size - drop,
         **(marian if kind == "marian" else {}),
         "d_model": config.width,
-        **{f"{side}_layers": getattr(config, f"{side}_layers") for side in ("encoder", "decoder")},
-        **{f"{side}_attention_heads": config.heads for side in ("encoder", "decoder")},
-        **{f"{side}_ffn_dim": config.inner for side in ("encoder", "decoder")},
+        "encoder_layers": config.encoder_layers,
+        "decoder_layers": config.decoder_layers,
+        **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), config.heads),
+        **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), config.inner),
         "activation_function": config.activation,
         "dropout": config.dropout,
         "attention_dropout": config.attention_dropout,
         "activation_dropout": 0.0,
         "max_position_embeddings": POSITIONS,
         "scale_embedding": True,
-        "tie_word_embeddings": is_tied(bundle),
+        "tie_word_embeddings": config.tie != "none",
         "is_encoder_decoder": True,
         "bos_token_id": None,
         "forced_eos_token_id": None,
@@ -262,13 +258,8 @@ def readme_of(bundle: Bundle) -> str:
     about, licence = bundle.known_card.about, licence_of(bundle.card)
     title = about.title if about and about.title else "A translator"
     data = [f"- {d.name}: {d.licence}; {d.attribution}" for d in about.data] if about else []
-    head = [
-        "---",
-        *([f"license: {licence}"] if licence else []),
-        "library_name: transformers",
-        "pipeline_tag: translation",
-        "---",
-    ]
+    terms = [f"license: {licence}"] if licence else []
+    head = ["---", *terms, "library_name: transformers", "pipeline_tag: translation", "---"]
     use = """
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer

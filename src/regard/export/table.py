@@ -1,12 +1,11 @@
 """Every format that a model can be written in for other programs, in one literal table.
 
-A format is a file with one function `(folder of the bundle, new folder, options) → lines that say what was written`,
-which refuses a model that it cannot express, and a row here. It is imported when it is used.
+A format is a file with one function `(folder of the bundle, new folder, how weights are stored) → lines that say what
+was written`, which refuses a model that it cannot express, and a row here. It is imported when it is used.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -17,31 +16,26 @@ from regard.config import nearest
 from regard.errors import InputError
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    weights: str  # how they are stored
-
-
 class Export(NamedTuple):
+    """A format: the function that writes it, and the ways in which it stores weights."""
+
     module: str
     function: str
     weights: tuple[str, ...]  # ways to store them; the first is the default
     replaces: bool = False  # whether an earlier export is replaced; the function refuses any other folder that is there
 
 
-CTRANSLATE2_WEIGHTS = (
-    *("int8", "int8_float32", "int8_float16", "int8_bfloat16"),
-    *("int16", "float16", "bfloat16", "float32"),
-)
+CT2_WEIGHTS = ("int8", "int8_float32", "int8_float16", "int8_bfloat16", "int16", "float16", "bfloat16", "float32")
 EXPORTS = {
-    "ctranslate2": Export("regard.export.ctranslate2", "export_as_lines", CTRANSLATE2_WEIGHTS, replaces=True),
+    "ctranslate2": Export("regard.export.ctranslate2", "export_as_lines", CT2_WEIGHTS, replaces=True),
     "huggingface": Export("regard.export.huggingface", "export_huggingface", ("float32", "float16", "bfloat16")),
 }
 
 
 def export_model(model: Path, kind: str, out: Path | None = None, weights: str | None = None) -> list[str]:
     """Write a model as a new folder, by default the folder `kind` within the model's own. The lines say what was
-    written."""
+    written. Raises `InputError` for an unknown format or way to store weights, for a folder that is there already, and
+    for a model that the format cannot express."""
     if kind not in EXPORTS:
         raise InputError(f'unknown format "{kind}"; {nearest(kind, EXPORTS)}', parameter="as")
     form = EXPORTS[kind]
@@ -52,5 +46,5 @@ def export_model(model: Path, kind: str, out: Path | None = None, weights: str |
     if not form.replaces:
         check_new(place)
     write = getattr(import_module(form.module), form.function)
-    lines: list[str] = write(folder, place, ExportOptions(weights or form.weights[0]))
+    lines: list[str] = write(folder, place, weights or form.weights[0])
     return lines

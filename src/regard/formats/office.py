@@ -17,15 +17,26 @@ A grammar (one for DOCX, one for ODT) gives every element a role:
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 from xml.sax.saxutils import escape
 
+from regard.errors import InputError
 from regard.formats.archive import Archive
 from regard.formats.document import PlacedSegment, Segment
 from regard.formats.flow import Bytes, Edit, Flow, Kind, Leaf, Wrapper, has_letter, rendered_range
-from regard.formats.xml_tokens import CLOSE, OPEN, TEXT, Token, attribute_ranges, xml_tokens
+from regard.formats.xml_tokens import (
+    CLOSE,
+    OPEN,
+    TEXT,
+    Token,
+    attribute_ranges,
+    declared_encoding,
+    merged_text,
+    xml_tokens,
+)
 
 MAX_NESTING = 50  # wrappers inside wrappers
 
@@ -154,8 +165,11 @@ class OfficeDocument:
 
 def read_part(data: bytes, what: str, grammar: Grammar) -> OfficePart:
     """The texts of an XML file; `what` names it in messages."""
+    named = declared_encoding(data, what)
+    if named not in (None, "utf-8", "utf8", "us-ascii", "ascii") or data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise InputError(f"{what} is not in UTF-8, the only encoding that is read")
     reader = PartReader(OfficePart(data, grammar), what)
-    for token in xml_tokens(data, what):
+    for token in merged_text(xml_tokens(data, what)):
         if token.kind == OPEN:
             reader.open(token)
         elif token.kind == CLOSE:

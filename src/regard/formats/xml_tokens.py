@@ -1,106 +1,89 @@
 """An XML document as a flat list of tokens with their places in the bytes, so that it can be edited in place.
 
 The parser is expat. Everything between two tokens belongs to the first of them, so the tokens' ranges cover the
-document without gaps. The list is flat: documents of any depth are handled without recursion.
-
-Refused in one line: what is not well-formed, encodings other than UTF-8, and document types with declarations (the only
-source of entities that expand; external ones are never fetched).
+document without gaps. The list is flat: documents of any depth are handled without recursion. Refused in one line: what
+is not well-formed, and documents that declare entities, a few lines of which can expand to gigabytes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
 from typing import NamedTuple
 from xml.parsers import expat
 
 from regard.errors import InputError
 
-OPEN, CLOSE, TEXT, OTHER = "open", "close", "text", "other"
+OPEN, CLOSE, TEXT, CDATA, OTHER = "open", "close", "text", "cdata", "other"
 
 
 class Token(NamedTuple):
-    """A tag, text, or something else (comment, processing instruction); an empty tag is an open and a close token,
-    the second of length zero."""
+    """A tag, text, the start or end of a CDATA section, or something else (comment, processing instruction); an empty
+    tag is an open and a close token, the second of length zero."""
 
     kind: str
     start: int
     end: int
-    name: str = ""  # "namespace local"; of text: the text, entities resolved
+    name: str = ""  # of a tag; "namespace local" where namespaces are read; of text: the text, entities resolved
     attributes: dict[str, str] = {}  # noqa: RUF012  (never changed)
 
 
-class Tokens:
-    """Gathers expat's events as tokens."""
+def xml_tokens(data: bytes, what: str, namespaces: bool = True) -> list[Token]:
+    """The tokens of a document in UTF-8; `what` names it in messages.
 
-    def __init__(self) -> None:
-        self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.buffer_text = False
-        self.parser.XmlDeclHandler = self.declaration
-        self.parser.StartDoctypeDeclHandler = self.doctype
-        self.parser.StartElementHandler = self.open
-        self.parser.EndElementHandler = self.close
-        self.parser.CharacterDataHandler = self.text
-        self.parser.DefaultHandler = self.other
-        self.found: list[tuple[str, int, str, dict[str, str]]] = []
-
-    def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
-        if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-            raise InputError(f"is in {encoding}, but only UTF-8 is read")
-        self.add(OTHER)
-
-    def doctype(self, name: str, system: str | None, public: str | None, has_internal_subset: int) -> None:
-        if has_internal_subset:
-            raise InputError(
-                "has a document type with declarations, which are not read: they may define entities that expand"
-            )
-        self.add(OTHER)
-
-    def add(self, kind: str, name: str = "", attributes: dict[str, str] | None = None) -> None:
-        self.found.append((kind, self.parser.CurrentByteIndex, name, attributes or {}))
-
-    def open(self, name: str, attributes: dict[str, str]) -> None:
-        self.add(OPEN, name, attributes)
-
-    def close(self, name: str) -> None:
-        self.add(CLOSE, name)
-
-    def text(self, text: str) -> None:
-        # Several events of one piece of text are one token.
-        if self.found and self.found[-1][0] == TEXT:
-            self.runs.append(text)
-        else:
-            self.runs = [text]
-            self.add(TEXT)
-            self.texts[len(self.found) - 1] = self.runs
-
-    def other(self, _: str) -> None:
-        self.add(OTHER)
-
-    runs: list[str]
-    texts: dict[int, list[str]]
-
-
-def xml_tokens(data: bytes, what: str) -> list[Token]:
-    """The tokens of a document; `what` names it in messages.
-
-    >>> [(t.kind, t.start, t.end, t.name) for t in xml_tokens(b"<a>x &amp; y<b/></a>", "it")][:4]
-    [('open', 0, 3, 'a'), ('text', 3, 12, 'x & y'), ('open', 12, 16, 'b'), ('close', 16, 16, 'b')]
+    >>> [(t.kind, t.start, t.end, t.name) for t in xml_tokens(b"<a>x &amp; y<b/></a>", "it")][3:6]
+    [('text', 10, 12, ' y'), ('open', 12, 16, 'b'), ('close', 16, 16, 'b')]
     """
-    tokens = Tokens()
-    tokens.texts = {}
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<"):
-        raise InputError(f"{what} is not in UTF-8, the only encoding that is read")
+    parser = expat.ParserCreate("utf-8", " " if namespaces else None)
+    found: list[Token] = []
+
+    def add(kind: str, name: str = "", attributes: dict[str, str] | None = None) -> None:
+        found.append(Token(kind, parser.CurrentByteIndex, 0, name, attributes or {}))
+
+    def refuse_entity(name: str, *_: object) -> None:
+        raise InputError(f"{what} declares the entity {name!r}; entities are not expanded, so write them out first")
+
+    parser.buffer_text = False
+    parser.StartElementHandler = lambda name, attributes: add(OPEN, name, attributes)
+    parser.EndElementHandler = lambda name: add(CLOSE, name)
+    parser.CharacterDataHandler = lambda text: add(TEXT, text)
+    parser.StartCdataSectionHandler = lambda: add(CDATA, "start")
+    parser.EndCdataSectionHandler = lambda: add(CDATA, "end")
+    parser.DefaultHandler = lambda _: add(OTHER)
+    parser.EntityDeclHandler = refuse_entity
     try:
-        tokens.parser.Parse(data, True)
-    except expat.ExpatError as error:
-        raise InputError(f"{what} is no well-formed XML: {error}") from None
-    except InputError as error:
-        raise InputError(f"{what} {error}") from None
-    found = tokens.found
-    ends = [entry[1] for entry in found[1:]] + [len(data)]
-    return [
-        Token(kind, start, end, "".join(tokens.texts[i]) if kind == TEXT else name, attributes)
-        for i, ((kind, start, name, attributes), end) in enumerate(zip(found, ends, strict=True))
-    ]
+        parser.Parse(data, True)
+    except expat.ExpatError as problem:
+        why = expat.errors.messages.get(problem.code, "error")
+        raise InputError(f"line {problem.lineno} of {what} is not well-formed XML: {why}") from None
+    found.append(Token(OTHER, len(data), 0))
+    return [token._replace(end=following.start) for token, following in pairwise(found)]
+
+
+def merged_text(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The tokens, texts beside each other as one: expat gives every line and every entity by itself."""
+    for kind, run in groupby(tokens, key=lambda token: token.kind):
+        if kind == TEXT:
+            texts = list(run)
+            yield Token(TEXT, texts[0].start, texts[-1].end, "".join(text.name for text in texts))
+        else:
+            yield from run
+
+
+def declared_encoding(data: bytes, what: str = "the document") -> str | None:
+    """The encoding that the XML declaration names, in lower case."""
+    found: list[str | None] = []
+    parser = expat.ParserCreate()
+    parser.XmlDeclHandler = lambda _, encoding, __: found.append(encoding)
+    head, ends, _ = data[:400].partition(b"?>")
+    if head.startswith(b"<?xml") and ends:
+        try:
+            parser.Parse(head + ends, False)
+        except (LookupError, ValueError):
+            raise InputError(f"{what} names an encoding that is unknown; convert it to UTF-8 first") from None
+        except expat.ExpatError:
+            raise InputError(f"the first line of {what} is not a well-formed XML declaration") from None
+    return found[0].lower() if found and found[0] else None
 
 
 def attribute_ranges(tag: bytes) -> dict[bytes, tuple[int, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from regard.errors import InputError
@@ -24,6 +24,8 @@ FOLD_WIDTH = 80  # of folded lines
 NO_WRAP = 1 << 30
 STRING = "tag:yaml.org,2002:str"
 OTHER_BREAKS = re.compile("[\r\x85\u2028\u2029]")  # which YAML would take for line breaks
+# An anchor, a tag or a comment, before the text of a scalar, which can begin with none of their signs.
+PROPERTIES = re.compile(r"(?:[&!]\S*+\s++|#[^\r\n]*+\s++)*+")
 HEADER = re.compile(r"([|>])([-+0-9]*+)([^\r\n]*+)(\r\n|\r|\n)?")
 
 
@@ -40,7 +42,7 @@ class Scalar(NamedTuple):
 
 def read(data: bytes, options: FormatOptions) -> SpanDocument:
     source = decode(data)
-    found = [scalar for scalar in scalars(source.text) if scalar.value]
+    found = list(scalars(source.text))
     prose = [scalar for scalar in found if is_prose(scalar.value)]
     ascii_only = source.text.isascii() and "\\u" in source.text
     spans = [value_span(source.text, scalar, ascii_only) for scalar in prose]
@@ -58,57 +60,46 @@ def value_span(text: str, scalar: Scalar, ascii_only: bool) -> TextSpan:
     return TextSpan(scalar.start, scalar.end, segments, write)
 
 
+@dataclass
+class Collection:
+    """An open mapping or sequence; the document itself is the outermost."""
+
+    is_mapping: bool = False
+    in_flow: bool = False  # or inside one that is
+    key: str = ""
+    expects_key: bool = True  # of a mapping
+
+
 def scalars(text: str) -> Iterator[Scalar]:
-    """The string values of the document, in order; keys are left out."""
+    """The string values of the document that are not empty, in order; keys are left out."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    stack = [Collection()]
     try:
-        tokens = iter(list(scalar_tokens(text, loader)))
-        holders: list[list[Any]] = []  # of each open mapping or sequence: [is mapping, a key comes next, key, in flow]
-        for event in yaml.parse(text, Loader=loader):
-            holder = holders[-1] if holders else None
-            is_key = holder is not None and holder[0] and holder[1]
+        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            holder = stack[-1]
             if isinstance(event, yaml.ScalarEvent):
-                token = None if is_empty(event) else next(tokens)
-                if is_key:
-                    holder[2] = event.value  # type: ignore[index]
-                elif token is not None and is_string(event):
-                    key, in_flow = (holder[2], holder[3]) if holder else ("", False)
-                    yield Scalar(token[0], token[1], event.value, event.style or "", key, in_flow)
-            if holder is not None and isinstance(event, yaml.NodeEvent):
-                holder[1] = not holder[1]
+                if holder.is_mapping and holder.expects_key:
+                    holder.key = event.value
+                elif event.value and is_string(event):
+                    properties = PROPERTIES.match(text, event.start_mark.index)
+                    start = properties.end() if properties else event.start_mark.index
+                    end = event.end_mark.index
+                    yield Scalar(start, end, event.value, event.style or "", holder.key, holder.in_flow)
+            if isinstance(event, yaml.NodeEvent):
+                holder.expects_key = not holder.expects_key
             if isinstance(event, yaml.CollectionStartEvent):
-                in_flow = bool(event.flow_style) or (holder is not None and holder[3])
-                holders.append([isinstance(event, yaml.MappingStartEvent), True, holder[2] if holder else "", in_flow])
+                is_mapping = isinstance(event, yaml.MappingStartEvent)
+                stack.append(Collection(is_mapping, bool(event.flow_style) or holder.in_flow, holder.key))
+                if len(stack) > MAX_NESTING + 1:
+                    raise InputError(f"the document is nested more than {MAX_NESTING} deep, the most that is read")
             elif isinstance(event, yaml.CollectionEndEvent):
-                holders.pop()
+                stack.pop()
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         place = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         message = getattr(problem, "problem", None) or str(problem).splitlines()[0]
         raise InputError(f"the document is no YAML: {message}{place}") from None
-
-
-def scalar_tokens(text: str, loader: Any) -> Iterator[tuple[int, int]]:
-    """Where the scalars stand, without anchors and tags; documents that are nested too deeply are refused."""
-    import yaml
-
-    depth = 0
-    for token in yaml.scan(text, Loader=loader):
-        if isinstance(token, yaml.ScalarToken):
-            yield token.start_mark.index, token.end_mark.index
-        elif token.id in ("<block sequence start>", "<block mapping start>", "[", "{"):
-            depth += 1
-            if depth > MAX_NESTING:
-                raise InputError(f"the document is nested more than {MAX_NESTING} deep, the most that is read")
-        elif token.id in ("<block end>", "]", "}"):
-            depth -= 1
-
-
-def is_empty(event: Any) -> bool:
-    """Whether the scalar is not written at all, as in `key:`."""
-    return event.value == "" and not event.style
 
 
 def is_string(event: Any) -> bool:

@@ -1,9 +1,9 @@
-"""The working of a BLEU score: the definition (Papineni et al., 2002) with every intermediate value.
+"""The steps of a BLEU score: the definition (Papineni et al., 2002) with every intermediate value.
 
     lines ─ tokens ─▶ n-grams, counted and clipped ─▶ precisions ─▶ penalty · mean = score ─▶ reasons
 
 The counts are those of `ngram_tables.py`, the score is `Bleu.score` of them, the sentences are from `reasons.py`. This
-file combines them and finds which words to highlight. `show/working.py` prints it.
+file combines them and finds which words to highlight. `show/bleu_steps.py` prints it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class BleuSteps:
 def explain_bleu(
     metric: Bleu, hypotheses: Sequence[str], references: References, line: int | None = None, most: int = 20
 ) -> BleuSteps:
-    """The working of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
+    """The steps of one line, counted from 1, or of all lines together with at most `most` n-grams in a table."""
     lines, streams = checked_lines(hypotheses, references)
     of = len(lines)
     if line is not None and not 1 <= line <= of:

@@ -5,7 +5,7 @@
     words ─ by how often they occur in some text ─ word_frequency ─▶ precision and recall, bucket × system
 
 The score of a bucket is computed from rows that are counted already (`base.Stats`). Words do not add up to lines, so
-`word_frequency` counts them itself. `show/buckets.py` prints the tables.
+`word_frequency` counts them itself. `show/comparison.py` prints the tables.
 """
 
 from __future__ import annotations

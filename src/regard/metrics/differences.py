@@ -5,7 +5,7 @@
     n-grams        how often each system has them where a reference has them too; those with the largest ratio
                    (matches of one + 1) / (matches of the other + 1)
 
-`significance.py` tests whether a difference is more than chance. `show/buckets.py` prints the result.
+`significance.py` tests whether a difference is more than chance. `show/comparison.py` prints the result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables of n-grams: how often the hypothesis has each, how often a reference has it, and its credit.
 
 The counts come from the definitions at the top of `bleu.py`. `Bleu.stats` computes the same sums faster, without
-keeping the n-grams. `working.py` uses the tables.
+keeping the n-grams. `bleu_steps.py` uses the tables.
 """
 
 from __future__ import annotations

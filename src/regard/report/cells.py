@@ -11,15 +11,21 @@ does the same in em, for pictures.
 
 from __future__ import annotations
 
+import io
+from typing import TYPE_CHECKING
+
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from regard.report.text import ELLIPSIS
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 MAX_CHARS_PER_CELL = (
     4  # characters of a cell, at most, of what is kept: letters with their accents, signs of several characters
 )
 
-__all__ = ["cell_len", "one_line", "pad", "shorten", "shorten_middle", "visible", "wrap_cells"]
+__all__ = ["cell_len", "one_line", "pad", "plain_text", "shorten", "shorten_middle", "visible", "wrap_cells"]
 
 
 def visible(text: str) -> str:
@@ -63,6 +69,15 @@ def shorten_middle(text: str, cells: int) -> str:
     begin = (chop_cells(text, half)[0] if half else "") + ELLIPSIS
     ends = (text[at:] for at in range(max(0, len(text) - MAX_CHARS_PER_CELL * cells), len(text) + 1))
     return begin + next(end for end in ends if cell_len(begin + end) <= cells)
+
+
+def plain_text(made: RenderableType, width: int) -> str:
+    """What rich prints, as a terminal of this width without colors would show it."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=width, no_color=True, force_terminal=False, highlight=False).print(made)
+    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
 
 
 def pad(text: str, cells: int) -> str:

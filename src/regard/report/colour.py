@@ -9,29 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-VIRIDIS = (
-    (68, 1, 84),
-    (59, 82, 139),
-    (33, 145, 140),
-    (94, 201, 98),
-    (253, 231, 37),
-)  # 0 … 1
-APART = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#b8860b",
-    "#1698ba",
-    "#7a4fbf",
-    "#777777",
-)  # Okabe and Ito's, nearly: each with a contrast of 3 or more on both papers
+VIRIDIS = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # 0 … 1
+# Okabe and Ito's, nearly: each with a contrast of 3 or more on both papers
+APART = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#1698ba", "#7a4fbf", "#777777")
 INK, FAINT, PAPER, WARNING, FINE = "#1b1b1b", "#6b6b6b", "#ffffff", "#a33c00", "#00674a"
-BEST, KEPT, GONE = (
-    ("#e3f0fa", "#00507f"),
-    ("#f6f6f6", "#141414"),
-    ("#efefef", "#666666"),
-)  # a label: its ground, letters
+BEST, KEPT, GONE = ("#e3f0fa", "#00507f"), ("#f6f6f6", "#141414"), ("#efefef", "#666666")  # a label: ground, letters
 FRAME = "#4a4a4a"
 DARK = {
     PAPER: "#0d1117",
@@ -74,7 +56,7 @@ def ink_on(weight: float) -> str:
     >>> ink_on(0.1), ink_on(0.9)
     ('#ffffff', '#000000')
     """
-    return "#000000" if _luminance(on_scale(weight)) > 0.179 else "#ffffff"  # where both have the same contrast
+    return "#000000" if luminance(on_scale(weight)) > 0.179 else "#ffffff"  # where both have the same contrast
 
 
 def dark_rules(drawn: str | None = None) -> str:
@@ -87,22 +69,12 @@ def dark_rules(drawn: str | None = None) -> str:
     return "".join(f"[{of}]{{{rule}}}" for of, rule in rules.items() if drawn is None or of in drawn)
 
 
-def contrast(one: str, other: str) -> float:
-    """As in WCAG 2: 1 is none, 21 is black on white; 4.5 is enough for letters, 3 for lines and shapes.
-
-    >>> round(contrast("#ffffff", "#000000"))
-    21
-    """
-    dim, bright = sorted(_luminance(RGB(*bytes.fromhex(colour[1:]))) for colour in (one, other))
-    return (bright + 0.05) / (dim + 0.05)
-
-
 def apart(number: int) -> str:
     """The colour of the n-th series; after eight they repeat."""
     return APART[number % len(APART)]
 
 
-def _luminance(colour: RGB) -> float:
+def luminance(colour: RGB) -> float:
     """As in WCAG 2: 0 is black, 1 is white."""
     parts = [c / 255 for c in colour]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]

@@ -13,7 +13,6 @@ A new form of output is one writer and one line of `FORMATS`.
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.errors import InputError
 from regard.files import write_atomically
+from regard.report.cells import plain_text
 from regard.report.drawing import Drawing
 from regard.report.json import dumps
 from regard.report.render import png, svg
@@ -116,8 +116,4 @@ def as_text(made: RenderableType) -> str:
     """As a terminal without colours would show it."""
     if isinstance(made, str):
         return made if made.endswith("\n") else made + "\n"
-    from rich.console import Console
-
-    out = io.StringIO()
-    Console(file=out, width=TEXT_WIDTH, no_color=True, force_terminal=False, highlight=False).print(made)
-    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
+    return plain_text(made, TEXT_WIDTH)

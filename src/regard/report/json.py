@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,25 +35,21 @@ def rounded(data: Any, decimals: int = DECIMALS) -> Any:
     >>> rounded({"a": [1 / 3, 2]})
     {'a': [0.333333, 2]}
     """
-    data = _plain(data)
-    if isinstance(data, dict):
-        return {key: rounded(value, decimals) for key, value in data.items()}
-    if isinstance(data, list):
-        return [rounded(value, decimals) for value in data]
-    return round(data, decimals) + 0.0 if isinstance(data, float) else data  # + 0.0 makes −0.0 plain 0.0
+    return _plain(data, lambda value: round(value, decimals) + 0.0)  # + 0.0 makes −0.0 plain 0.0
 
 
-def _plain(data: Any) -> Any:
+def _plain(data: Any, number: Callable[[float], float] = float) -> Any:
+    """Values that JSON has; `number` is applied to finite floats."""
     if isinstance(data, np.ndarray | np.generic):
-        return _plain(data.tolist())
+        return _plain(data.tolist(), number)
     if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
+        return {key: _plain(value, number) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_plain(value) for value in data]
+        return [_plain(value, number) for value in data]
     if isinstance(data, str):
         return data.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate is no text
     if isinstance(data, float):
-        return data if math.isfinite(data) else None
+        return number(data) if math.isfinite(data) else None
     return data
 
 

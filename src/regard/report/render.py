@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 import struct
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from regard.errors import InputError
 from regard.report.colour import INK, PAPER, dark_rules, on_scale
@@ -44,28 +45,12 @@ def svg(drawing: Drawing, inline: bool = False, fonts: str = FONTS, directions: 
         f'role="img" font-family="{fonts}">'
     )
     paper = f'<rect class="paper" width="{wide}" height="{high}" fill="{PAPER}"/>'
-    drawn = "\n".join([paper, *(_item(item, directions) for item in drawing.items)])
+    drawn = "\n".join([paper, *(WRITERS[type(item)](item, directions) for item in drawing.items)])
     dark = "" if inline else f"<style>@media (prefers-color-scheme:dark){{{dark_rules(drawn)}}}</style>"
     return f"{head}\n<title>{named}</title>{about}{dark}\n{drawn}\n</svg>\n"
 
 
-def _item(item: Item, directions: bool) -> str:
-    match item:
-        case Box():
-            return _box(item)
-        case Label():
-            return _label(item, directions)
-        case Tiles():
-            return _tiles(item)
-        case Curve():
-            return _curve(item)
-        case Line():
-            return _line(item)
-        case Dot():
-            return _dot(item)
-
-
-def _box(box: Box) -> str:
+def _box(box: Box, _: bool) -> str:
     place = f'x="{_number(box.x)}" y="{_number(box.y)}" width="{_number(box.width)}" height="{_number(box.height)}"'
     corners = f' rx="{_number(box.round)}"' if box.round else ""
     return _noted("rect", f'{place}{corners} fill="{box.fill}"{_opacity(box.opacity)}', box.note)
@@ -91,7 +76,7 @@ def _label(label: Label, directions: bool) -> str:
     return f"<text {place} {style}{spaces}>{title}{text}</text>"
 
 
-def _tiles(tiles: Tiles) -> str:
+def _tiles(tiles: Tiles, _: bool) -> str:
     """One path for each colour, in units of cells: a sheet of many maps stays small."""
     paths = []
     for level in sorted({level for row in tiles.levels for level in row}):
@@ -118,22 +103,28 @@ def _runs(row: tuple[int, ...], level: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _curve(curve: Curve) -> str:
+def _curve(curve: Curve, _: bool) -> str:
     first, *others = (f"{_number(x)} {_number(y)}" for x, y in curve.points)
     shape = f'd="M{first}C{" ".join(others)}" fill="none" stroke="{curve.stroke}" stroke-width="{_number(curve.width)}"'
     return _noted("path", f"{shape}{_opacity(curve.opacity)}", curve.note)
 
 
-def _line(line: Line) -> str:
+def _line(line: Line, _: bool) -> str:
     points = " ".join(f"{_number(x)},{_number(y)}" for x, y in line.points)
     shape = f'points="{points}" fill="none" stroke="{line.stroke}" stroke-width="{_number(line.width)}"'
     dashes = ' stroke-dasharray="6 4"' if line.dashed else ""
     return _noted("polyline", f"{shape}{dashes}{_opacity(line.opacity)}", line.note)
 
 
-def _dot(dot: Dot) -> str:
+def _dot(dot: Dot, _: bool) -> str:
     shape = f'cx="{_number(dot.x)}" cy="{_number(dot.y)}" r="{_number(dot.radius)}" fill="{dot.fill}"'
     return _noted("circle", shape, dot.note)
+
+
+# The SVG of an item; with True, text from right to left has a direction.
+WRITERS: dict[type[Item], Callable[[Any, bool], str]] = {
+    Box: _box, Label: _label, Tiles: _tiles, Curve: _curve, Line: _line, Dot: _dot,
+}  # fmt: skip
 
 
 def _noted(tag: str, attributes: str, note: str) -> str:

@@ -13,13 +13,12 @@ that is HTML already is a `Markup`, which `html()` does not escape (do not use i
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from regard.report.cells import visible
+from regard.report.cells import plain_text, visible
 from regard.report.text import printable
 
 if TYPE_CHECKING:
@@ -46,12 +45,7 @@ class Table:
         0–9     12
         猫       3
         """
-        from rich.console import Console
-
-        out = io.StringIO()
-        console = Console(file=out, width=width or ANY_WIDTH, no_color=True, force_terminal=False, highlight=False)
-        console.print(self.rich())
-        return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
+        return plain_text(self.rich(), width or ANY_WIDTH).rstrip("\n")
 
     def rich(self) -> rich.table.Table:
         from rich.table import Table as RichTable

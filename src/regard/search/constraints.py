@@ -12,7 +12,7 @@ as soon as no more than needs + margin tokens fit in always ends with everything
 a probability at all. Nothing here depends on torch, on a model or on a search; ids are those of the target vocabulary.
 
     EachOnce   every one of some tokens exactly once          slots that stand for numbers, names, links
-    Terms      phrases, each in one of several forms          glossary, words that are copied (term_constraint.py)
+    Terms      phrases, each in one of several forms          glossary, words that are copied (required_terms.py)
     NoRepeat   no n tokens twice                              loops
     Never      none of some phrases                           what a term is to replace
     All        several of them at once

@@ -8,7 +8,7 @@ list is ranked again), each cut off at the limit of its own source, and the atte
 
 A sentence with a constraint is searched for freely first: if the best hypothesis keeps the constraint, it is also the
 best of those that do. If not, the best of the beam that does is taken, and where none does, or one that is far less
-probable, the search goes on from the place where the best one broke it (`resumed_search.py`).
+probable, the search goes on from the place where the best one broke it (`constraint_repair.py`).
 
 What it cannot do is left to the native engine, which is made when it is first needed: sampling, options that it does
 not know, sentences beyond its positions, and constraints that no translation was found for.
@@ -99,9 +99,7 @@ class CTranslate2Engine:
         self, requests: Sequence[SearchRequest], options: SearchOptions, progress: Progress | None = None
     ) -> list[list[Hypothesis]]:
         found: list[list[Hypothesis]] = [[] for _ in requests]
-        broken: dict[
-            int, Hypothesis
-        ] = {}  # the best, where nothing or only what is far less probable keeps the constraint
+        broken: dict[int, Hypothesis] = {}  # the best, where what keeps the constraint is far less probable or missing
         own = [i for i, request in enumerate(requests) if supports(options) and self._fits(request)]
         never: list[int] = []  # those that say what is never said, if they may
         for suppressed, some in ((False, own), (True, never)):
@@ -110,7 +108,8 @@ class CTranslate2Engine:
                     never.append(i)
                     continue
                 ranked = self._ranked(requests[i], ended, options)
-                found[i] = [one for one in ranked if keeps(one.ids, requests[i].constraint)][: options.nbest]
+                rule = requests[i].constraint
+                found[i] = [one for one in ranked if rule is None or keeps(one.ids, rule)][: options.nbest]
                 if not found[i] or found[i][0].score < ranked[0].score - FAR_LESS:
                     broken[i] = ranked[0]
                 elif progress is not None:
@@ -255,7 +254,7 @@ class CTranslate2Engine:
         self, requests: Sequence[SearchRequest], broken: Mapping[int, Hypothesis], options: SearchOptions
     ) -> dict[int, list[Hypothesis]]:
         """What was found by searching on from where these broke their constraints."""
-        if not self._aligns or options.min_length:
+        if not broken or not self._aligns or options.min_length:
             return {}
         some = [i for i in broken if rules_of(requests[i]) is not None]
         maps = {i: broken[i].attention for i in some}

@@ -4,8 +4,8 @@
     attention   what the tokens of given translations attended to
     log_probs   how probable given translations are, token by token
 
-`native.py` does all of it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for a
-request does not depend on the other requests.
+`native_engine.py` does all of it with the package's own models, in torch. Ids have neither BOS nor EOS. The result for
+a request does not depend on the other requests.
 """
 
 from __future__ import annotations

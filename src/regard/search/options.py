@@ -131,9 +131,3 @@ class SearchOptions(SearchSettings):
     def rows(self) -> int:
         """Hypotheses of a source that are extended at a time."""
         return self.beam if self.sampling is None else self.nbest
-
-
-def check_weight(name: str, weight: float) -> None:
-    """Raise unless the weight of a lexicon or of rules that are mixed in (`steering.py`) is from 0 to below 1."""
-    if not isinstance(weight, int | float) or not 0 <= weight < 1:
-        raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")

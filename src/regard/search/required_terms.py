@@ -85,7 +85,7 @@ def wrong_translations(spans: Sequence[Span], links: Sequence[WordLink], text: s
     """The word of a translation that each span of the source became: the longest of those that are linked to it. Short
     words are left out, because articles and prepositions are needed elsewhere in the sentence.
 
-    >>> said_instead([(4, 7)], [((0, 3), (0, 2)), ((4, 7), (3, 7)), ((4, 7), (0, 2))], "Le chat dort.")
+    >>> wrong_translations([(4, 7)], [((0, 3), (0, 2)), ((4, 7), (3, 7)), ((4, 7), (0, 2))], "Le chat dort.")
     ['chat']
     """
     words = []

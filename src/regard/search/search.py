@@ -4,7 +4,7 @@ places (continuous batching).
     B sentences in flight   b rows of each   N = B × b rows
 
 What a step does with the model's answer is a `SearchState`: beam search, of which greedy search is the case b = 1
-(`beam.py`), sampling (`sampling.py`), or one of the two under constraints (`bound_beam.py`, `bound_samples.py`). The
+(`beam.py`), sampling (`sampling.py`), or one of the two under constraints (`constrained_beam.py`). The
 loop knows a model by its contract alone (`models/base.py`).
 
 Sentences enter longest first, so that neighbours are of similar length and memory is largest at the beginning. None of

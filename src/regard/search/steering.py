@@ -28,7 +28,6 @@ from regard.batch import BOS, EOS, Batch
 from regard.models.base import Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_row, per_sentence, repeat_rows
 from regard.search.alignment_heads import AlignmentHeads
-from regard.search.options import check_weight
 from regard.search.token_lexicon import IdTable
 from regard.text.tokenizer import Tokenizer
 
@@ -77,7 +76,6 @@ class LexiconSteered(ModelWrapper):
 
     def __init__(self, model: Model, table: IdTable, heads: AlignmentHeads, weight: float) -> None:
         super().__init__(model)
-        check_weight("the weight of the lexicon", weight)
         self.heads, self.weight = heads, weight
         self.register_buffer("targets", table.targets.to(model.device))
         self.register_buffer("probs", table.probs.to(model.device))
@@ -156,7 +154,6 @@ class RuleSteered(ModelWrapper):
 
     def __init__(self, model: Model, suggest: Suggest, weight: float) -> None:
         super().__init__(model)
-        check_weight("the weight of the rules", weight)
         self.suggest, self.weight = suggest, weight
 
     def encode(self, src: Tensor, mask: Tensor) -> RuleSteeredMemory:

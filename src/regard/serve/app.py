@@ -20,7 +20,7 @@ from regard.serve.api.openapi import known_names, openapi
 from regard.serve.api.own import explain, tools, translate
 from regard.serve.errors import ServeError
 from regard.serve.http.guard import GuardConfig, HttpGuard
-from regard.serve.monitoring import RequestNotes, log_request
+from regard.serve.monitoring import RequestRecord, log_request
 from regard.serve.page.page_files import page_routes
 from regard.serve.services import Services
 from regard.serve.settings import ServeConfig
@@ -48,9 +48,9 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *translate.ENDPOINTS,
     *explain.ENDPOINTS,
     *tools.ENDPOINTS,
-    Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, open=True),
-    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, answers=("text/plain",), open=True),
-    Endpoint("GET", "/spec", OWN, "This document", spec, open=True),
+    Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, public=True),
+    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, media_type="text/plain", public=True),
+    Endpoint("GET", "/spec", OWN, "This document", spec, public=True),
 )
 
 
@@ -58,9 +58,9 @@ def guard_config(config: ServeConfig) -> GuardConfig:
     return GuardConfig(config.host, config.host_names, config.cors, config.body)
 
 
-def finished(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
-    log_request(scope, notes, status, seconds)
-    monitoring.count_request(scope, notes, status, seconds)
+def finished(scope: Scope, record: RequestRecord, status: int, seconds: float) -> None:
+    log_request(scope, record, status, seconds)
+    monitoring.count_request(scope, record, status, seconds)
 
 
 def create_app(config: ServeConfig | None = None) -> Starlette:

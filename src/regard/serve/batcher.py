@@ -6,8 +6,8 @@ A batch takes an equal share of every request whose turn it is, so that a short 
 however long the others are. Units are made when a batch takes them, so a long text costs nothing while it waits.
 Threads that search run beside the event loop: while one is in the engine, another makes the units of the next batch.
 
-A request is accepted if it can be done before its deadline at the speed of the last batches; who cannot be served in
-time is told so at once, not after a minute of work that nobody gets.
+A request is accepted if it can be done before its deadline at the speed of the last batches; others are refused at
+once.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from regard.serve.errors import busy, too_late
-from regard.serve.request_queue import Portion, TurnQueue, Waiting
+from regard.serve.errors import deadline_exceeded, server_busy
+from regard.serve.request_queue import Portion, QueuedRequest, RequestQueue
 from regard.translation.job import TranslationJob
 from regard.translation.pipeline import Pipeline
 from regard.translation.translation import Translation
 
-LARGEST_BATCH = 64  # units
-# Characters of a batch. Larger ones are hardly faster, and who comes meanwhile waits longer; smaller ones are made
+MAX_UNITS = 64  # of a batch
+# Characters of a batch. Larger ones are hardly faster, and later requests wait longer for them; smaller ones are made
 # where little waits, so that something is left for the other threads.
-FEWEST, MOST = 1000, 4000
-SENTENCE = 100  # characters that a request gives to a batch, about, before the others have given theirs
-WEIGHT = 0.2  # of the last batch in the speed
+MIN_CHARACTERS, MAX_CHARACTERS = 1000, 4000
+SENTENCE = 100  # characters of a request, about, that a batch takes before those of the next request
+SMOOTHING = 0.2  # weight of the last batch in the speed, an exponential moving average
 
 
 class BatchDone(NamedTuple):
-    """What is measured of a batch."""
+    """Measurements of a batch."""
 
     requests: int
     units: int
@@ -43,6 +43,8 @@ class BatchDone(NamedTuple):
 
 
 class Batcher:
+    """Threads that translate the queued requests of one model, in batches."""
+
     def __init__(
         self,
         name: str,
@@ -50,7 +52,7 @@ class Batcher:
         most_characters: int,
         observe: Callable[[BatchDone], None] | None = None,
     ) -> None:
-        self._queue = TurnQueue()
+        self._queue = RequestQueue()
         self._changed = threading.Condition()
         self._requests = self._characters = 0  # that wait or are being translated
         self._most_characters = most_characters
@@ -63,16 +65,6 @@ class Batcher:
         for thread in self._threads:
             thread.start()
 
-    @property
-    def characters(self) -> int:
-        """How many wait or are being translated."""
-        return self._characters
-
-    @property
-    def requests(self) -> int:
-        """How many wait or are being translated."""
-        return self._requests
-
     async def translate(
         self,
         job: TranslationJob,
@@ -81,70 +73,70 @@ class Batcher:
         added: Callable[[], None] | None = None,
         accepted: bool = False,
     ) -> list[Translation]:
-        """The translations of a job before a time of `time.monotonic`. If the caller is cancelled, what is not yet in a
-        batch is not translated. `accepted`: the second half of a request that another queue has accepted."""
+        """The translations of a job before a deadline of `time.monotonic`. If the caller is cancelled, its remaining
+        units are not translated. `accepted`: the request was accepted with an earlier job and cannot be refused."""
         loop = asyncio.get_running_loop()
-        waiting = Waiting(job, characters, loop, loop.create_future(), added)
-        self._enter(waiting, deadline, accepted)
+        request = QueuedRequest(job, characters, loop, loop.create_future(), added)
+        self._enter(request, deadline, accepted)
         try:
             async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
-                return await waiting.done
+                return await request.done
         except TimeoutError:
-            raise too_late("translation") from None
+            raise deadline_exceeded("translation") from None
         finally:
-            self._leave(waiting)
+            self._leave(request)
 
     def close(self) -> None:
-        """End the threads, after what waits for them."""
+        """Stop the threads after all queued requests are done."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
 
-    def _enter(self, waiting: Waiting, deadline: float, accepted: bool) -> None:
+    def _enter(self, request: QueuedRequest, deadline: float, accepted: bool) -> None:
         with self._changed:
             if self._closed:
-                raise busy("the server is stopping", 5)
-            if not accepted and (wait := self._too_long(waiting, deadline - time.monotonic())):
-                raise busy("too much is waiting for translation", wait)
+                raise server_busy("the server is stopping", 5)
+            if not accepted and (wait := self._retry_after(request, deadline - time.monotonic())):
+                raise server_busy("too much is waiting for translation", wait)
             self._requests += 1
-            self._characters += waiting.characters
-            self._queue.append(waiting)
+            self._characters += request.characters
+            self._queue.append(request)
             self._changed.notify()
 
-    def _too_long(self, waiting: Waiting, left: float) -> float | None:
-        """In how many seconds a request may come again that cannot be accepted. All that wait get equal shares, so it
-        waits for as much of each other as it has itself."""
+    def _retry_after(self, request: QueuedRequest, left: float) -> float | None:
+        """After how many seconds to retry a request that cannot be accepted; None: accepted. All queued requests get
+        equal shares, so it waits for as many characters of each other one as it has itself."""
         if not self._requests:
             return None
         speed = self._speed or 500.0
-        if self._characters + waiting.characters > self._most_characters:
+        if self._characters + request.characters > self._most_characters:
             return self._characters / speed
-        shared = min(self._characters, self._requests * max(SENTENCE, waiting.characters))
-        if self._speed is None or (shared + waiting.characters) / speed <= left:
+        shared = min(self._characters, self._requests * max(SENTENCE, request.characters))
+        if self._speed is None or (shared + request.characters) / speed <= left:
             return None
-        return max(1.0, (shared + waiting.characters) / speed - left)
+        return max(1.0, (shared + request.characters) / speed - left)
 
-    def _leave(self, waiting: Waiting) -> None:
+    def _leave(self, request: QueuedRequest) -> None:
         with self._changed:
-            waiting.over = True
+            request.finished = True
             self._requests -= 1
-            self._characters -= waiting.characters
-            self._queue.discard(waiting)
+            self._characters -= request.characters
+            self._queue.discard(request)
 
     # ── in the threads ────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _work(self) -> None:
-        while self._work_on_batch():  # a call of its own, so that a thread that waits holds nothing of the last batch
+        while self._work_on_batch():  # a separate call, so that a waiting thread keeps no reference to the last batch
             pass
 
     def _work_on_batch(self) -> bool:
-        """Translate what comes next; False at the end."""
+        """Translate the next batch; False when the batcher is closed and the queue is empty."""
         turns, room = self._next_requests()
         if not turns:
             return False
-        chosen = [waiting for waiting, _ in turns]
+        chosen = [request for request, _ in turns]
         try:
             assert chosen[0].part is not None
             pipeline = chosen[0].part.pipeline
@@ -152,33 +144,34 @@ class Batcher:
             self._put_back(turns, batch)
             if batch:
                 self._translate(batch, pipeline)
-            for waiting in chosen:
-                waiting.try_to_finish()
-        except Exception as problem:  # a fault of ours must not end the thread
-            for waiting in chosen:
-                waiting.fail(problem)
+            for request in chosen:
+                request.finish_if_done()
+        except Exception as problem:  # an unexpected exception must not end the thread
+            for request in chosen:
+                request.fail(problem)
         return True
 
-    def _next_requests(self) -> tuple[list[tuple[Waiting, int]], float]:
-        """Those whose units can be in one batch, with their turns, and how many characters there is room for; none at
-        the end."""
+    def _next_requests(self) -> tuple[list[tuple[QueuedRequest, int]], float]:
+        """The next requests whose units can share a batch, with their turns, and the number of characters of the batch;
+        no requests when the batcher is closed."""
         with self._changed:
             while not len(self._queue):
                 if self._closed:
                     return [], 0.0
                 self._changed.wait()
-            room = min(max(self._characters / (len(self._threads) + 1), FEWEST), MOST)
-            return self._queue.pop_alike(LARGEST_BATCH, room, SENTENCE), room
+            room = min(max(self._characters / (len(self._threads) + 1), MIN_CHARACTERS), MAX_CHARACTERS)
+            return self._queue.pop_compatible(MAX_UNITS, room, SENTENCE), room
 
-    def _put_back(self, turns: Sequence[tuple[Waiting, int]], batch: Sequence[Portion]) -> None:
-        """Those that have more units go to the end of the queue, those that there was no room for keep their turns."""
-        gave = {portion.waiting for portion in batch}
+    def _put_back(self, turns: Sequence[tuple[QueuedRequest, int]], batch: Sequence[Portion]) -> None:
+        """Requests that have more units go to the end of the queue; those that the batch had no room for keep their
+        turns."""
+        taken = {portion.request for portion in batch}
         with self._changed:
-            left = [(one, turn) for one, turn in turns if one.part is not None and not one.over]
-            self._queue.put_back([(one, turn) for one, turn in left if one not in gave])
-            for waiting, _ in left:
-                if waiting in gave:
-                    self._queue.append(waiting)
+            left = [(one, turn) for one, turn in turns if one.part is not None and not one.finished]
+            self._queue.put_back([(one, turn) for one, turn in left if one not in taken])
+            for request, _ in left:
+                if request in taken:
+                    self._queue.append(request)
             if len(self._queue):
                 self._changed.notify()
 
@@ -192,9 +185,9 @@ class Batcher:
             results = iter(pipeline.results(units))
         except Exception as problem:
             if len(batch) == 1:
-                batch[0].waiting.fail(problem)
+                batch[0].request.fail(problem)
                 return
-            results = None  # one of the requests is to blame
+            results = None  # one of the requests caused it: translate each alone
         finally:
             with self._changed:
                 self._searching -= 1
@@ -202,46 +195,46 @@ class Batcher:
             for portion in batch:
                 self._translate([portion], pipeline)
             return
-        for waiting, number, own, _ in batch:
+        for request, number, own, _ in batch:
             try:
-                waiting.add(number, own, list(islice(results, len(own))))
+                request.add(number, own, list(islice(results, len(own))))
             except Exception as problem:
-                waiting.fail(problem)
+                request.fail(problem)
         self._measure(batch, time.monotonic() - began, searching, began)
 
     def _measure(self, batch: Sequence[Portion], seconds: float, searching: int, began: float) -> None:
         characters = sum(portion.characters for portion in batch)
-        if characters >= FEWEST:  # a small batch is slower than a full one, and says nothing about a queue
+        if characters >= MIN_CHARACTERS:  # a small batch is slower than a full one
             speed = searching * characters / max(seconds, 1e-3)
-            self._speed = speed if self._speed is None else self._speed + WEIGHT * (speed - self._speed)
+            self._speed = speed if self._speed is None else self._speed + SMOOTHING * (speed - self._speed)
         if self._observe is not None:
-            since = min(portion.waiting.since for portion in batch)
+            queued_at = min(portion.request.queued_at for portion in batch)
             units = sum(len(portion.units) for portion in batch)
-            self._observe(BatchDone(len(batch), units, seconds, began - since))
+            self._observe(BatchDone(len(batch), units, seconds, began - queued_at))
 
 
-def take_shares(chosen: Sequence[Waiting], room: float) -> list[Portion]:
-    """Units of each request, in equal shares of so many characters; what is then left of the room goes to those that
-    have more."""
+def take_shares(chosen: Sequence[QueuedRequest], room: float) -> list[Portion]:
+    """Units of each request for a batch of `room` characters, in equal shares; what is left of the room is shared among
+    the requests that have more."""
     batch: list[Portion] = []
-    units, giving = LARGEST_BATCH, list(chosen)
-    while giving and units > 0 and room > 0:
-        most, share = max(1, units // len(giving)), room / len(giving)
+    units, sharing = MAX_UNITS, list(chosen)
+    while sharing and units > 0 and room > 0:
+        most, share = max(1, units // len(sharing)), room / len(sharing)
         more = []
-        for waiting in giving:
+        for request in sharing:
             if units <= 0 or room <= 0:
                 break
-            part = waiting.part
+            part = request.part
             try:
-                portion = None if waiting.over else waiting.take(min(most, units), share)
+                portion = None if request.finished else request.take(min(most, units), share)
             except Exception as problem:
-                waiting.fail(problem)
+                request.fail(problem)
                 continue
             if portion is not None:
                 batch.append(portion)
                 units -= len(portion.units)
                 room -= portion.characters
-                if waiting.part is part:
-                    more.append(waiting)
-        giving = more
+                if request.part is part:
+                    more.append(request)
+        sharing = more
     return batch

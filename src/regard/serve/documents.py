@@ -14,7 +14,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from urllib.parse import quote
 
 import anyio
@@ -25,7 +25,7 @@ from regard.formats.document import Document, FormatOptions
 from regard.formats.table import FORMATS, reader_of
 from regard.formats.translate_document import write_translated
 from regard.serve.errors import ServeError
-from regard.serve.segments import Passages, translate_passages
+from regard.serve.segments import SegmentRequest, translate_segments
 from regard.serve.settings import ServeConfig
 from regard.serve.state.documents import LEASE_SECONDS, DocumentJob, Documents, StoreFullError
 from regard.serve.state.store import StateError, in_thread
@@ -36,7 +36,7 @@ from regard.translation.options import TranslateOptions
 # ── formats and names of files ────────────────────────────────────────────────────────────────────────────────────────
 
 
-# Parquet is read by a large C++ library that was not made for files of strangers.
+# Parquet is read by a large C++ library that was not made for untrusted files.
 UPLOADED = {name: format for name, format in FORMATS.items() if name != "parquet"}
 SUFFIXES = tuple(suffix for format in UPLOADED.values() for suffix in format.suffixes)
 
@@ -51,7 +51,7 @@ def suffix_of(name: str) -> str:
 
 
 def uploaded_format(name: str) -> str:
-    """The format of a file by the name that the client gave it."""
+    """The format of an uploaded file, by the suffix of its name."""
     suffix = suffix_of(name)
     for format, known in UPLOADED.items():
         if suffix in known.suffixes:
@@ -59,7 +59,7 @@ def uploaded_format(name: str) -> str:
     raise ServeError(400, f"Invalid request: file format not supported; there are {' '.join(SUFFIXES)}", field="file")
 
 
-LONGEST_NAME = 120
+MAX_NAME = 120
 UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f"*/:<>?\\|\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
 
 
@@ -72,9 +72,9 @@ def plain_name(given: str, default: str = "document") -> str:
     'a__Set-Cookie_ y.txt'
     """
     name = UNSAFE.sub("_", re.split(r"[/\\]", given)[-1]).strip(" .")
-    if len(name) > LONGEST_NAME:
+    if len(name) > MAX_NAME:
         stem, dot, suffix = name.rpartition(".")
-        name = f"{stem[: LONGEST_NAME - 20]}.{suffix[:19]}" if dot else name[:LONGEST_NAME]
+        name = f"{stem[: MAX_NAME - 20]}.{suffix[:19]}" if dot else name[:MAX_NAME]
     return name or default
 
 
@@ -92,9 +92,7 @@ def attachment(name: str) -> str:
 # ── translation ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-AT_ONCE = 2  # documents that are read or written
-
-T = TypeVar("T")
+MAX_THREADS = 2  # that read or write documents
 
 
 class ReadDocument(NamedTuple):
@@ -103,19 +101,19 @@ class ReadDocument(NamedTuple):
 
 
 class DocumentService:
+    """Reads, translates and writes documents without blocking the event loop."""
+
     def __init__(self, config: ServeConfig, translation: TranslationService) -> None:
         self.config, self.translation = config, translation
 
     @cached_property
     def _threads(self) -> anyio.CapacityLimiter:
-        return anyio.CapacityLimiter(AT_ONCE)
-
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await anyio.to_thread.run_sync(work, limiter=self._threads)
+        return anyio.CapacityLimiter(MAX_THREADS)
 
     async def read(self, data: bytes, format: str, target: str) -> ReadDocument:
         """A document within the limits; `InputError` where it is damaged."""
-        document = await self._in_thread(lambda: reader_of(format)(data, FormatOptions(target=target)))
+        options = FormatOptions(target=target)
+        document = await anyio.to_thread.run_sync(reader_of(format), data, options, limiter=self._threads)
         characters = sum(len(segment.text) for segment in document.segments)
         if characters > (most := self.config.document_characters):
             raise ServeError(413, f"the document has {characters:,} characters, but at most {most:,} are translated")
@@ -124,12 +122,15 @@ class DocumentService:
     async def translate(
         self, read: ReadDocument, source: str | None, target: str, glossary: Glossary | None = None
     ) -> bytes:
-        """The same document in another language. It is in one language, which is found in all of it."""
+        """The document in the target language. Without `source`, one language is detected in all of its text."""
         options = TranslateOptions(glossary=glossary)
-        asked = Passages([read.document.segments], target, source, options)
+        request = SegmentRequest([read.document.segments], target, source, options)
         deadline = time.monotonic() + self.config.document_timeout
-        (found,) = await translate_passages(self.translation, asked, deadline)
-        return await self._in_thread(lambda: write_translated(read.document, found.translations).data)
+        (found,) = await translate_segments(self.translation, request, deadline)
+        written = await anyio.to_thread.run_sync(
+            write_translated, read.document, found.translations, limiter=self._threads
+        )
+        return written.data
 
 
 # ── the background worker ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -143,7 +144,11 @@ TranslateDocument = Callable[[DocumentJob, bytes], Awaitable[tuple[bytes, int]]]
 
 
 class DocumentWorker:
-    """`await run()` in a task; cancel it to stop."""
+    """Translates stored documents, one at a time. Every worker process of every replica has one.
+
+    It renews its lease on the job that it holds, and releases the job when it is stopped. Run `run()` as a task; cancel
+    the task to stop it.
+    """
 
     def __init__(self, documents: Documents, translate: TranslateDocument) -> None:
         self.documents = documents
@@ -152,7 +157,7 @@ class DocumentWorker:
         self._woken = anyio.Event()
 
     def wake(self) -> None:
-        """Look for a job now: one was submitted."""
+        """Look for a job at once: one was submitted."""
         self._woken.set()
 
     async def run(self) -> None:
@@ -196,11 +201,9 @@ class DocumentWorker:
                 await anyio.sleep(min(problem.retry_after or POLL_SECONDS, LEASE_SECONDS))
             else:
                 await in_thread(self.documents.fail, job, self.name, problem.message)
-        except StateError as problem:
-            if not isinstance(problem, StoreFullError):
-                raise
-            await in_thread(self.documents.fail, job, self.name, str(problem))
         except RegardError as problem:
+            if isinstance(problem, StateError) and not isinstance(problem, StoreFullError):
+                raise
             await in_thread(self.documents.fail, job, self.name, str(problem))
         except Exception as problem:
             log.exception("document %s cannot be translated", job.id)

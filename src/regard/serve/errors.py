@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+CLIENT_DISCONNECTED = 499  # a status that no client sees, in the log and the metrics
+
 
 class ServeError(Exception):
     """Each interface writes it in its own shape (`endpoint.py`). `field` names the parameter that it is about, and
@@ -33,16 +35,16 @@ class FieldError(ServeError):
         super().__init__(status, message, field=field, missing=missing)
 
 
-def busy(why: str, retry_after: float) -> ServeError:
+def server_busy(why: str, retry_after: float) -> ServeError:
     """There is too much to do now."""
     return ServeError(503, f"{why}; try again later", retry_after=retry_after, reason="busy")
 
 
-def too_late(what: str) -> ServeError:
+def deadline_exceeded(what: str) -> ServeError:
     return ServeError(503, f"the {what} took longer than the server allows", retry_after=10, reason="deadline")
 
 
-class NoPairError(ServeError):
+class UnsupportedPairError(ServeError):
     """No translator for two languages that are known."""
 
     def __init__(self, source: str, target: str, message: str) -> None:

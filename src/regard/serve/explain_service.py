@@ -25,7 +25,7 @@ from regard.explain.sentence_pair import (
     TooLongError,
     explained_source,
 )
-from regard.serve.errors import FieldError, ServeError, busy, too_late
+from regard.serve.errors import FieldError, ServeError, deadline_exceeded, server_busy
 from regard.serve.pool import IDLE_CHECK_SECONDS, ModelPool, release_memory
 from regard.serve.settings import ServeConfig
 from regard.translator import Translator
@@ -138,14 +138,14 @@ class ExplainService:
     async def run_in_thread(self, work: Callable[[], T]) -> T:
         """The result of `work`, when all explanations requested before it are done."""
         if self._waiting >= MAX_WAITING:
-            raise busy("too many explanations are waiting", 5)
+            raise server_busy("too many explanations are waiting", 5)
         self._waiting += 1
         loop, stop = asyncio.get_running_loop(), threading.Event()
         try:
             async with asyncio.timeout(self.config.timeout):
                 return await loop.run_in_executor(self._thread, partial(self._run, work, stop))
         except TimeoutError:
-            raise too_late("explanation") from None
+            raise deadline_exceeded("explanation") from None
         except InputError as problem:
             raise ServeError(400, str(problem)) from None
         finally:

@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,48 +35,48 @@ if TYPE_CHECKING:
 # ── the access log ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-LONGEST_TEXT = 2_000  # characters of a text in the log
+MAX_LOGGED_TEXT = 2_000  # characters of a text in the log
 
 log = logging.getLogger("regard.serve.access")
 
 
 @dataclass
-class RequestNotes:
-    """Filled in by who handles the request."""
+class RequestRecord:
+    """What the log and the metrics need to know of a request, filled in while it is handled."""
 
     id: str = ""
     characters: int = 0
-    spent: int = 0  # of them, those that were counted for the client's limit
-    refused: str = ""  # which limit was met, for the metrics
+    charged: int = 0  # of them, those that were counted against the client's limit
+    refused: str = ""  # which limit was exceeded, for the metrics
     texts: list[str] = field(default_factory=list)  # only where the log may hold them
 
 
-def notes_of(request: HTTPConnection) -> RequestNotes:
-    """The notes of a request; new ones where no guard is in front of the application."""
-    notes = request.scope.setdefault("state", {}).setdefault("notes", RequestNotes())
-    assert isinstance(notes, RequestNotes)
-    return notes
+def record_of(request: HTTPConnection) -> RequestRecord:
+    """The record of a request; a new one where the application runs without `HttpGuard`."""
+    record = request.scope.setdefault("state", {}).setdefault("record", RequestRecord())
+    assert isinstance(record, RequestRecord)
+    return record
 
 
 def path_template(scope: Scope) -> str:
-    """The path as it was declared; "-" for one that nobody declared."""
+    """The path as the application declares it; "-" for an unknown one."""
     return str(getattr(scope.get("route"), "path", None) or "-")
 
 
-def access_line(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> str:
+def access_line(scope: Scope, record: RequestRecord, status: int, seconds: float) -> str:
     """
-    >>> access_line({"method": "POST"}, RequestNotes("a1", 12, texts=["Hello\\nworld"]), 200, 0.0123)
+    >>> access_line({"method": "POST"}, RequestRecord("a1", 12, texts=["Hello\\nworld"]), 200, 0.0123)
     'POST - 200 12 ms 12 characters id=a1 text="Hello\\\\nworld"'
     """
     method = scope["method"] if scope["method"].isalpha() and len(scope["method"]) < 10 else "?"
     line = f"{method} {path_template(scope)} {status or 'cut off'} {1000 * seconds:.0f} ms"
-    line += f" {notes.characters} characters id={notes.id}"
-    texts: list[Any] = [text[:LONGEST_TEXT] for text in notes.texts]
+    line += f" {record.characters} characters id={record.id}"
+    texts: list[Any] = [text[:MAX_LOGGED_TEXT] for text in record.texts]
     return line + "".join(f" text={json.dumps(text)}" for text in texts)
 
 
-def log_request(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
-    log.info("%s", access_line(scope, notes, status, seconds))
+def log_request(scope: Scope, record: RequestRecord, status: int, seconds: float) -> None:
+    log.info("%s", access_line(scope, record, status, seconds))
 
 
 # ── metrics ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -86,94 +87,66 @@ __all__ = ["CONTENT_TYPE_LATEST", "count_request", "exposition"]
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 STATM, PAGE = Path("/proc/self/statm"), 4096 if os.name != "posix" else os.sysconf("SC_PAGE_SIZE")
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 registry = CollectorRegistry()
 if not os.environ.get(FOLDER):
     ProcessCollector(registry=registry)  # CPU time, open files and more of this process
 
-REQUESTS = Counter(
-    "regard_requests", "Requests that were answered.", ("method", "endpoint", "status"), registry=registry
+counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry, multiprocess_mode="livesum")
+histogram = partial(Histogram, registry=registry)
+
+REQUESTS = counter("regard_requests", "Requests that were answered.", ("method", "endpoint", "status"))
+REQUEST_SECONDS = histogram(
+    "regard_request_seconds", "Time from the request to the end of its answer.", ("endpoint",), buckets=SECONDS
 )
-REQUEST_SECONDS = Histogram(
-    "regard_request_seconds",
-    "Time from the request to the end of its answer.",
-    ("endpoint",),
-    buckets=SECONDS,
-    registry=registry,
+CHARACTERS = counter("regard_characters", "Characters of source text.", ("model",))
+SENTENCES = counter("regard_sentences", "Sentences that were translated.", ("model",))
+DOUBTFUL = counter("regard_doubtful_sentences", "Translated sentences that are doubtful.", ("model",))
+BATCH = histogram("regard_batch_sentences", "Sentences that were translated together.", ("model",), buckets=SIZES)
+WAIT_SECONDS = histogram(
+    "regard_wait_seconds", "Time that a batch's oldest request has waited.", ("model",), buckets=SECONDS
 )
-CHARACTERS = Counter("regard_characters", "Characters of source text.", ("model",), registry=registry)
-SENTENCES = Counter("regard_sentences", "Sentences that were translated.", ("model",), registry=registry)
-DOUBTFUL = Counter(
-    "regard_doubtful_sentences", "Translated sentences that are doubtful.", ("model",), registry=registry
-)
-BATCH = Histogram(
-    "regard_batch_sentences",
-    "Sentences that were translated together.",
-    ("model",),
-    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
-    registry=registry,
-)
-WAIT_SECONDS = Histogram(
-    "regard_wait_seconds",
-    "Time that a batch's oldest request has waited.",
-    ("model",),
-    buckets=SECONDS,
-    registry=registry,
-)
-QUEUE = Gauge(
-    "regard_requests_in_translation",
-    "Requests whose sentences wait or are translated now.",
-    ("model",),
-    multiprocess_mode="livesum",
-    registry=registry,
-)
-MODELS = Gauge(
-    "regard_models_loaded", "Models in memory, of all workers.", multiprocess_mode="livesum", registry=registry
-)
-MEMORY = Gauge(
-    "regard_memory_bytes",
-    "Resident memory, of all workers; pages that they share are counted for each.",
-    multiprocess_mode="livesum",
-    registry=registry,
-)
-REFUSED = Counter(
+QUEUE = gauge("regard_requests_in_translation", "Requests whose sentences wait or are translated now.", ("model",))
+MODELS = gauge("regard_models_loaded", "Models in memory, of all workers.")
+MEMORY = gauge("regard_memory_bytes", "Resident memory, of all workers; pages that they share are counted for each.")
+REFUSED = counter(
     "regard_refused",
     "Requests that were refused or cut off: requests, characters (limits of a client), size, slow (the request did not "
     "arrive), busy (the queue is full), deadline, gone (the client left).",
     ("reason",),
-    registry=registry,
 )
-OF_STATUS = {413: "size", 431: "size", 0: "gone", 499: "gone"}  # where nobody has said more
+REASONS = {413: "size", 431: "size", 0: "gone", 499: "gone"}  # where the record has none
 
 
 def count_batch(model: str, batch: BatchDone) -> None:
-    """Count a batch; the pool calls it."""
+    """Count a batch of translated sentences."""
     BATCH.labels(model).observe(batch.units)
     WAIT_SECONDS.labels(model).observe(batch.waited)
 
 
 def count_translation(models: Sequence[str], translation: Translation) -> None:
-    """Count a translation; the service calls it. Where there were several models, one after another, all are named."""
+    """Count a translation. The label of several models, used one after another, has all their names."""
     name = "+".join(models) or "none"
     CHARACTERS.labels(name).inc(len(translation.source))
     SENTENCES.labels(name).inc(len(translation.sentences))
     DOUBTFUL.labels(name).inc(len(translation.doubtful))
 
 
-def count_request(scope: Scope, notes: RequestNotes, status: int, seconds: float) -> None:
-    """Count a request that has been answered; the guard calls it."""
+def count_request(scope: Scope, record: RequestRecord, status: int, seconds: float) -> None:
+    """Count a request that has been answered."""
     endpoint = path_template(scope)
     method = scope["method"] if scope["method"] in METHODS else "other"
     REQUESTS.labels(method, endpoint, str(status or 499)).inc()
     REQUEST_SECONDS.labels(endpoint).observe(seconds)
     MEMORY.set(resident_bytes())
-    if reason := notes.refused or OF_STATUS.get(status):
+    if reason := record.refused or REASONS.get(status):
         REFUSED.labels(reason).inc()
 
 
 def resident_bytes() -> int:
-    """How much memory this process has; 0 where the system does not say it in Linux's way."""
+    """The resident memory of this process; 0 on systems without /proc."""
     try:
         return int(STATM.read_bytes().split()[1]) * PAGE
     except OSError:
@@ -181,24 +154,24 @@ def resident_bytes() -> int:
 
 
 def exposition() -> bytes:
-    """All measurements as Prometheus reads them."""
+    """All metrics in Prometheus' text format."""
     folder = os.environ.get(FOLDER)
     if not folder:
         return generate_latest(registry)
-    forget_dead_workers(Path(folder))
-    together = CollectorRegistry()
-    MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
-    return generate_latest(together)
+    remove_dead_workers(Path(folder))
+    merged = CollectorRegistry()
+    MultiProcessCollector(merged, path=folder)  # type: ignore[no-untyped-call]
+    return generate_latest(merged)
 
 
-def forget_dead_workers(folder: Path) -> None:
-    """Leave the present values of workers that are gone out of the sums; what they have counted stays."""
+def remove_dead_workers(folder: Path) -> None:
+    """Remove the gauges of workers that have ended; their counters stay."""
     pids = {int(found[1]) for path in folder.glob("gauge_live*.db") if (found := re.search(r"_(\d+)\.db$", path.name))}
     for pid in pids - {os.getpid()}:
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
-            with contextlib.suppress(OSError):  # another worker did it at the same moment
+            with contextlib.suppress(OSError):  # another worker removed it at the same moment
                 mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
-        except OSError:  # another user's: the number was given out again
+        except OSError:  # another user's process: the pid was used again
             pass

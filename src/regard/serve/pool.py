@@ -29,35 +29,34 @@ from regard.serve.batcher import BatchDone, Batcher
 from regard.serve.errors import ServeError
 from regard.serve.monitoring import MODELS
 from regard.serve.settings import ServeConfig
-from regard.text.language import language_name
 from regard.translator import Translator
 from regard.workers import thread_count
 
 # ── memory ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-ARENAS = "MALLOC_ARENA_MAX"  # glibc's own variable, for those who want another number
+ARENAS = "MALLOC_ARENA_MAX"  # glibc's own variable, which has precedence
 M_ARENA_MAX = -8  # from malloc.h
 
 
-def use_one_heap() -> None:
-    """Let all threads of this process allocate from one heap of glibc's (an arena). By default each has its own: a
-    batch takes memory in whichever thread translates it, and what is free in one heap is of no use to another, so a
-    server grows over its first ten thousand requests. One heap is as fast (docs/benchmarks.md)."""
-    if ARENAS not in os.environ and (set_option := _of_glibc("mallopt")):
+def use_single_arena() -> None:
+    """Let all threads of this process allocate from one arena of glibc's malloc. By default each has its own: a batch
+    allocates in whichever thread translates it, and memory that is free in one arena is not used by others, so a server
+    grows over its first ten thousand requests. One arena is as fast (docs/benchmarks.md)."""
+    if ARENAS not in os.environ and (set_option := _libc_function("mallopt")):
         set_option(M_ARENA_MAX, 1)
 
 
 def release_memory() -> None:
-    """Free what only cycles refer to, and let glibc return its free pages: by itself it keeps most of a dropped model.
-    Other C libraries return them without being asked."""
+    """Collect garbage, and make glibc return its free pages to the system: by default it keeps most of an unloaded
+    model. Other C libraries return them by themselves."""
     gc.collect()
-    if trim := _of_glibc("malloc_trim"):
+    if trim := _libc_function("malloc_trim"):
         trim(0)
 
 
-def _of_glibc(name: str) -> Any:
-    """A function of the C library; None where it has none of that name."""
+def _libc_function(name: str) -> Any:
+    """A function of the C library; None where it does not exist."""
     with contextlib.suppress(AttributeError, OSError, TypeError):
         return getattr(ctypes.CDLL(None), name)
     return None
@@ -68,28 +67,28 @@ def _of_glibc(name: str) -> Any:
 
 log = logging.getLogger("regard.serve")
 
-THREADS = 4  # of a model, at most: while one searches, the others prepare
-IDLE_CHECK_SECONDS = 5.0  # seconds between looks for idle models
-AGAIN = 30.0  # seconds until a model that could not be loaded at the start is tried again
+THREADS = 4  # of a model: while one searches, the others prepare
+IDLE_CHECK_SECONDS = 5.0  # between two checks for idle models
+RETRY_SECONDS = 30.0  # until a model that could not be loaded at the start is tried again
 
 
 @dataclass(eq=False)
-class LoadedWithQueue:
+class ModelWithBatcher:
     translator: Translator
     batcher: Batcher
 
 
 @dataclass(eq=False)
 class ServedModel:
-    """A model that can be asked for."""
+    """A model of the server, loaded or not."""
 
     name: str
     folder: Path
     bundle: Bundle  # without its weights
-    loaded: LoadedWithQueue | None = None
-    loading: asyncio.Task[None] | None = None  # of all who wait for it: it goes on if one of them leaves
+    loaded: ModelWithBatcher | None = None
+    loading: asyncio.Task[None] | None = None  # shared by all requests for it: it continues if one is cancelled
     used: float = field(default_factory=time.monotonic)
-    users: int = 0  # requests, which keep it from being dropped
+    users: int = 0  # requests that use it; it is not unloaded before they end
 
     @property
     def direction(self) -> Direction | None:
@@ -102,8 +101,10 @@ class ServedModel:
 
 
 class ModelPool:
+    """The models of a server by name and by direction, and the state of each."""
+
     def __init__(self, config: ServeConfig, observe: Callable[[str, BatchDone], None] | None = None) -> None:
-        """Cards and vocabularies are read here, weights later."""
+        """Read cards and vocabularies; weights are loaded later. `observe` is called with each batch of a model."""
         self._config, self._observe = config, observe
         self.models: dict[str, ServedModel] = {}
         for name, folder in named_models(config.models):
@@ -119,7 +120,7 @@ class ModelPool:
         self.ready = not config.preload  # whether all that should be loaded from the start was
 
     def _by_preference(self) -> list[ServedModel]:
-        """Models that are called by their languages come first, then those that were named first."""
+        """Models that are named by their languages first, then in the given order."""
         return sorted(self.models.values(), key=lambda model: model.name != str(model.direction))
 
     @property
@@ -128,20 +129,20 @@ class ModelPool:
 
     @property
     def languages(self) -> list[str]:
-        """Codes of all languages that something can be translated from or to."""
+        """The codes of all source and target languages."""
         return sorted({code for direction in self.by_direction for code in direction})
 
     def targets(self, source: str) -> list[str]:
-        """The languages that one can be translated into, also by way of another where the server does that."""
+        """The target languages of a source language, also those through a pivot language where that is enabled."""
         direct = {one.target for one in self.by_direction if one.source == source}
-        way = self._config.through
-        if way in direct:
-            direct |= {one.target for one in self.by_direction if one.source == way} - {source}
+        pivot = self._config.through
+        if pivot in direct:
+            direct |= {one.target for one in self.by_direction if one.source == pivot} - {source}
         return sorted(direct)
 
     @property
     def default(self) -> str:
-        """The model that a page begins with."""
+        """The name of the model that the page starts with."""
         return bundled_models.DEFAULT if bundled_models.DEFAULT in self.models else next(iter(self.models))
 
     def find(self, name: str) -> ServedModel:
@@ -150,8 +151,8 @@ class ModelPool:
         return self.models[name]
 
     @contextlib.asynccontextmanager
-    async def using(self, names: Sequence[str]) -> AsyncIterator[list[LoadedWithQueue]]:
-        """Models with their queues, loaded now if they are not, and kept while they are used."""
+    async def using(self, names: Sequence[str]) -> AsyncIterator[list[ModelWithBatcher]]:
+        """Models with their batchers, loaded if they are not, and not unloaded inside the block."""
         models = [self.find(name) for name in names]
         for model in models:
             model.users += 1
@@ -162,18 +163,18 @@ class ModelPool:
                 model.users -= 1
                 model.used = time.monotonic()
 
-    async def _loaded(self, model: ServedModel) -> LoadedWithQueue:
+    async def _loaded(self, model: ServedModel) -> ModelWithBatcher:
         if model.loaded is None:
             if model.loading is None:
                 model.loading = asyncio.create_task(self._load_once(model))
             await asyncio.shield(model.loading)
         if model.loaded is None:
             message = f"the model {model.name} cannot be loaded; the server's log says why"
-            raise ServeError(503, message, retry_after=AGAIN)
+            raise ServeError(503, message, retry_after=RETRY_SECONDS)
         return model.loaded
 
     async def _load_once(self, model: ServedModel) -> None:
-        """What goes wrong stands in the log alone: it may name our folders."""
+        """Load a model; the problem is in the log alone, since it may name folders of the server."""
         try:
             model.loaded = await anyio.to_thread.run_sync(self._load, model)
             MODELS.inc()
@@ -182,16 +183,16 @@ class ModelPool:
         finally:
             model.loading = None
 
-    def _load(self, model: ServedModel) -> LoadedWithQueue:
+    def _load(self, model: ServedModel) -> ModelWithBatcher:
         translator = Translator.load(model.folder, self._config.device, self._config.engine)
         threads = min(thread_count(), THREADS) if translator.converted is not None else 1
         observe = None if self._observe is None else partial(self._observe, model.name)
-        release_memory()  # what converting the weights has taken
+        release_memory()  # of the conversion of the weights
         batcher = Batcher(model.name, threads, self._config.waiting, observe)
-        return LoadedWithQueue(translator, batcher)
+        return ModelWithBatcher(translator, batcher)
 
     async def preload(self) -> None:
-        """Load what should be there from the start; what cannot be loaded is tried again and again."""
+        """Load the models of `preload`; one that cannot be loaded is tried again every `RETRY_SECONDS`."""
         missing = list(self._config.preload)
         while missing:
             for name in tuple(missing):
@@ -199,11 +200,11 @@ class ModelPool:
                     async with self.using([name]):
                         missing.remove(name)
             if missing:
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_SECONDS)
         self.ready = True
 
     async def drop_idle(self) -> None:
-        """For ever, so that a task does it."""
+        """Unload idle models; runs until its task is cancelled."""
         while True:
             await asyncio.sleep(min(IDLE_CHECK_SECONDS, self._config.idle or IDLE_CHECK_SECONDS))
             if not self._config.idle:
@@ -213,7 +214,7 @@ class ModelPool:
                 if model.loaded is not None and model.used < old and not model.users:
                     loaded, model.loaded = model.loaded, None
                     MODELS.dec()
-                    # Begun at once: who is cancelled now has let the model go, and its threads must end.
+                    # Started before the await: even if this task is cancelled now, the threads of the model must end.
                     await asyncio.get_running_loop().run_in_executor(None, loaded.batcher.close)
                     del loaded
                     await anyio.to_thread.run_sync(release_memory)
@@ -229,7 +230,7 @@ class ModelPool:
 
 
 def named_models(names: Sequence[str]) -> list[tuple[str, Path]]:
-    """The folders of models by the names under which they are served: those of folders, or of the box."""
+    """The names and folders of the models to serve: the given ones, or all bundled models."""
     if not names:
         return [(name, bundled_models.folder_of(name)) for name in bundled_models.names()]
     found: dict[str, Path] = {}
@@ -240,11 +241,3 @@ def named_models(names: Sequence[str]) -> list[tuple[str, Path]]:
             raise InputError(f'two models are called "{name}": {found[name]} and {folder}; rename a folder')
         found[name] = folder
     return list(found.items())
-
-
-def direction_name(direction: Direction) -> str:
-    """
-    >>> direction_name(Direction("en", "fr"))
-    'English → French'
-    """
-    return f"{language_name(direction.source)} → {language_name(direction.target)}"

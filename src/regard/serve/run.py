@@ -30,31 +30,31 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors import Multiprocess
 
 from regard.errors import InputError, RegardError
-from regard.serve.pool import use_one_heap
+from regard.serve.pool import use_single_arena
 from regard.serve.settings import ServeConfig
 from regard.serve.state.server_state import state_folder
 from regard.serve.state.store import Store
 from regard.workers import usable_cores
 
-SETTINGS = "REGARD_SERVE_SETTINGS"  # how worker processes are told
-GRACE = 5  # seconds that accepted requests have after a signal, beyond the longest that a request may take
-HUNG = 60  # seconds after which a worker that does not answer its parent is replaced; a busy machine is slow
+SETTINGS = "REGARD_SERVE_SETTINGS"  # environment variable with the settings for worker processes
+GRACE_SECONDS = 5  # for accepted requests after a signal, beyond the timeout of a request
+HUNG_SECONDS = 60  # after which a worker that does not answer its parent is replaced
 BACKLOG = 2048
-LARGEST_HEAD = 64 * 1024  # bytes of a request before its body
+MAX_HEAD_BYTES = 64 * 1024  # of a request before its body
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def serve(config: ServeConfig) -> None:
-    """Until a signal comes."""
+    """Serve until a signal comes."""
     from regard.serve.pool import ModelPool
 
-    ModelPool(config)  # what is wrong with the models is told once, not by each worker
+    ModelPool(config)  # raises here, once, what would be wrong in each worker
     with (
         listen(config) as listening,
         state_folder(None if config.state is None else Path(config.state)) as folder,
         metrics_folder(config.workers),
     ):
-        Store(folder).close()  # what is wrong with it is told before a model is loaded
+        Store(folder).close()  # raises before a model is loaded
         run(dataclasses.replace(config, state=str(folder)), listening)
 
 
@@ -64,7 +64,7 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
     os.environ[SETTINGS] = json.dumps(dataclasses.asdict(config))
     host = f"[{address[0]}]" if ":" in address[0] else address[0]
     print(f"regard serves at http://{host}:{address[1]}  (Ctrl-C stops it)", file=sys.stderr, flush=True)
-    allow_connections()
+    raise_file_limit()
     settings = uvicorn.Config(
         "regard.serve.run:worker_app",
         factory=True,
@@ -72,14 +72,14 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
         port=address[1],
         workers=config.workers,
         backlog=BACKLOG,
-        timeout_graceful_shutdown=math.ceil(config.timeout) + GRACE,
+        timeout_graceful_shutdown=math.ceil(config.timeout) + GRACE_SECONDS,
         timeout_keep_alive=15,
-        timeout_worker_healthcheck=HUNG,
+        timeout_worker_healthcheck=HUNG_SECONDS,
         server_header=False,
         access_log=False,
         log_level="warning",
-        http="regard.serve.run:TimedProtocol",
-        h11_max_incomplete_event_size=LARGEST_HEAD,
+        http="regard.serve.run:HeadTimeoutProtocol",
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
     )
     if config.workers > 1:
         run_workers(settings, listening)
@@ -88,10 +88,10 @@ def run(config: ServeConfig, listening: socket.socket) -> None:
 
 
 def worker_app() -> Starlette:
-    """The application of this process, by the settings that the first process was given."""
+    """The application of a worker process, with the settings of its parent."""
     from regard.serve.app import create_app
 
-    use_one_heap()
+    use_single_arena()
     log_to_standard_error()
     given: dict[str, Any] = json.loads(os.environ[SETTINGS])
     filled: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
@@ -99,7 +99,7 @@ def worker_app() -> Starlette:
 
 
 def log_to_standard_error() -> None:
-    """One line for every request, and for what goes wrong."""
+    """Log one line for every request and every problem."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     log = logging.getLogger("regard.serve")
@@ -109,7 +109,7 @@ def log_to_standard_error() -> None:
 
 @contextlib.contextmanager
 def metrics_folder(workers: int) -> Iterator[None]:
-    """Where workers count together; one process counts in its memory."""
+    """A folder for the metrics of several workers; a single process keeps them in memory."""
     if workers == 1:
         yield
         return
@@ -122,10 +122,10 @@ def metrics_folder(workers: int) -> Iterator[None]:
 
 
 def listen(config: ServeConfig) -> socket.socket:
-    """A socket at the address, so that one that is taken is told before a model is loaded."""
+    """A listening socket; raises before a model is loaded where the address is in use."""
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    # Named as TCP, since asyncio sends at once (TCP_NODELAY) only where it is; else a client that keeps its connection
-    # waits 40 ms for the second packet of every answer.
+    # With an explicit IPPROTO_TCP, since asyncio sets TCP_NODELAY only then; without it a client with a kept connection
+    # waits 40 ms for the second packet of every response.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -143,31 +143,33 @@ def listen(config: ServeConfig) -> socket.socket:
 # ── signals and processes ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-MOST_FILES = 65_536  # open connections and files of a process, where the system allows so many
-AT_ONCE = 2.0  # seconds from the second signal to the end, whatever still runs
+MAX_FILES = 65_536  # open connections and files of a process
+EXIT_SECONDS = 2.0  # from the second signal to the end, whatever still runs
 INTERRUPTED = 130
 THREADS = "OMP_NUM_THREADS"
 
 
-class ServedProcess(uvicorn.Server):
+class StoppableServer(uvicorn.Server):
     """Uvicorn's server, ended by any second signal, not by SIGINT alone."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit:
             self.force_exit = True
-            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # tasks that are cut off are no news
-            timer = threading.Timer(AT_ONCE, os._exit, [INTERRUPTED])  # a search or a loading model cannot be stopped
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # do not log cancelled tasks
+            timer = threading.Timer(
+                EXIT_SECONDS, os._exit, [INTERRUPTED]
+            )  # a search or the loading of a model cannot be cancelled
             timer.daemon = True
             timer.start()
         self.should_exit = True
 
 
-class ServedWorkers(Multiprocess):
+class WorkerSupervisor(Multiprocess):
     """Uvicorn's parent of workers, which kills them at a second signal."""
 
     interrupted = False
 
-    def handle_hup(self) -> None:  # uvicorn would replace the workers, and outlive the terminal
+    def handle_hup(self) -> None:  # uvicorn would restart the workers
         self.should_exit.set()
 
     def join_all(self) -> None:
@@ -183,8 +185,8 @@ class ServedWorkers(Multiprocess):
 
 def run_server(settings: uvicorn.Config, listening: socket.socket) -> None:
     """Serve in this process until a signal comes."""
-    server = ServedProcess(settings)
-    with hang_up_ends(server):
+    server = StoppableServer(settings)
+    with stop_on_hangup(server):
         server.run(sockets=[listening])
     if not server.started:
         raise RegardError("the server could not start; the lines above say why")
@@ -193,9 +195,9 @@ def run_server(settings: uvicorn.Config, listening: socket.socket) -> None:
 
 
 def run_workers(settings: uvicorn.Config, listening: socket.socket) -> None:
-    """Serve in several processes until a signal comes. They divide the cores among themselves."""
+    """Serve in several processes until a signal comes. The cores are divided among them."""
     os.environ.setdefault(THREADS, str(max(1, usable_cores() // settings.workers)))
-    workers = ServedWorkers(settings, sockets=[listening])
+    workers = WorkerSupervisor(settings, sockets=[listening])
     workers.run()
     if workers.interrupted:
         raise KeyboardInterrupt
@@ -204,8 +206,8 @@ def run_workers(settings: uvicorn.Config, listening: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def hang_up_ends(server: ServedProcess) -> Iterator[None]:
-    """A terminal that is closed ends the server like any signal, unless the caller ignores it, as nohup does."""
+def stop_on_hangup(server: StoppableServer) -> Iterator[None]:
+    """Stop the server when its terminal is closed, unless SIGHUP is ignored, as by nohup."""
     number = getattr(signal, "SIGHUP", None)  # not on Windows
     if number is None or signal.getsignal(number) is signal.SIG_IGN:
         yield
@@ -217,27 +219,28 @@ def hang_up_ends(server: ServedProcess) -> Iterator[None]:
         signal.signal(number, before)
 
 
-def allow_connections() -> None:
-    """Raise the number of open files to what the system allows this process; a shell often allows 1,024."""
+def raise_file_limit() -> None:
+    """Raise the limit of open files as far as the system allows; a shell often sets 1,024."""
     try:
         import resource
     except ImportError:  # Windows
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-# ── connections ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── connections: one that sends no request, or its head too slowly, is closed ─────────────────────────────────────────
 
 
 HEAD_SECONDS = 15.0
 
 
-class TimedProtocol(H11Protocol):
-    """HTTP/1.1 with a time limit for the head of every request."""
+class HeadTimeoutProtocol(H11Protocol):
+    """HTTP/1.1 with a time limit for the head of every request. Uvicorn closes a connection that is idle,
+    but keeps one without a complete first head for ever; the size of the head is limited by h11."""
 
     _head_timer: asyncio.TimerHandle | None = None
 

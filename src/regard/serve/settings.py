@@ -8,7 +8,10 @@ from typing import Literal
 from regard.config import key
 from regard.errors import InputError
 
-ANY_ADDRESS = ("0.0.0.0", "::")
+LEAST = {
+    "workers": 1, "texts": 1, "characters": 1, "document_characters": 1, "waiting": 1, "body": 1000, "alternatives": 0,
+    "explained": 2, "per_minute": 1, "quota": 1, "kept_bytes": 1,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,28 +48,13 @@ class ServeConfig:
     log_text: bool = key(False, "whether the log may hold texts")
 
     def __post_init__(self) -> None:
-        wholes = {
-            "workers": 1,
-            "texts": 1,
-            "characters": 1,
-            "document_characters": 1,
-            "waiting": 1,
-            "body": 1000,
-            "alternatives": 0,
-            "explained": 2,
-            "per_minute": 1,
-            "quota": 1,
-            "kept_bytes": 1,
-        }
-        for name, least in wholes.items():
+        for name, least in LEAST.items():
             if (value := getattr(self, name)) is not None and value < least:
                 raise InputError(f"{name} must be at least {least}, but is {value}")
-        if self.kept_minutes <= 0:
-            raise InputError(f"kept_minutes must be more than 0, but is {self.kept_minutes:g}")
+        for name, unit in (("kept_minutes", ""), ("timeout", " seconds"), ("document_timeout", " seconds")):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be more than 0{unit}, but is {getattr(self, name):g}")
         if not 0 <= self.port <= 65535:
             raise InputError(f"port must be from 0 to 65535, but is {self.port}")
-        for name in ("timeout", "document_timeout"):
-            if getattr(self, name) <= 0:
-                raise InputError(f"{name} must be more than 0 seconds, but is {getattr(self, name):g}")
         if self.idle < 0:
             raise InputError(f"idle must be 0 seconds or more, but is {self.idle:g}")

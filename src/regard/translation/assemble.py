@@ -119,6 +119,8 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
     weight = sum(length for _, length in judgements)
     confidence = sum(j.confidence * length for j, length in judgements) / weight if weight else None
     reasons = {reason.name: reason for j, _ in judgements for reason in j.reasons}
+    missing = (one for one in protected if one.status == "missing")
+    lost = [Reason("lost", f'"{one.wanted}" is not in the translation: {one.note}') for one in missing]
     return SentenceTranslation(
         text[slice(*span)],
         written.since(target[0]),
@@ -127,16 +129,11 @@ def _sentence(text: str, parts: Sequence[Part], written: _Written) -> SentenceTr
         first.prepared.read if len(parts) == 1 else "",
         parts[0][1].candidates if len(parts) == 1 else _of_parts([result.candidates for _, result in parts]),
         confidence,
-        (*reasons.values(), *_lost(protected)),
+        (*reasons.values(), *lost),
         tuple(links) if all(result.aligned for _, result in parts) else None,
         tuple(protected),
         first.prepared.slots if len(parts) == 1 else NO_SLOTS,
     )
-
-
-def _lost(protected: Sequence[ProtectedSpan]) -> list[Reason]:
-    missing = [one for one in protected if one.status == "missing"]
-    return [Reason("lost", f'"{one.wanted}" is not in the translation: {one.note}') for one in missing]
 
 
 def _moved(span: Span, by: int) -> Span:

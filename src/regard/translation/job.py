@@ -79,15 +79,21 @@ class TranslationJob:
         return (yield self)
 
 
+def next_step(steps: Steps, translations: list[Translation] | None = None) -> TranslationJob | list[Translation]:
+    """The next job of `steps`, given the translations of the one before it (None at the start), or what they return."""
+    try:
+        return next(steps) if translations is None else steps.send(translations)
+    except StopIteration as end:
+        result: list[Translation] = end.value
+        return result
+
+
 def run_steps(steps: Steps) -> list[Translation]:
-    """Each job as it is asked for."""
-    answer: list[Translation] | None = None
-    while True:
-        try:
-            job = next(steps) if answer is None else steps.send(answer)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        answer = job.run()
+    """Run each job of `steps`, and return their result."""
+    step = next_step(steps)
+    while isinstance(step, TranslationJob):
+        step = next_step(steps, step.run())
+    return step
 
 
 class TextTranslation:

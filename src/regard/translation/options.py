@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from regard.bundle.card import MAX_BEAM, MAX_LENGTH_PENALTY, DecodeConfig
 from regard.config import Option, check_bounds, key, nearest, options_of
 from regard.errors import InputError
-from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings, check_weight
+from regard.search.options import BATCH_TOKENS, Precision, Sampling, SearchOptions, SearchSettings
 
 if TYPE_CHECKING:
     from regard.text.glossary import Glossary
@@ -76,8 +76,10 @@ class TranslateOptions(SearchSettings):
         if self.mbr is not None and self.sampling is None:
             object.__setattr__(self, "sampling", Sampling())
         check_bounds(self)
-        check_weight("steer", self.steer)
-        check_weight("rules", self.rules)
+        for name in ("steer", "rules"):
+            weight = getattr(self, name)
+            if not isinstance(weight, int | float) or not 0 <= weight < 1:
+                raise InputError(f"{name} must be a number from 0 (off) to below 1, but is {weight!r}; try 0.2")
 
     @classmethod
     def of(cls, options: TranslateOptions | None, changes: Mapping[str, Any]) -> TranslateOptions:

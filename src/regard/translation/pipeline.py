@@ -145,6 +145,8 @@ class Pipeline:
         """What lacks something is searched for once more."""
         drafts = self._drafts(units, [Demand(start=unit.start) for unit in units], options, progress)
         lacking = [i for i, draft in enumerate(drafts) if draft.missing and draft.hypotheses]
+        if not lacking:
+            return drafts
         demands = [self._demand(drafts[i]) for i in lacking]
         for i, other in zip(lacking, self._drafts([units[i] for i in lacking], demands, options), strict=True):
             if other.missing < drafts[i].missing:
@@ -171,7 +173,9 @@ class Pipeline:
             weights, asked = attention.get(key), (unit.prepared.read, key[1])
             if weights is not None and asked not in seen:
                 seen[asked] = word_links(self.bundle.tokenizer, self.view, weights, asked[0], found[0].ids)
-            drafts.append(_draft(unit, found, answers, seen.get(asked), SearchTaken(options, key[1])))
+            links = seen[asked][1] if asked in seen else []
+            texts = [checked(unit.prepared, text, () if i else links) for i, text in enumerate(answers or [""])]
+            drafts.append(UnitDraft(unit, found, texts, seen.get(asked), SearchTaken(options, key[1])))
         return drafts
 
     def _search(
@@ -300,15 +304,6 @@ class Pipeline:
         invented = invented_numbers(seen.source, text, self.languages[0] or "en") if self.text.protect else []
         numbers = [Reason("number", f"The number {text[a:b]} is not in the source.") for a, b in invented]
         return judged._replace(reasons=(*judged.reasons, *numbers))
-
-
-def _draft(
-    unit: Unit, hypotheses: Sequence[Hypothesis], answers: Sequence[str], seen: Seen | None, search: SearchTaken
-) -> UnitDraft:
-    links = seen[1] if seen else []
-    texts = answers or [""]
-    survived = [checked(unit.prepared, text, links if i == 0 else ()) for i, text in enumerate(texts)]
-    return UnitDraft(unit, hypotheses, survived, seen, search)
 
 
 def _check_room(needed: int, max_length: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The working of a BLEU score as plain text for a terminal or as a page.
+"""The steps of a BLEU score as plain text for a terminal or as a page.
 
     The cat is on mat          a digit under a token: the longest n-gram that was credited there
       3   3  3  3   1          (on a page: a mark, darker for longer n-grams)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Any
-
-from starlette.requests import Request
 
 from regard.serve.api.endpoint import Interface
 from regard.serve.errors import ServeError
-from regard.serve.http.fields import Field
-from regard.serve.state.keys import given_key
+from regard.serve.http.fields import Field, option_field
 from regard.text.language import language_code
 
 # Older codes, LibreTranslate's own, and a member of a macrolanguage.
@@ -27,7 +24,7 @@ VARIANT_NAMES = {
 
 
 def known_code(given: str, languages: Collection[str]) -> str | None:
-    """The code of a language as a client names it, among those that there are; None for another.
+    """The code of a language as a client names it, among those of the server; None for another.
 
     >>> [known_code(code, ["en", "fr", "he", "pt"]) for code in ("fr", "FR-CA", "iw", "pb", "pt-BR", "de", "zz", "")]
     ['fr', 'fr', 'he', 'pt', 'pt', None, None, None]
@@ -39,26 +36,16 @@ def known_code(given: str, languages: Collection[str]) -> str | None:
     return code if code in languages else None
 
 
-def problem(error: ServeError) -> dict[str, Any]:
-    about = {} if error.field is None else {"field": error.field}
-    return {"error": {"message": error.message, "status": error.status, **about}}
+def error_body(error: ServeError) -> dict[str, Any]:
+    field = {} if error.field is None else {"field": error.field}
+    return {"error": {"message": error.message, "status": error.status, **field}}
 
 
-def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    return given_key(request.headers.get("authorization"))
-
-
-OWN = Interface("regard", problem, key_of)
+OWN = Interface("regard", error_body)
 MODEL = Field(
-    "model",
-    "text",
-    "the name of a model; it wins over the languages",
-    None,
-    nullable=True,
-    most=200,
-    known="models",
+    "model", "text", "the name of a model; it wins over the languages", None, nullable=True, most=200, known="models",
     example="en-fr",
-)
+)  # fmt: skip
 SOURCE = Field(
     "source", "text", "the code of its language; none: found in the text", None, nullable=True, most=40, known="sources"
 )
@@ -66,3 +53,18 @@ TARGET = Field(
     "target", "text", "the code of the language to translate into", None, nullable=True, most=40, known="targets"
 )
 WHICH_MODEL = (MODEL, SOURCE, TARGET)
+
+# The options of `translate` that requests may set, by name. A server keeps the beam narrow and the prefix short.
+OPTIONS: dict[str, Field] = {
+    "beam": option_field("beam", most=16),
+    "nbest": option_field("nbest", most=16),
+    "split": option_field("split"),
+    "protect": option_field("protect"),
+    "guard": option_field("guard"),
+    "localize": option_field("localize"),
+    "glossary": Field(
+        "glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000
+    ),
+    "prefix": option_field("prefix", most=10_000),
+    "length_penalty": option_field("length_penalty", most=5),
+}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from starlette.requests import Request
 
 from regard.errors import InputError
 from regard.formats.html import read_fragment
@@ -13,13 +11,12 @@ from regard.formats.markup import TagRules
 from regard.formats.xml import XmlFragment
 from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
-from regard.serve.errors import FieldError, NoPairError, QuotaExceededError, ServeError
+from regard.serve.errors import FieldError, QuotaExceededError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
-from regard.serve.segments import MarkupText, Passages, PlainText, TranslatedPassage, translate_passages
+from regard.serve.segments import MarkupText, PlainText, SegmentRequest, TranslatedSegments, translate_segments
 from regard.serve.state.glossaries import find_glossary
-from regard.serve.state.keys import given_key
 from regard.serve.state.store import in_thread
-from regard.serve.translation_service import off_the_loop
+from regard.serve.translation_service import run_in_thread_if_long
 from regard.text.glossary import Glossary
 from regard.text.language import language_name
 from regard.translation.options import Split, TranslateOptions
@@ -28,11 +25,11 @@ QUOTA = 456  # DeepL's own status: all characters of the period are used
 UNLIMITED = 1_000_000_000_000  # what DeepL says of an account without a limit
 
 
-def problem(error: ServeError) -> dict[str, str]:
+def error_body(error: ServeError) -> dict[str, str]:
     """What its clients show: a message in DeepL's words where it has some, and then ours as the detail."""
     if error.missing:
         return {"message": f"Parameter '{error.field}' not specified."}
-    if isinstance(error, NoPairError):
+    if isinstance(error, UnsupportedPairError):
         return {"message": unsupported("target_lang"), "detail": error.message}
     if isinstance(error, QuotaExceededError):
         return {"message": "Quota Exceeded", "detail": error.message}
@@ -43,15 +40,11 @@ def unsupported(name: str) -> str:
     return f"Value for '{name}' not supported."
 
 
-def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    return given_key(request.headers.get("authorization"))
-
-
-def status_of(error: ServeError) -> int:
+def error_status(error: ServeError) -> int:
     return QUOTA if isinstance(error, QuotaExceededError) else error.status
 
 
-DEEPL = Interface("DeepL", problem, key_of, status_of)
+DEEPL = Interface("DeepL", error_body, error_status)
 SOURCE_LANG = Field(
     "source_lang", "text", "its language; none: found in the text", None, nullable=True, most=40,
     known="DeepL's sources",
@@ -74,7 +67,7 @@ def languages_of(call: Call) -> tuple[str | None, str]:
     target = one_language(call, "target_lang")
     if source is not None and source != target and target not in pool.targets(source):
         said = f"there is no translator from {language_name(source)} to {language_name(target)}"
-        raise NoPairError(source, target, said)
+        raise UnsupportedPairError(source, target, said)
     return source, target
 
 
@@ -107,13 +100,13 @@ async def glossary_of(call: Call, ids: list[str], source: str | None, target: st
     """The glossaries of a translation, as one; they must be for its languages."""
     stored = call.services.state.glossaries
     for id in ids:
-        found = await in_thread(stored.get, call.caller.owner, id)
+        found = await in_thread(stored.get, call.client.owner, id)
         if found is None:
             raise not_found()
         if (found.source, found.target) != (source, target):
             languages = f"from {found.source} to {found.target}"
             raise FieldError("glossary_id", f'The glossary "{found.name}" is {languages}, not for these languages.')
-    return await in_thread(find_glossary, stored, call.caller.owner, ids) if ids else None
+    return await in_thread(find_glossary, stored, call.client.owner, ids) if ids else None
 
 
 # ── languages and usage ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -133,8 +126,9 @@ async def languages(call: Call) -> list[dict[str, Any]]:
 
 
 async def usage(call: Call) -> dict[str, int]:
-    found = await call.services.callers.usage(call.caller)
-    return {"character_count": found.characters, "character_limit": call.caller.limits.characters or UNLIMITED}
+    client, limiter = call.client, call.services.state.limiter
+    used = await in_thread(limiter.usage, client.subject, client.limits.period)
+    return {"character_count": used, "character_limit": client.limits.characters or UNLIMITED}
 
 
 TYPE = Field("type", "choice", "source or target", "source", choices=("source", "target"), nullable=True)
@@ -182,11 +176,11 @@ async def translate(call: Call) -> dict[str, Any]:
     source, target = languages_of(call)
     glossary = await glossary_of(call, glossary_ids_of(call, source), source, target)
     characters = sum(map(len, texts))
-    read = await off_the_loop(characters, read_texts, call, texts)
+    read = await run_in_thread_if_long(characters, read_texts, call, texts)
     options = TranslateOptions(glossary=glossary, split=split_of(call))
-    asked = Passages([one.segments for one in read], target, source, options)
-    found = await translate_passages(call.services.translation, asked)
-    return {"translations": await off_the_loop(characters, written, call, read, found)}
+    request = SegmentRequest([one.segments for one in read], target, source, options)
+    found = await translate_segments(call.services.translation, request)
+    return {"translations": await run_in_thread_if_long(characters, written, call, read, found)}
 
 
 def split_of(call: Call) -> Split:
@@ -195,13 +189,13 @@ def split_of(call: Call) -> Split:
     return "sentences" if call["tag_handling"] and split == "wrapped" else split
 
 
-def written(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedPassage]) -> list[Any]:
+def written(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]) -> list[Any]:
     kind = call["model_type"]
     used = {} if kind is None else {"model_type_used": kind.removeprefix("prefer_")}
     return [
         {
             "detected_source_language": done.source.upper(),
-            "text": one.answer(done.translations, 0).text,
+            "text": one.translated(done.translations, 0).text,
             "billed_characters": len(text),
             **used,
         }

@@ -62,30 +62,30 @@ async def create(call: Call) -> dict[str, Any]:
     source, target = one_language(call, "source_lang"), one_language(call, "target_lang")
     pairs = read_entries(call["entries"], call["entries_format"] or "tsv")
     glossaries = call.services.state.glossaries
-    return row(await in_thread(glossaries.create, call.caller.owner, call["name"], source, target, pairs))
+    return row(await in_thread(glossaries.create, call.client.owner, call["name"], source, target, pairs))
 
 
 async def listed(call: Call) -> dict[str, Any]:
-    found = await in_thread(call.services.state.glossaries.all, call.caller.owner)
+    found = await in_thread(call.services.state.glossaries.all, call.client.owner)
     return {"glossaries": [row(one) for one in found]}
 
 
 async def one(call: Call) -> dict[str, Any]:
-    found = await in_thread(call.services.state.glossaries.get, call.caller.owner, id_of(call))
+    found = await in_thread(call.services.state.glossaries.get, call.client.owner, id_of(call))
     if found is None:
         raise not_found()
     return row(found)
 
 
 async def entries(call: Call) -> Response:
-    found = await in_thread(call.services.state.glossaries.entries, call.caller.owner, id_of(call))
+    found = await in_thread(call.services.state.glossaries.entries, call.client.owner, id_of(call))
     if found is None:
         raise not_found()
     return Response(found, media_type=TSV)
 
 
 async def delete(call: Call) -> Response:
-    if not await in_thread(call.services.state.glossaries.delete, call.caller.owner, id_of(call)):
+    if not await in_thread(call.services.state.glossaries.delete, call.client.owner, id_of(call)):
         raise not_found()
     return Response(status_code=204)
 
@@ -131,9 +131,9 @@ async def upload(call: Call) -> dict[str, str]:
     data = await call["file"].read()
     read = await services.documents.read(data, format, target)
     await services.charge(call.request, read.characters)
-    charged = {"subject": call.caller.subject, "characters": read.characters, "period": call.caller.limits.period}
+    charged = {"subject": call.client.subject, "characters": read.characters, "period": call.client.limits.period}
     request = {"format": format, "source": source, "target": target, "glossaries": glossaries, "charged": charged}
-    job, key = await in_thread(services.state.documents.submit, call.caller.owner, name, data, request)
+    job, key = await in_thread(services.state.documents.submit, call.client.owner, name, data, request)
     services.document_worker.wake()
     return {"document_id": job.id, "document_key": key}
 
@@ -165,7 +165,7 @@ async def result(call: Call) -> Response:
 
 async def job_of(call: Call) -> DocumentJob:
     id, documents = str(call.request.path_params["id"]), call.services.state.documents
-    job = await in_thread(documents.get, id, call["document_key"], call.caller.owner)
+    job = await in_thread(documents.get, id, call["document_key"], call.client.owner)
     if job is None:
         raise ServeError(404, "Document not found: the id or the key is wrong, or it has expired.")
     return job
@@ -175,13 +175,13 @@ ENDPOINTS = (
     Endpoint("POST", "/v2/glossaries", DEEPL, "Make a glossary", create, GLOSSARY, status=201),
     Endpoint("GET", "/v2/glossaries", DEEPL, "Your glossaries", listed),
     Endpoint("GET", "/v2/glossaries/{id}", DEEPL, "A glossary, without its entries", one),
-    Endpoint("GET", "/v2/glossaries/{id}/entries", DEEPL, "The entries of a glossary", entries, answers=(TSV,)),
+    Endpoint("GET", "/v2/glossaries/{id}/entries", DEEPL, "The entries of a glossary", entries, media_type=TSV),
     Endpoint("DELETE", "/v2/glossaries/{id}", DEEPL, "Delete a glossary", delete, status=204),
     Endpoint("GET", "/v2/glossary-language-pairs", DEEPL, "The languages that glossaries are for", pairs),
     Endpoint("POST", "/v2/document", DEEPL, "Upload a document to be translated", upload, DOCUMENT),
     Endpoint("POST", "/v2/document/{id}", DEEPL, "How far a document is", status, KEY),
     Endpoint(
         "POST", "/v2/document/{id}/result", DEEPL, "The translated document", result, KEY,
-        answers=("application/octet-stream",),
+        media_type="application/octet-stream",
     ),
 )  # fmt: skip

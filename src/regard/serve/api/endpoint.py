@@ -1,9 +1,9 @@
-"""One declaration for each thing that can be asked for: it becomes a route and an entry of the OpenAPI document.
+"""The declaration of an endpoint: it becomes a route and an entry of the OpenAPI document.
 
-    request ─ read_values ─ admit ─ handler ─▶ JSON       a problem is written in the shape of the interface
+    request ─ read_values ─ authorize ─ handler ─▶ JSON       errors have the format of the interface
 
-The handler is cancelled when the client leaves. No traceback reaches a client: a fault of ours is 500 with a number
-that stands in the log too.
+The handler is cancelled when the client disconnects. No traceback reaches a client: an unexpected exception is answered
+with 500 and a number that stands in the log too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
@@ -21,12 +21,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from regard.errors import RegardError
-from regard.serve.errors import ServeError
+from regard.serve.errors import CLIENT_DISCONNECTED, ServeError
 from regard.serve.http.fields import Field, read_values
 from regard.serve.http.request_body import close_files
-from regard.serve.monitoring import notes_of
-from regard.serve.services import Caller, Services
+from regard.serve.monitoring import record_of
+from regard.serve.services import Client, Services
 from regard.serve.state.documents import StoreFullError
+from regard.serve.state.keys import given_key
 from regard.serve.state.store import StateError
 
 log = logging.getLogger("regard.serve")
@@ -41,12 +42,11 @@ class JsonResponse(Response):
 
 @dataclass(frozen=True)
 class Interface:
-    """One of the interfaces: what it is called, how it writes a problem, and where its clients put their key."""
+    """One of the APIs: its name, the body of its error responses, and their status."""
 
     name: str
-    problem: Callable[[ServeError], Mapping[str, Any]]
-    key_of: Callable[[Request, Mapping[str, Any]], str | None]
-    status_of: Callable[[ServeError], int] = lambda problem: problem.status
+    error_body: Callable[[ServeError], Mapping[str, Any]]
+    error_status: Callable[[ServeError], int] = lambda problem: problem.status
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class Call:
         return self.values[name]
 
     @property
-    def caller(self) -> Caller:
-        """Who asks; not of an endpoint that is open."""
-        caller: Caller = self.request.state.caller
-        return caller
+    def client(self) -> Client:
+        """Who sent the request; not known at public endpoints."""
+        client: Client = self.request.state.client
+        return client
 
 
 Handler = Callable[[Call], Awaitable[Any]]
@@ -78,75 +78,69 @@ class Endpoint:
     summary: str
     handler: Handler
     fields: tuple[Field, ...] = ()
-    answer: Mapping[str, Any] = field(default_factory=dict)  # the JSON schema of what is answered
     status: int = 200
-    answers: tuple[str, ...] = ("application/json",)
-    open: bool = False  # answered without a key, and not counted: health, languages, the page
-    charged: tuple[str, ...] = ("q", "text", "texts")  # fields whose characters are counted
+    media_type: str = "application/json"
+    public: bool = False  # answered without a key, and not counted: health, languages, the page
+    counted: tuple[str, ...] = ("q", "text", "texts")  # fields whose characters count against the client's limit
 
     def route(self) -> Route:
-        return Route(self.path, self._answer, methods=[self.method])
+        return Route(self.path, self._respond, methods=[self.method])
 
-    async def _answer(self, request: Request) -> Response:
+    async def _respond(self, request: Request) -> Response:
         services: Services = request.app.state.services
         try:
             values = await read_values(request, self.fields)
-            call = Call(request, values, services)
-            if not self.open:
-                await services.admit(request, self.interface.key_of(request, values), self.texts_of(values))
-            made = await while_connected(request, self.handler(call))
+            if not self.public:
+                key = values.get("api_key") or given_key(request.headers.get("authorization"))
+                await services.authorize(request, key, self.counted_texts(values))
+            result = await while_connected(request, self.handler(Call(request, values, services)))
         except ServeError as problem:
-            notes_of(request).refused = problem.reason
-            await services.give_back(request, problem)
-            return self.refusal(problem)
+            record_of(request).refused = problem.reason
+            await services.refund(request, problem)
+            return self.error_response(problem)
         except StateError as problem:
             log.error("%s %s is refused: %s", self.method, self.path, problem)
-            return self.refusal(unable(problem))
+            # Only this message does not name our folders.
+            full = isinstance(problem, StoreFullError)
+            message = str(problem) if full else "the server cannot keep its state now; try again"
+            return self.error_response(ServeError(503, message, retry_after=10))
         except RegardError as problem:
-            await services.give_back(request, problem)
-            return self.refusal(ServeError(400, str(problem)))
+            await services.refund(request, problem)
+            return self.error_response(ServeError(400, str(problem)))
         except Exception:
             number = secrets.token_hex(4)
             log.exception("fault %s in %s %s", number, self.method, self.path)
-            return self.refusal(ServeError(500, f"a fault of the server, number {number} in its log"))
+            return self.error_response(ServeError(500, f"a fault of the server, number {number} in its log"))
         finally:
             await close_files(request)
-        return made if isinstance(made, Response) else JsonResponse(made, self.status)
+        return result if isinstance(result, Response) else JsonResponse(result, self.status)
 
-    def texts_of(self, values: Mapping[str, Any]) -> list[str]:
-        """The texts that are counted."""
-        given = [values.get(name) for name in self.charged]
+    def counted_texts(self, values: Mapping[str, Any]) -> list[str]:
+        given = [values.get(name) for name in self.counted]
         lists = [one if isinstance(one, list) else [one] for one in given]
         return [text for texts in lists for text in texts if isinstance(text, str)]
 
-    def refusal(self, problem: ServeError) -> Response:
-        body = self.interface.problem(problem)
-        return JsonResponse(body, self.interface.status_of(problem), headers=problem.headers)
-
-
-def unable(problem: StateError) -> ServeError:
-    """The answer where the store fails: it does not name our folders."""
-    full = isinstance(problem, StoreFullError)
-    return ServeError(503, str(problem) if full else "the server cannot keep its state now; try again", retry_after=10)
+    def error_response(self, problem: ServeError) -> Response:
+        body, status = self.interface.error_body(problem), self.interface.error_status(problem)
+        return JsonResponse(body, status, headers=problem.headers)
 
 
 async def while_connected(request: Request, work: Awaitable[Any]) -> Any:
-    """The result of the work, which is cancelled if the client leaves before it is done."""
+    """The result of `work`, which is cancelled if the client disconnects before it is done."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request))
+    disconnect = asyncio.ensure_future(_wait_for_disconnect(request))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
         task.cancel()
         await asyncio.wait({task})
-        raise ServeError(499, "the client has left")
+        raise ServeError(CLIENT_DISCONNECTED, "the client has left")
     finally:
-        gone.cancel()
-        if not task.done():
-            task.cancel()
+        disconnect.cancel()
+        task.cancel()
 
 
-async def _disconnected(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

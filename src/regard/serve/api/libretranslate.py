@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from regard.formats.html import read_fragment
 from regard.serve.api.api_common import known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.documents import SUFFIXES, attachment, plain_name, suffix_of, uploaded_format
-from regard.serve.errors import FieldError, NoPairError, ServeError
+from regard.serve.errors import FieldError, ServeError, UnsupportedPairError
 from regard.serve.http.fields import Field
 from regard.serve.segments import (
     MarkupText,
-    Passages,
     PlainText,
-    TranslatedPassage,
+    SegmentRequest,
+    TranslatedSegments,
     checked_options,
-    translate_passages,
+    translate_segments,
 )
-from regard.serve.state.keys import given_key
 from regard.serve.state.store import in_thread
-from regard.serve.translation_service import off_the_loop
+from regard.serve.translation_service import run_in_thread_if_long
 from regard.text.language import language_name
 
 NOT_JSON = "Invalid JSON format"
 AUTO = "auto"
 
 
-def problem(error: ServeError) -> dict[str, Any]:
-    return {"error": message_of(error)}
-
-
-def message_of(error: ServeError) -> str:
+def error_body(error: ServeError) -> dict[str, Any]:
+    message = NOT_JSON if error.message.startswith(NOT_JSON) else error.message
     if error.missing:
-        return f"Invalid request: missing {error.field} parameter"
-    if isinstance(error, NoPairError):
-        return unavailable(error.source, error.target)
-    return NOT_JSON if error.message.startswith(NOT_JSON) else error.message
+        message = f"Invalid request: missing {error.field} parameter"
+    elif isinstance(error, UnsupportedPairError):
+        message = unavailable(error.source, error.target)
+    return {"error": message}
 
 
 def unavailable(source: str, target: str) -> str:
@@ -53,11 +48,7 @@ def named(code: str) -> str:
     return f"{language_name(code)} ({code})"
 
 
-def key_of(request: Request, values: Mapping[str, Any]) -> str | None:
-    return values.get("api_key") or given_key(request.headers.get("authorization"))
-
-
-LIBRETRANSLATE = Interface("LibreTranslate", problem, key_of)
+LIBRETRANSLATE = Interface("LibreTranslate", error_body)
 API_KEY = Field("api_key", "text", "the API key", "", nullable=True)
 SOURCE_CODE = Field(
     "source", "text", "the code of its language, or auto", example="en", most=40, known="sources or auto"
@@ -115,27 +106,28 @@ async def translate(call: Call) -> dict[str, Any]:
     source, target = languages_of(call)
     html = (call["format"] or "text") == "html"
     characters = sum(map(len, texts))
-    read = await off_the_loop(characters, read_texts, texts, html)
-    asked = Passages([one.segments for one in read], target, source, checked_options(nbest=call["alternatives"] + 1))
-    found = await translate_passages(call.services.translation, asked)
-    answers = await off_the_loop(characters, written, call, read, found)
+    read = await run_in_thread_if_long(characters, read_texts, texts, html)
+    options = checked_options(nbest=call["alternatives"] + 1)
+    request = SegmentRequest([one.segments for one in read], target, source, options)
+    found = await translate_segments(call.services.translation, request)
+    answers = await run_in_thread_if_long(characters, written, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}
 
 
 def written(
-    call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedPassage]
+    call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]
 ) -> dict[str, list[Any]]:
     """The answer for a list of texts."""
     alternatives = call["alternatives"]
     pairs = list(zip(read, found, strict=True))
-    said = [one.answer(done.translations, alternatives) for one, done in pairs]
-    answer: dict[str, list[Any]] = {"translatedText": [one.text for one in said]}
+    texts = [one.translated(done.translations, alternatives) for one, done in pairs]
+    answer: dict[str, list[Any]] = {"translatedText": [one.text for one in texts]}
     if call["source"] == AUTO:
         answer["detectedLanguage"] = [
             detected_language(call, [segment.text for segment in one.segments], done.source) for one, done in pairs
         ]
     if alternatives:
-        answer["alternatives"] = [one.alternatives for one in said]
+        answer["alternatives"] = [one.alternatives for one in texts]
     return answer
 
 
@@ -160,7 +152,7 @@ def read_texts(texts: Sequence[str], html: bool) -> list[PlainText | MarkupText]
 
 async def detect(call: Call) -> list[dict[str, Any]]:
     translation = call.services.translation
-    first = await off_the_loop(len(call["q"]), translation.language_of, call["q"])
+    first = await run_in_thread_if_long(len(call["q"]), translation.language_of, call["q"])
     shares = translation.shares(call["q"], first)
     others = [code for code, share in shares.items() if code != first and share >= LEAST_SHARE]
     return [{"confidence": per_cent(shares.get(code, 0.0)), "language": code} for code in (first, *others)]
@@ -190,7 +182,7 @@ async def translate_file(call: Call) -> dict[str, str]:
     await services.charge(call.request, read.characters)
     result = await services.documents.translate(read, source, target)
     name = translated_name(file.filename, target)
-    job, key = await in_thread(services.state.documents.keep, call.caller.owner, name, result, read.characters)
+    job, key = await in_thread(services.state.documents.keep, call.client.owner, name, result, read.characters)
     return {"translatedFileUrl": f"{call.request.base_url}download_file/{job.id}{key}.{quote(name)}"}
 
 
@@ -217,7 +209,7 @@ async def download_file(call: Call) -> Response:
 async def suggest(call: Call) -> dict[str, bool]:
     source, target = languages_of(call)
     add = call.services.state.suggestions.add
-    await in_thread(add, call.caller.subject, source or call["source"], target, call["q"], call["s"])
+    await in_thread(add, call.client.subject, source or call["source"], target, call["q"], call["s"])
     return {"success": True}
 
 
@@ -257,14 +249,14 @@ async def health(call: Call) -> dict[str, str]:
 
 ENDPOINTS = (
     Endpoint("POST", "/translate", LIBRETRANSLATE, "Translate a text, or several", translate, TRANSLATE),
-    Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT, charged=()),
+    Endpoint("POST", "/detect", LIBRETRANSLATE, "The language of a text", detect, DETECT, counted=()),
     Endpoint("POST", "/translate_file", LIBRETRANSLATE, "Translate a file", translate_file, FILE),
     Endpoint(
-        "GET", "/download_file/{name}", LIBRETRANSLATE, "A translated file", download_file, open=True,
-        answers=("application/octet-stream",),
+        "GET", "/download_file/{name}", LIBRETRANSLATE, "A translated file", download_file, public=True,
+        media_type="application/octet-stream",
     ),
-    Endpoint("POST", "/suggest", LIBRETRANSLATE, "Suggest a better translation", suggest, SUGGEST, charged=()),
-    Endpoint("GET", "/languages", LIBRETRANSLATE, "The languages, and the targets of each", languages, open=True),
-    Endpoint("GET", "/frontend/settings", LIBRETRANSLATE, "What a page should know", frontend_settings, open=True),
-    Endpoint("GET", "/health", LIBRETRANSLATE, "Whether the server answers", health, open=True),
+    Endpoint("POST", "/suggest", LIBRETRANSLATE, "Suggest a better translation", suggest, SUGGEST, counted=()),
+    Endpoint("GET", "/languages", LIBRETRANSLATE, "The languages, and the targets of each", languages, public=True),
+    Endpoint("GET", "/frontend/settings", LIBRETRANSLATE, "What a page should know", frontend_settings, public=True),
+    Endpoint("GET", "/health", LIBRETRANSLATE, "Whether the server answers", health, public=True),
 )  # fmt: skip

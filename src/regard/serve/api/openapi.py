@@ -12,14 +12,14 @@ from regard.serve.http.fields import REQUIRED, Field, object_schema
 from regard.serve.pool import ModelPool
 from regard.version import __version__
 
-PLACE = re.compile(r"\{(\w+)(?::\w+)?\}")
+PLACEHOLDER = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 def openapi(endpoints: Iterable[Endpoint], known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """`known` has the names that this server knows: "models", "sources" and so on (`known_names`)."""
+    """The document of some endpoints, with the names of this server's models and languages (`known_names`)."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
-        path = PLACE.sub(r"{\1}", endpoint.path)
+        path = PLACEHOLDER.sub(r"{\1}", endpoint.path)
         paths.setdefault(path, {})[endpoint.method.lower()] = operation(endpoint, known)
     return {
         "openapi": "3.1.0",
@@ -33,7 +33,8 @@ def openapi(endpoints: Iterable[Endpoint], known: Mapping[str, Sequence[str]]) -
 
 
 def known_names(pool: ModelPool) -> dict[str, list[str]]:
-    """What the document names as allowed. Codes that mean one of these languages (`pt-BR`, `iw`) are read too."""
+    """The values that the document lists for each kind of name. Other codes of these languages (`pt-BR`, `iw`) are
+    accepted too."""
     sources = sorted({direction.source for direction in pool.directions})
     targets = sorted({code for source in pool.languages for code in pool.targets(source)})
     return {
@@ -47,41 +48,32 @@ def known_names(pool: ModelPool) -> dict[str, list[str]]:
 
 
 def operation(endpoint: Endpoint, known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    answer = {"application/json": {"schema": dict(endpoint.answer)}} if endpoint.answer else {}
-    content: dict[str, Any] = {kind: {} for kind in endpoint.answers} | answer
     found: dict[str, Any] = {
         "summary": endpoint.summary,
         "tags": [endpoint.interface.name],
         "responses": {
-            str(endpoint.status): {"description": "done", "content": content},
+            str(endpoint.status): {"description": "done", "content": {endpoint.media_type: {}}},
             "4XX": {"description": "a request that cannot be answered", "content": {"application/json": {}}},
             "5XX": {"description": "a server that cannot answer now", "content": {"application/json": {}}},
         },
     }
-    places = [
+    parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in PLACE.findall(endpoint.path)
+        for name in PLACEHOLDER.findall(endpoint.path)
     ]
-    own = [one for one in endpoint.fields if one.name not in PLACE.findall(endpoint.path)]
     if endpoint.method in ("GET", "DELETE"):
-        places += [
-            {
-                "name": one.name,
-                "in": "query",
-                "required": one.default is REQUIRED,
-                "schema": one.schema(known, null=False),
-            }
-            for one in own
-        ]
-    elif own:
-        found["requestBody"] = {"required": True, "content": bodies(own, known)}
-    if places:
-        found["parameters"] = places
+        for one in endpoint.fields:
+            required, schema = one.default is REQUIRED, one.schema(known, null=False)
+            parameters.append({"name": one.name, "in": "query", "required": required, "schema": schema})
+    elif endpoint.fields:
+        found["requestBody"] = {"required": True, "content": bodies(endpoint.fields, known)}
+    if parameters:
+        found["parameters"] = parameters
     return found
 
 
 def bodies(fields: Sequence[Field], known: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The kinds of body that carry these fields, each with an example where no field lacks one that it needs."""
+    """The media types that can carry these fields, with an example where every required field has one."""
     kinds = {field.kind for field in fields}
     if "file" in kinds:
         names = ["multipart/form-data"]
@@ -96,6 +88,6 @@ def bodies(fields: Sequence[Field], known: Mapping[str, Sequence[str]]) -> dict[
 
 
 def example_of(field: Field, known: Mapping[str, Sequence[str]]) -> Any:
-    """One that this server answers: of names that it does not know, its first."""
+    """The field's example; where this server does not know that name, its first one."""
     names = known.get(field.known, ())
     return field.example if not names or field.example in names else names[0]

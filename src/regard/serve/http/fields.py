@@ -3,8 +3,8 @@
     FIELDS = (Field("q", "texts", "what to translate"), Field("alternatives", "integer", "how many", 0))
     values = await read_values(request, FIELDS)       # {"q": ["…"], "alternatives": 0}
 
-A number or a truth value may be a string, as forms and some clients send it. What is not declared is ignored, as both
-public interfaces do. JSON wins over a form, and a form over the query.
+A number or a boolean may be a string, as forms and some clients send it. Fields that are not declared are ignored, as
+both public interfaces do. JSON has precedence over a form, and a form over the query.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import partial
 from typing import Any, Literal
 
 from starlette.datastructures import UploadFile
@@ -40,7 +41,7 @@ JSON_TYPES: dict[str, dict[str, Any]] = {
 }
 
 
-# The words of JSON Schema for `least` and `most`.
+# The keywords of JSON Schema for `least` and `most`.
 BOUNDS: dict[str, tuple[str, str]] = {
     "integer": ("minimum", "maximum"),
     "number": ("minimum", "maximum"),
@@ -50,9 +51,9 @@ BOUNDS: dict[str, tuple[str, str]] = {
 }
 
 
-def or_null(schema: dict[str, Any]) -> dict[str, Any]:
+def nullable_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """
-    >>> or_null({"type": "string", "enum": ["en", "fr"]})
+    >>> nullable_schema({"type": "string", "enum": ["en", "fr"]})
     {'type': ['string', 'null'], 'enum': ['en', 'fr', None]}
     """
     if "type" not in schema:
@@ -74,39 +75,44 @@ class Field:
     choices: tuple[str, ...] = ()
     nullable: bool = False  # null stands for the default
     example: Any = None
-    known: str = ""  # what the server has of this kind: its models, its languages; only the document names them
+    known: str = ""  # which names of the server the OpenAPI document lists: its models, its languages
     items: Mapping[str, Any] = dataclass_field(default_factory=dict)  # the JSON schema of an entry of a list
 
     def schema(self, known: Mapping[str, Sequence[str]], null: bool) -> dict[str, Any]:
-        """Described for OpenAPI. `known` has the names that a server knows, by the kind of name; `null` says whether it
-        can be sent, which a form and a query cannot."""
+        """The JSON schema for OpenAPI. `known` has the names of the server's models and languages; `null` says whether
+        null can be sent, as it can in JSON alone."""
         found: dict[str, Any] = {**JSON_TYPES[self.kind], **self._bounds()}
         if names := self.choices or known.get(self.known, ()):
             found["enum"] = list(names)
         if self.items:
             found["items"] = dict(self.items)
         if self.nullable and null:
-            found = or_null(found)
+            found = nullable_schema(found)
         found["description"] = self.help
         if self.default is not REQUIRED and self.default is not None:
             found["default"] = self.default
         return found
 
     def _bounds(self) -> dict[str, Any]:
-        words = BOUNDS.get(self.kind)
-        if words is None:
+        keywords = BOUNDS.get(self.kind)
+        if keywords is None:
             return {}
-        named = zip(words, (self.least, self.most), strict=True)
+        named = zip(keywords, (self.least, self.most), strict=True)
         whole = self.kind != "number"
         return {word: int(value) if whole else value for word, value in named if value is not None}
 
     def read(self, given: Any) -> Any:
         """The value of what was sent, or a `FieldError`."""
-        value = READERS[self.kind](self, given)
+        reader, expected = READERS[self.kind]
+        try:
+            value = reader(given)
+        except (ValueError, OverflowError):
+            but = "" if self.kind == "file" else f", but is {abbreviated(given)}"
+            raise self.error(f"must be {expected}{but}") from None
         if self.kind in ("integer", "number"):
             self._check_bounds(value)
         if self.kind == "choice" and value not in self.choices:
-            raise self.wrong(f"must be one of {', '.join(self.choices)}, but is {shown(given)}")
+            raise self.error(f"must be one of {', '.join(self.choices)}, but is {abbreviated(given)}")
         if self.kind == "text" and self.most is not None and len(value) > self.most:
             raise FieldError(self.name, f"{self.name} has more than {int(self.most):,} characters", status=413)
         if self.kind in ("text", "texts", "strings") and self.least and not value:
@@ -117,9 +123,9 @@ class Field:
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             bounds = [f"at least {self.least:g}"] if self.least is not None else []
             bounds += [f"at most {self.most:g}"] if self.most is not None else []
-            raise self.wrong(f"must be {' and '.join(bounds)}, but is {value:g}")
+            raise self.error(f"must be {' and '.join(bounds)}, but is {value:g}")
 
-    def wrong(self, what: str) -> FieldError:
+    def error(self, what: str) -> FieldError:
         return FieldError(self.name, f"{self.name} {what}")
 
 
@@ -135,8 +141,8 @@ def option_field(name: str, **changes: Any) -> Field:
     return Field(name, kind, option.help, option.default, **described | changes)
 
 
-def shown(given: Any) -> str:
-    """What was sent, short enough for a message."""
+def abbreviated(given: Any) -> str:
+    """A value as JSON, short enough for an error message."""
     try:
         text = json.dumps(given, ensure_ascii=True, default=str)
     except RecursionError:
@@ -144,78 +150,61 @@ def shown(given: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-# ── one reader for each kind ─────────────────────────────────────────────────────────────────────────────────────────
+# ── one reader for each kind: it returns the value of what was sent, or raises ValueError ─────────────────────────────
 
 
-def _text(field: Field, given: Any) -> str:
-    if isinstance(given, list) and len(given) == 1:
-        given = given[0]
-    if not isinstance(given, str):
-        raise field.wrong(f"must be a string, but is {shown(given)}")
+def _instance(given: Any, kind: type) -> Any:
+    if not isinstance(given, kind):
+        raise ValueError
     return given
 
 
-def _texts(field: Field, given: Any) -> str | list[str]:
-    if isinstance(given, str):
-        return given
-    return _strings(field, given)
+def _text(given: Any) -> Any:
+    return _instance(given[0] if isinstance(given, list) and len(given) == 1 else given, str)
 
 
-def _strings(field: Field, given: Any) -> list[str]:
+def _strings(given: Any) -> Any:
     found = [given] if isinstance(given, str) else given
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise field.wrong(f"must be a string or a list of strings, but is {shown(given)}")
-    return found
+    return [_instance(one, str) for one in _instance(found, list)]
 
 
-def _integer(field: Field, given: Any) -> int:
-    number = _number(field, given, "a whole number")
-    if number != int(number):
-        raise field.wrong(f"must be a whole number, but is {shown(given)}")
-    return int(number)
+def _texts(given: Any) -> Any:
+    return given if isinstance(given, str) else _strings(given)
 
 
-def _number(field: Field, given: Any, what: str = "a number") -> float:
-    try:
-        number = float("x" if isinstance(given, bool) or not isinstance(given, str | int | float) else given)
-    except (ValueError, OverflowError):
-        number = math.nan
+def _number(given: Any) -> float:
+    number = math.nan if isinstance(given, bool) or not isinstance(given, str | int | float) else float(given)
     if not math.isfinite(number):
-        raise field.wrong(f"must be {what}, but is {shown(given)}")
+        raise ValueError
     return number
 
 
-def _flag(field: Field, given: Any) -> bool:
-    if isinstance(given, bool):
-        return given
+def _integer(given: Any) -> int:
+    number = _number(given)
+    if number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _flag(given: Any) -> bool:
     word = str(given).strip().lower() if isinstance(given, str | int) else None
-    if word in TRUE or word in FALSE:
-        return word in TRUE
-    raise field.wrong(f"must be true or false, but is {shown(given)}")
+    if word not in TRUE and word not in FALSE:
+        raise ValueError
+    return word in TRUE
 
 
-def _object(field: Field, given: Any) -> dict[str, Any]:
-    if not isinstance(given, dict):
-        raise field.wrong(f"must be an object, but is {shown(given)}")
-    return given
-
-
-def _list(field: Field, given: Any) -> list[Any]:
-    if not isinstance(given, list):
-        raise field.wrong(f"must be a list, but is {shown(given)}")
-    return given
-
-
-def _file(field: Field, given: Any) -> UploadFile:
-    if not isinstance(given, UploadFile):
-        raise field.wrong("must be a file, sent as multipart/form-data")
-    return given
-
-
-READERS: dict[str, Callable[[Field, Any], Any]] = {
-    "text": _text, "choice": _text, "texts": _texts, "strings": _strings, "integer": _integer, "number": _number,
-    "flag": _flag, "object": _object, "list": _list, "file": _file,
-}  # fmt: skip
+READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "text": (_text, "a string"),
+    "choice": (_text, "a string"),
+    "texts": (_texts, "a string or a list of strings"),
+    "strings": (_strings, "a string or a list of strings"),
+    "integer": (_integer, "a whole number"),
+    "number": (_number, "a number"),
+    "flag": (_flag, "true or false"),
+    "object": (partial(_instance, kind=dict), "an object"),
+    "list": (partial(_instance, kind=list), "a list"),
+    "file": (partial(_instance, kind=UploadFile), "a file, sent as multipart/form-data"),
+}
 
 
 # ── a request ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -237,7 +226,7 @@ async def read_values(request: Request, fields: Iterable[Field]) -> dict[str, An
 
 
 async def read_parameters(request: Request) -> dict[str, Any]:
-    """All that was sent. Names that are given several times in a form or a query become lists."""
+    """All parameters. Names that occur several times in a form or a query become lists."""
     given = _lists(read_form(request.scope["query_string"]))
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:

@@ -1,52 +1,43 @@
-"""The outermost layer of the server: what every request and every answer must keep to, whoever handles it.
+"""The outermost ASGI middleware: checks of every request, limits of its size and time, and security headers.
 
-    request  → Host known → not sent by a stranger's page → body within its size and time → the application
-    answer   ← headers that keep browsers careful, the request's id ← …
+    request  → known Host → not sent by a foreign page → body within its size and time → the application
+    response ← security headers, the request's id ← …
 
-Pure ASGI. Where the application reads a body that is too large or too slow, it meets a `ServeError`, so that the answer
-has the shape of the interface that was called.
+Where the application reads a body that is too large or too slow, `receive` raises a `ServeError`, so that the response
+has the error format of the interface that was called.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from regard.serve.errors import ServeError
-from regard.serve.monitoring import RequestNotes
+from regard.serve.monitoring import RequestRecord
 
 log = logging.getLogger("regard.serve")
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-MOST_HEADERS = 100
-READING = ("GET", "HEAD", "OPTIONS")
+MAX_HEADERS = 100
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 # Scripts, styles and requests from this server alone; nothing inline, no frames, no plug-ins, no forms to elsewhere.
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self' data: blob:",
-        "font-src 'self'",
-        "connect-src 'self'",
-        "manifest-src 'self'",
-        "form-action 'none'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -62,7 +53,7 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class GuardConfig:
-    """What the guard allows."""
+    """The limits of `HttpGuard`."""
 
     host: str = "127.0.0.1"  # where the server listens
     host_names: tuple[str, ...] = ()  # further names of it; "*" is any
@@ -73,15 +64,15 @@ class GuardConfig:
     send_seconds: float = 60.0  # for the client to take one part of the answer
 
 
-Finished = Callable[[Scope, RequestNotes, int, float], None]  # scope, notes, status, seconds
+Finished = Callable[[Scope, RequestRecord, int, float], None]  # scope, record, status, seconds
 
 
 class SlowClientError(Exception):
-    """The client does not read what it asked for."""
+    """The client does not read the response."""
 
 
 class HttpGuard:
-    """The application with a guard around it. `finished` is told of every request when its answer has been sent."""
+    """The middleware. `finished` is called for every request after its response has been sent."""
 
     def __init__(self, app: ASGIApp, config: GuardConfig, finished: Finished | None = None) -> None:
         self.config = config
@@ -97,73 +88,75 @@ class HttpGuard:
             )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # the life of the application; there are no web sockets
+        if scope["type"] != "http":  # lifespan events; there are no web sockets
             await self.app(scope, receive, send)
             return
-        headers = header_lists(scope)
-        notes = RequestNotes(id=request_id(headers.get("x-request-id", [])))
-        scope.setdefault("state", {})["notes"] = notes
+        headers = Headers(scope=scope)
+        record = RequestRecord(id=request_id(headers.getlist("x-request-id")))
+        scope.setdefault("state", {})["record"] = record
         started, status = time.perf_counter(), 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                add_headers(message, notes.id, shared=bool(self.config.cors))
+                add_headers(message, record.id, shared=bool(self.config.cors))
             with anyio.move_on_after(self.config.send_seconds):
                 await send(message)
                 return
             raise SlowClientError
 
         try:
-            if problem := self.refused(scope, headers):
+            if problem := self.rejection(scope, headers):
                 raise problem
-            await self.app(scope, self.bounded(headers, receive), answer)
+            await self.app(scope, self.limited(headers, receive), answer)
         except ServeError as problem:
             if status:
                 raise
-            await refuse(problem, answer)
+            await PlainTextResponse(f"{problem.message}\n", problem.status)(scope, receive, answer)
         except SlowClientError:
-            log.info("a client did not take its answer; the connection is closed id=%s", notes.id)
+            log.info("a client did not take its answer; the connection is closed id=%s", record.id)
         finally:
             if self.finished is not None:
-                self.finished(scope, notes, status, time.perf_counter() - started)
+                self.finished(scope, record, status, time.perf_counter() - started)
 
-    def refused(self, scope: Scope, headers: dict[str, list[str]]) -> ServeError | None:
-        """Why a request is not even looked at, if so.
+    def rejection(self, scope: Scope, headers: Headers) -> ServeError | None:
+        """Why a request does not reach the application; None where it does.
 
-        A web page can make a browser send requests to any server, this one on the user's own machine included. By its
-        own address it can, for some requests, not read the answer; by a name that it lets point here (DNS rebinding) it
-        could. So the Host must be a name of ours, and a request that says which page sent it must be from our own.
+        A web page can make a browser send requests to any server, this one on the user's own machine included. With the
+        server's address it cannot read most answers; with a name of its own that it lets point here (DNS rebinding) it
+        could. So the Host must be a name of this server, and a request with an Origin must be from its own page.
         """
-        if head_size(scope) > self.config.head_bytes or len(scope["headers"]) > MOST_HEADERS:
-            most = self.config.head_bytes
+        most = self.config.head_bytes
+        size = len(scope.get("raw_path") or b"") + len(scope["query_string"])
+        size += sum(len(name) + len(value) for name, value in scope["headers"])
+        if size > most or len(scope["headers"]) > MAX_HEADERS:
             message = (
-                f"the path, the query and {MOST_HEADERS} headers at most have {most:,} bytes; send texts in the body"
+                f"the path, the query and {MAX_HEADERS} headers at most have {most:,} bytes; send texts in the body"
             )
             return ServeError(431, message, reason="size")
-        hosts = headers.get("host", [])
+        hosts = headers.getlist("host")
         if len(hosts) != 1 or not known_host(hosts[0], self.config):
             shown = hosts[0][:100] if len(hosts) == 1 else f"{len(hosts)} of them"
             return ServeError(
                 400, f"Host must be a name of this server, but is {shown!r}; the server's host_names can allow it"
             )
-        if scope["method"] not in READING and not own_page(headers, hosts[0], self.config.cors):
+        if scope["method"] not in SAFE_METHODS and not own_page(headers, hosts[0], self.config.cors):
             return ServeError(403, "pages of other origins may not call this server; its setting cors can allow them")
         return None
 
-    def bounded(self, headers: dict[str, list[str]], receive: Receive) -> Receive:
-        """`receive` that counts the bytes of the body and the time it takes."""
+    def limited(self, headers: Headers, receive: Receive) -> Receive:
+        """`receive` with a limit for the bytes of the body and for the time until it is complete."""
         most, seconds = self.config.body_bytes, self.config.body_seconds
-        lengths = headers.get("content-length", [])
+        lengths = headers.getlist("content-length")
         announced = int(lengths[0]) if len(lengths) == 1 and lengths[0].isdecimal() else 0
         until, got, complete = anyio.current_time() + seconds, 0, False
 
-        async def bounded_receive() -> Message:
+        async def limited_receive() -> Message:
             nonlocal got, complete
             if announced > most:
                 raise too_large(most)
-            if complete:  # waits for the client to leave, as long as it takes
+            if complete:  # waits for the client to disconnect
                 return await receive()
             with anyio.move_on_at(until):
                 message = await receive()
@@ -174,32 +167,20 @@ class HttpGuard:
                 return message
             raise ServeError(408, f"the request did not arrive within {seconds:g} s", reason="slow")
 
-        return bounded_receive
-
-
-def head_size(scope: Scope) -> int:
-    size = len(scope.get("raw_path") or b"") + len(scope["query_string"])
-    return size + sum(len(name) + len(value) for name, value in scope["headers"])
+        return limited_receive
 
 
 def too_large(most: int) -> ServeError:
     return ServeError(413, f"a request has at most {most:,} bytes", reason="size")
 
 
-def header_lists(scope: Scope) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, value in scope["headers"]:
-        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-    return found
-
-
 def request_id(given: list[str]) -> str:
-    """The id that a proxy gave the request, if it is harmless, else a new one."""
+    """The id that a proxy gave the request, if it has only safe characters, else a new one."""
     return given[0] if len(given) == 1 and REQUEST_ID.fullmatch(given[0]) else secrets.token_hex(8)
 
 
 def host_of(authority: str) -> str:
-    """The host of `host:port`, in small letters and without the brackets of an IPv6 address; "" for what is none.
+    """The host of `host:port`, in lower case and without the brackets of an IPv6 address; "" where it is invalid.
 
     >>> host_of("LocalHost:8000"), host_of("[::1]:8000"), host_of("a@b"), host_of("a/b"), host_of("[::1")
     ('localhost', '::1', '', '', '')
@@ -209,8 +190,7 @@ def host_of(authority: str) -> str:
 
 
 def known_host(authority: str, config: GuardConfig) -> bool:
-    """Whether a Host header names this server. An address is always allowed: a page that lets its name point here is
-    reached by that name, never by an address.
+    """Whether a Host header names this server. An address is always allowed: DNS rebinding needs a name.
 
     >>> config = GuardConfig(host_names=("translate.example",))
     >>> [known_host(host, config) for host in ("127.0.0.1:8000", "localhost", "10.1.2.3", "translate.example:443")]
@@ -224,19 +204,17 @@ def known_host(authority: str, config: GuardConfig) -> bool:
 
 
 def is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(host))
+    return False
 
 
-def own_page(headers: dict[str, list[str]], host: str, cors: Iterable[str]) -> bool:
-    """Whether a request was sent by no page, by our own, or by one that may. Browsers send `Origin` with every request
-    that changes something, and pages cannot forge it; other programs send none."""
-    origins = headers.get("origin", [])
+def own_page(headers: Headers, host: str, cors: Iterable[str]) -> bool:
+    """Whether a request was sent by no page, by the server's own, or by one of an allowed origin. Browsers send Origin
+    with every request that is not a GET, and pages cannot forge it; other programs send none."""
+    origins = headers.getlist("origin")
     if not origins:
-        return headers.get("sec-fetch-site", ["none"])[0] in ("none", "same-origin")
+        return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
     if any(allowed in ("*", origins[0]) for allowed in cors):
         return True
     return len(origins) == 1 and same_authority(origins[0], host)
@@ -262,7 +240,7 @@ def same_authority(origin: str, host: str) -> bool:
 
 
 def add_headers(message: Message, id: str, shared: bool) -> None:
-    """Add ours to an answer; what it has already stays, the policy aside."""
+    """Add the security headers to a response; headers that it has stay, except the policy."""
     headers = MutableHeaders(raw=message["headers"] if isinstance(message["headers"], list) else [])
     message["headers"] = headers.raw
     for name, value in HEADERS.items():
@@ -273,10 +251,3 @@ def add_headers(message: Message, id: str, shared: bool) -> None:
     headers["x-request-id"] = id
     if message["status"] in (408, 413):
         headers["connection"] = "close"  # the rest of the body is not read
-
-
-async def refuse(problem: ServeError, send: Callable[[Message], Awaitable[Any]]) -> None:
-    body = f"{problem.message}\n".encode()
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -1,1 +1,1 @@
-"""What a server remembers between requests, in one store that its workers and replicas share."""
+"""The state of a server between requests: one store that its workers and replicas share."""

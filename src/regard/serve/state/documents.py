@@ -24,7 +24,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,13 +73,11 @@ class DocumentJob:
 class Documents:
     """The documents of a store."""
 
-    def __init__(
-        self, store: Store, limits: DocumentLimits | None = None, failed: Callable[[DocumentJob], None] | None = None
-    ) -> None:
+    def __init__(self, store: Store, limits: DocumentLimits, failed: Callable[[DocumentJob], None]) -> None:
         """`failed` is called with each job that ends without a result."""
         self.store = store
         self._failed = failed
-        self.limits = limits or DocumentLimits()
+        self.limits = limits
         self.folder = store.folder / FOLDER
         try:
             self.folder.mkdir(exist_ok=True, mode=0o700)
@@ -107,23 +105,9 @@ class Documents:
             return None
         return _job(row)
 
-    def waiting_before(self, job: DocumentJob) -> int:
-        """How many jobs are taken before this one."""
-        with self.store.reading() as connection:
-            count: int = connection.execute(
-                "SELECT count(*) FROM documents WHERE status IN ('queued', 'translating') AND created < ?",
-                (job.created,),
-            ).fetchone()[0]
-        return count
-
     def result(self, job: DocumentJob) -> bytes | None:
         """What came out; None where it is not there (any more)."""
         return self._read(job.id, "out") if job.status == "done" else None
-
-    def remove(self, job: DocumentJob) -> None:
-        with self.store.writing() as connection:
-            connection.execute("DELETE FROM documents WHERE id = ?", (job.id,))
-        self._remove_files(job.id)
 
     # ---- for workers
 
@@ -144,7 +128,7 @@ class Documents:
                 (worker, now, now, now - LEASE_SECONDS),
             ).fetchone()
         for gone in given_up:
-            self._tell(_job(gone))
+            self._failed(_job(gone))
         return _job(row) if row else None
 
     def upload(self, job: DocumentJob) -> bytes | None:
@@ -174,12 +158,8 @@ class Documents:
             )
         if failed:
             self._remove_files(job.id, "in")
-            self._tell(job)
+            self._failed(job)
         return failed
-
-    def _tell(self, failed: DocumentJob) -> None:
-        if self._failed is not None:
-            self._failed(failed)
 
     def release(self, job: DocumentJob, worker: str) -> bool:
         """Let another worker take the job, without counting this attempt: this worker was asked to stop."""
@@ -279,15 +259,5 @@ class Documents:
 
 
 def _job(row: sqlite3.Row) -> DocumentJob:
-    return DocumentJob(
-        row["id"],
-        row["owner"],
-        row["name"],
-        json.loads(row["request"]),
-        row["status"],
-        row["message"],
-        row["characters"],
-        row["created"],
-        row["expires"],
-        row["attempts"],
-    )
+    values = {field.name: row[field.name] for field in fields(DocumentJob)}
+    return DocumentJob(**values | {"request": json.loads(row["request"])})

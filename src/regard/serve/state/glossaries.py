@@ -1,4 +1,4 @@
-"""Glossaries that clients keep on the server, each for the one who made it. A glossary never changes.
+"""Glossaries that clients store on the server, each for its owner alone. A glossary never changes.
 
 The entries come as lines of TSV or CSV, as DeepL's clients send them, and are stored as TSV. They become a `Glossary`
 (`regard.text.glossary`), which checks them and finds them in texts; `|` between forms of a term means there what it
@@ -10,11 +10,10 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-import threading
 import uuid
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from regard.errors import InputError
@@ -25,7 +24,7 @@ MOST_GLOSSARIES = 1_000  # of one owner
 MOST_ENTRIES = 10_000
 MOST_CHARACTERS = 1_000_000  # of all entries together
 LONGEST_NAME = 200
-KEPT = 16  # parsed, in memory
+MAX_PARSED = 16  # glossaries in memory
 
 EntriesFormat = Literal["tsv", "csv"]
 Pairs = dict[str, str]
@@ -33,7 +32,7 @@ Pairs = dict[str, str]
 
 @dataclass(frozen=True)
 class StoredGlossary:
-    """What is known of a glossary without its entries."""
+    """A glossary without its entries."""
 
     id: str
     name: str
@@ -48,8 +47,7 @@ class Glossaries:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._parsed: OrderedDict[str, Glossary] = OrderedDict()
-        self._lock = threading.Lock()
+        self._parse = lru_cache(MAX_PARSED)(lambda tsv: Glossary.of(_pairs(tsv)))
 
     def create(self, owner: str, name: str, source: str, target: str, pairs: Pairs) -> StoredGlossary:
         """Keep the entries of `read_entries`."""
@@ -75,7 +73,7 @@ class Glossaries:
             return [_stored(row) for row in rows]
 
     def get(self, owner: str, id: str) -> StoredGlossary | None:
-        """None where there is none of this name, and also where it belongs to somebody else."""
+        """A glossary of this owner, without its entries; None for an unknown id or another's glossary."""
         row = self._row(owner, id)
         return _stored(row) if row else None
 
@@ -85,26 +83,14 @@ class Glossaries:
         return row["tsv"] if row else None
 
     def glossary(self, owner: str, id: str) -> Glossary | None:
-        """Ready to be used."""
-        row = self._row(owner, id)
-        if row is None:
-            return None
-        with self._lock:
-            found = self._parsed.pop(id, None)
-        found = found or Glossary.of(dict(_columns(line) for line in row["tsv"].split("\n")))
-        with self._lock:
-            self._parsed[id] = found
-            while len(self._parsed) > KEPT:
-                self._parsed.popitem(last=False)
-        return found
+        """The parsed entries."""
+        entries = self.entries(owner, id)
+        return None if entries is None else self._parse(entries)
 
     def delete(self, owner: str, id: str) -> bool:
-        """Whether it was there."""
+        """Whether it existed."""
         with self.store.writing() as connection:
-            gone = connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount
-        with self._lock:
-            self._parsed.pop(id, None)
-        return gone > 0
+            return connection.execute("DELETE FROM glossaries WHERE owner = ? AND id = ?", (owner, id)).rowcount > 0
 
     def _row(self, owner: str, id: str) -> sqlite3.Row | None:
         with self.store.reading() as connection:
@@ -115,8 +101,8 @@ class Glossaries:
 
 
 def find_glossary(glossaries: Glossaries, owner: str, ids: Sequence[str]) -> Glossary | None:
-    """Glossaries as one; of a term that stands in several, the first decides. None for no ids, `InputError` for one
-    that is not there."""
+    """Several glossaries as one; the first one that has a term decides. None for no ids, `InputError` for an unknown
+    one."""
     if len(ids) == 1 and (only := glossaries.glossary(owner, ids[0])) is not None:
         return only
     pairs: Pairs = {}
@@ -124,7 +110,7 @@ def find_glossary(glossaries: Glossaries, owner: str, ids: Sequence[str]) -> Glo
         entries = glossaries.entries(owner, id)
         if entries is None:
             raise InputError(f'there is no glossary "{id[:60]}"')
-        pairs = dict(_columns(line) for line in entries.split("\n")) | pairs
+        pairs = _pairs(entries) | pairs
     return Glossary.of(pairs) if pairs else None
 
 
@@ -143,7 +129,9 @@ def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
     if len(text) > MOST_CHARACTERS:
         raise InputError(f"a glossary has at most {MOST_CHARACTERS:,} characters, but this one has {len(text):,}")
     pairs: Pairs = {}
-    for number, row in enumerate(_csv_rows(text) if form == "csv" else map(_columns, text.splitlines()), start=1):
+    for number, row in enumerate(
+        _csv_rows(text) if form == "csv" else (line.split("\t") for line in text.splitlines()), start=1
+    ):
         columns = [column.strip() for column in row]
         if not any(columns):
             continue
@@ -166,8 +154,9 @@ def read_entries(text: str, form: EntriesFormat = "tsv") -> Pairs:
     return pairs
 
 
-def _columns(line: str) -> list[str]:
-    return line.split("\t")
+def _pairs(tsv: str) -> Pairs:
+    """The entries of a stored glossary."""
+    return dict(line.split("\t") for line in tsv.split("\n"))
 
 
 def _csv_rows(text: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""API keys: who may use a server, and how much. Only a hash of each key is kept.
+"""API keys and their limits. Only a hash of each key is stored.
 
 A key is 256 random bits. Its hash is plain SHA-256, without salt and without the many rounds that passwords need:
 those slow down guessing where people choose few and similar secrets. Nobody can guess 256 random bits, and no two keys
@@ -21,29 +21,17 @@ from regard.serve.state.store import Store
 PREFIX = "regard_"  # by which a person or a program that searches for leaked secrets knows a key
 NAME = re.compile(r"[\w.@+-]{1,64}")
 MOST_KEYS = 100_000
-MOST_PER_MINUTE = 100_000
-MOST_CHARACTERS = 10**15
 
 Period = Literal["day", "month"]
 
 
 @dataclass(frozen=True)
 class KeyLimits:
-    """What a key may use; None leaves it to the server's settings."""
+    """The limits of a key; None: those of the server's settings."""
 
     per_minute: int | None = None  # requests
     characters: int | None = None  # of source text, per period
     period: Period = "month"  # by the calendar, UTC
-
-    def __post_init__(self) -> None:
-        for name, value, most in (
-            ("per_minute", self.per_minute, MOST_PER_MINUTE),
-            ("characters", self.characters, MOST_CHARACTERS),
-        ):
-            if value is not None and not 1 <= value <= most:
-                raise InputError(f"{name} must be from 1 to {most:,}, but is {value:,}")
-        if self.period not in ("day", "month"):
-            raise InputError(f'period must be day or month, but is "{self.period}"')
 
 
 @dataclass(frozen=True)
@@ -77,7 +65,7 @@ class ApiKeys:
         self.store = store
 
     def add(self, name: str, limits: KeyLimits | None = None) -> tuple[str, ApiKey]:
-        """A new key, which is never shown again, and what is kept of it."""
+        """A new secret, which is never shown again, and the key that is stored."""
         if not NAME.fullmatch(name):
             raise InputError(f'name must be 1 to 64 letters, digits and . _ @ + -, but is "{name[:80]}"')
         limits = limits or KeyLimits()
@@ -95,8 +83,8 @@ class ApiKeys:
         return secret, _key(row)
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key that a client gave; None for one that is unknown or was removed. A removed key ends at once, in all
-        workers: nothing is kept in memory."""
+        """The key of a secret; None for one that is unknown or was removed. A removed key ends at once, in all
+        workers: nothing is cached."""
         with self.store.reading() as connection:
             row = connection.execute(
                 "SELECT * FROM keys WHERE hash = ? AND revoked IS NULL", (hashed(secret),)

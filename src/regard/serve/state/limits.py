@@ -12,48 +12,22 @@ from __future__ import annotations
 import ipaddress
 import math
 import sqlite3
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 from regard.serve.state.keys import Period
 from regard.serve.state.store import Store
 
 MINUTE = 60.0
 
-Refusal = Literal["requests", "characters"]
-
-
-@dataclass(frozen=True)
-class LimitVerdict:
-    """Whether something is allowed; if not, which limit it exceeds and after how many seconds to try again."""
-
-    refused: Refusal | None = None
-    retry_after: int | None = None
-
-    def __bool__(self) -> bool:
-        return self.refused is None
-
-
-ALLOWED = LimitVerdict()
-
-
-@dataclass(frozen=True)
-class CharacterUsage:
-    """Characters that were used in the present period, and when the next one begins."""
-
-    characters: int
-    renewed: float
-
 
 class Limiter:
-    """The limits of a store."""
+    """The limits of a store. A method that can refuse returns after how many seconds to retry; None: allowed."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def request(self, subject: str, per_minute: int) -> LimitVerdict:
-        """Count one request, unless `per_minute` of them were allowed within the last minute."""
+    def request(self, subject: str, per_minute: int) -> int | None:
+        """Count one request, unless `per_minute` of them were counted within the last minute."""
         with self.store.writing() as connection:
             now = self.store.now()
             connection.execute("DELETE FROM hits WHERE subject = ? AND at <= ?", (subject, now - MINUTE))
@@ -61,30 +35,30 @@ class Limiter:
             count = connection.execute(f"SELECT count(*) {times}", (subject,)).fetchone()[0]
             if count < per_minute:
                 connection.execute("INSERT INTO hits VALUES (?, ?)", (subject, now))
-                return ALLOWED
-            # The request that has to be a minute ago before there is room: the oldest, if the limit was not lowered.
+                return None
+            # The request that must be a minute ago before another is allowed: the oldest, unless the limit was lowered.
             last = connection.execute(
                 f"SELECT at {times} ORDER BY at LIMIT 1 OFFSET ?", (subject, count - per_minute)
             ).fetchone()[0]
-            return LimitVerdict("requests", _seconds(last + MINUTE - now))
+            return _seconds(last + MINUTE - now)
 
-    def spend(self, subject: str, characters: int, limit: int | None, period: Period = "month") -> LimitVerdict:
+    def charge(self, subject: str, characters: int, limit: int | None, period: Period = "month") -> int | None:
         """Count characters, unless there would be more than `limit` in the present period; None counts without a
         limit. What is refused is not counted."""
         with self.store.writing() as connection:
             now = self.store.now()
             name, ends = period_of(now, period)
             if limit is not None and _used(connection, subject, name) + characters > limit:
-                return LimitVerdict("characters", _seconds(ends - now))
+                return _seconds(ends - now)
             connection.execute(
                 "INSERT INTO used VALUES (?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET characters = characters + excluded.characters",
                 (subject, name, characters),
             )
-            return ALLOWED
+            return None
 
-    def give_back(self, subject: str, characters: int, period: Period = "month") -> None:
-        """Count characters off again: the request was accepted, but could not be answered."""
+    def refund(self, subject: str, characters: int, period: Period = "month") -> None:
+        """Subtract characters that were counted for a request that failed."""
         with self.store.writing() as connection:
             name, _ = period_of(self.store.now(), period)
             connection.execute(
@@ -92,14 +66,13 @@ class Limiter:
                 (characters, subject, name),
             )
 
-    def usage(self, subject: str, period: Period = "month") -> CharacterUsage:
-        name, ends = period_of(self.store.now(), period)
+    def usage(self, subject: str, period: Period = "month") -> int:
+        """Characters that were counted in the present period."""
         with self.store.reading() as connection:
-            return CharacterUsage(_used(connection, subject, name), ends)
+            return _used(connection, subject, period_of(self.store.now(), period)[0])
 
     def clean(self) -> None:
-        """Remove what no decision needs any more: requests of more than a minute ago, and the counts of addresses in
-        periods that are over. Those of keys stay."""
+        """Delete requests of more than a minute ago, and counts of addresses in past periods. Those of keys stay."""
         now = self.store.now()
         with self.store.writing() as connection:
             connection.execute("DELETE FROM hits WHERE at <= ?", (now - MINUTE,))

@@ -32,7 +32,7 @@ def state_folder(given: Path | None) -> Iterator[Path]:
     if given is not None:
         yield given
         return
-    remove_left_folders(Path(tempfile.gettempdir()))
+    remove_stale_folders(Path(tempfile.gettempdir()))
     try:
         made = Path(tempfile.mkdtemp(prefix=PREFIX))  # mode 0700
     except OSError as problem:
@@ -45,8 +45,8 @@ def state_folder(given: Path | None) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def remove_left_folders(place: Path) -> None:
-    """Remove the folders of servers that are gone; those of other users are left alone, as they cannot be removed."""
+def remove_stale_folders(place: Path) -> None:
+    """Remove the folders of servers that have ended; those of other users cannot be removed."""
     for folder in place.glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             old = time.time() - folder.stat().st_mtime > NEW_SECONDS
@@ -54,7 +54,7 @@ def remove_left_folders(place: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-class ServerState:
+class ServerState(contextlib.AbstractContextManager["ServerState"]):
     """The store of a folder and its parts. Every process opens its own; `close()` it at the end."""
 
     def __init__(
@@ -64,24 +64,21 @@ class ServerState:
         self.keys = ApiKeys(self.store)
         self.limiter = Limiter(self.store)
         self.glossaries = Glossaries(self.store)
-        self.documents = Documents(self.store, documents, self._give_back)
+        self.documents = Documents(self.store, documents or DocumentLimits(), self._refund)
         self.suggestions = Suggestions(self.store)
 
-    def _give_back(self, failed: DocumentJob) -> None:
-        """Count the characters of a document off that was not translated."""
+    def _refund(self, failed: DocumentJob) -> None:
+        """Subtract the characters of a document that was not translated from those counted for its client."""
         if charged := failed.request.get("charged"):
-            self.limiter.give_back(charged["subject"], charged["characters"], charged["period"])
+            self.limiter.refund(charged["subject"], charged["characters"], charged["period"])
 
     def clean(self) -> None:
-        """Remove what is no longer needed; when a server starts, and every minute."""
+        """Remove expired state; called when a server starts, and every minute."""
         self.limiter.clean()
         self.documents.clean()
 
     def close(self) -> None:
         self.store.close()
-
-    def __enter__(self) -> ServerState:
-        return self
 
     def __exit__(self, *problem: object) -> None:
         self.close()

@@ -112,7 +112,7 @@ CREATE TABLE suggestions (
 """
 
 # Statements end with ";" at the end of a line.
-STEPS = (KEYS + LIMITS + GLOSSARIES + DOCUMENTS + SUGGESTIONS,)
+MIGRATIONS = (KEYS + LIMITS + GLOSSARIES + DOCUMENTS + SUGGESTIONS,)
 
 # ── the store ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -130,7 +130,7 @@ class StateError(RegardError):
     """The store cannot be read or written: no right to, no room, busy, damaged, or of a newer version."""
 
 
-class Store:
+class Store(contextlib.AbstractContextManager["Store"]):
     """The open store of a process. `now` is the clock of everything in it."""
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
@@ -141,12 +141,12 @@ class Store:
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
-        with self._one_line():
+        with self._state_errors():
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             # SQLite gives its log the rights of the file: what is in it is for this user alone.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-            self._give_back(self._connect())
-        self._bring_up_to_date()
+            self._put_back(self._connect())
+        self._migrate()
 
     def close(self) -> None:
         with self._lock:
@@ -154,28 +154,21 @@ class Store:
         for connection in idle:
             connection.close()
 
-    def __enter__(self) -> Store:
-        return self
-
     def __exit__(self, *problem: object) -> None:
         self.close()
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
         """A connection on which all statements see the same state."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        return self._transaction("BEGIN")
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """A connection that no other process writes beside. What was done is kept if the block ends, and undone if it
-        raises."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
-            yield connection
+    def writing(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """A connection while no other process writes. Changes are committed at the end of the block, and rolled back if
+        it raises."""
+        return self._transaction("BEGIN IMMEDIATE")
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with self._one_line():
+        with self._state_errors():
             connection = self._take()
             try:
                 connection.execute(begin)
@@ -187,7 +180,7 @@ class Store:
                         connection.execute("ROLLBACK")
                 connection.close()
                 raise
-            self._give_back(connection)
+            self._put_back(connection)
 
     def _take(self) -> sqlite3.Connection:
         with self._lock:
@@ -197,7 +190,7 @@ class Store:
                 return self._idle.pop()
         return self._connect()
 
-    def _give_back(self, connection: sqlite3.Connection) -> None:
+    def _put_back(self, connection: sqlite3.Connection) -> None:
         with self._lock:
             if not self._closed and len(self._idle) < THREADS:
                 self._idle.append(connection)
@@ -209,45 +202,45 @@ class Store:
         try:
             connection.row_factory = sqlite3.Row
             set_journal(connection, "delete" if on_network(self.folder) else "wal")
-            connection.execute("PRAGMA synchronous = NORMAL")  # after a power cut the last moments may be missing
-            connection.execute("PRAGMA secure_delete = ON")  # what was deleted cannot be read from the file
+            connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may lose the last transactions
+            connection.execute("PRAGMA secure_delete = ON")  # deleted data cannot be read from the file
             connection.execute("PRAGMA trusted_schema = OFF")
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _bring_up_to_date(self) -> None:
-        """Apply the steps of the schema that the file does not have yet; of several processes one does it."""
+    def _migrate(self) -> None:
+        """Apply the migrations that the file does not have yet; of several processes one does it."""
         with self.writing() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             application = connection.execute("PRAGMA application_id").fetchone()[0]
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if application != APPLICATION and tables:
                 raise StateError(f"{self.path} is a database of another program; choose another folder")
-            if version > len(STEPS):
+            if version > len(MIGRATIONS):
                 raise StateError(
                     f"{self.path} was written by a newer regard (version {version} of the store, this one knows "
-                    f"{len(STEPS)}); update regard, or choose another folder"
+                    f"{len(MIGRATIONS)}); update regard, or choose another folder"
                 )
-            for step in STEPS[version:]:
-                for statement in step.split(";\n"):  # executescript() would commit in between
+            for migration in MIGRATIONS[version:]:
+                for statement in migration.split(";\n"):  # executescript() would commit in between
                     connection.execute(statement)
-            if version < len(STEPS):
+            if version < len(MIGRATIONS):
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {len(STEPS)}")
+                connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
     @contextlib.contextmanager
-    def _one_line(self) -> Iterator[None]:
-        """SQLite's and the system's errors as one line of ours."""
+    def _state_errors(self) -> Iterator[None]:
+        """Raise SQLite's and the system's errors as a `StateError` of one line."""
         try:
             yield
         except OSError as problem:
             raise StateError(f"the folder {self.folder} cannot be used: {problem.strerror or problem}") from None
         except sqlite3.DatabaseError as problem:
-            raise StateError(self._said(problem)) from None
+            raise StateError(self._message(problem)) from None
 
-    def _said(self, problem: sqlite3.DatabaseError) -> str:
+    def _message(self, problem: sqlite3.DatabaseError) -> str:
         code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return f"the store {self.path} was in use by other processes for {BUSY_SECONDS:.0f} s; try again"
@@ -277,9 +270,9 @@ _threads: anyio.lowlevel.RunVar[anyio.CapacityLimiter] = anyio.lowlevel.RunVar("
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call something that waits for the store in a thread. Threads are few and apart from all others, so that a store
-    that is busy holds up nothing else, and a store that hangs makes nobody wait for long. What has begun is finished,
-    also where the caller is cancelled."""
+    """Call a function that waits for the store in a thread. These threads are few and separate from all others, so that
+    a busy store delays nothing else, and a store that hangs fails calls after `BUSY_SECONDS`. A call that has begun is
+    finished even if its caller is cancelled."""
     try:
         threads = _threads.get()
     except LookupError:

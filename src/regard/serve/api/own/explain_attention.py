@@ -1,10 +1,9 @@
-"""/api/attention, /api/cut, /api/steer and /api/step as data: attention looked at, cut, edited and written out."""
+"""/api/attention, /api/cut, /api/steer and /api/step as data: attention maps, heads cut, weights edited, one step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,10 +24,11 @@ from regard.explain.views import stored_view
 from regard.models.attention_parts import MultiHeadPart
 from regard.models.base import Model
 from regard.serve.api.own.explain_sentence import (
-    MOST_HEADS,
-    MOST_ROWS,
+    MAX_HEADS,
+    MAX_ROWS,
+    READINGS,
     Units,
-    numbers,
+    json_numbers,
     pair_data,
     placed,
     stored_rates,
@@ -49,12 +49,12 @@ def attention_answer(
     model: str,
     kind: Kind = "cross",
     units: Units = "words",
-    row: RowMeaning | None = None,
+    reading: str | None = None,
     layer: int | None = None,
 ) -> dict[str, Any]:
-    """Every head of every layer, or of one layer, counted from 1."""
+    """The maps of every head of every layer, or of one layer, counted from 1."""
     found = explain_pair(pair)
-    view, words = found.chosen(kind, row=row), units == "words"
+    view, words = found.chosen(kind, row=READINGS.get(reading or "")), units == "words"
     every: Sequence[Floats] = getattr(found.trace, kind)
     if not every:
         raise FieldError("kind", f"this model has no {kind} attention; it has {', '.join(found.trace.kinds)}")
@@ -115,11 +115,11 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
     return {
         "layer": view.layer + 1,
         "head": None if view.head is None else view.head + 1,
-        "values": numbers(grid.values, DECIMALS),
-        "hidden": numbers(grid.hidden, DECIMALS),
+        "values": json_numbers(grid.values, DECIMALS),
+        "hidden": json_numbers(grid.hidden, DECIMALS),
         "problems": list(grid.problems),
-        "entropy": numbers(bits, DECIMALS),
-        "hidden_mass": numbers(np.nanmean(grid.hidden) if len(grid.hidden) else 0.0, DECIMALS),
+        "entropy": json_numbers(bits, DECIMALS),
+        "hidden_mass": json_numbers(np.nanmean(grid.hidden) if len(grid.hidden) else 0.0, DECIMALS),
         "aer": aer,
         "caption": grid.caption,
     }
@@ -128,34 +128,35 @@ def _map(grid: Grid, view: View, bits: float, aer: Mapping[str, float] | None) -
 # ── heads cut ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def cut_answer(pair: SentencePair, model: str, heads: Sequence[Head], how: Ablation | None = None) -> dict[str, Any]:
-    own = pair.bundle.model
+def cut_answer(pair: SentencePair, model: str, heads: Sequence[Any], how: Ablation | None = None) -> dict[str, Any]:
+    """The translation with the output of some heads replaced. `heads` are [["cross", 1, 2], …], counted from 1."""
+    own, removed = pair.bundle.model, read_heads(heads)
     before, old = pair_log_probs(pair, own), own_translation(pair.source)
-    with ablated(own, heads, how):
+    with ablated(own, removed, how):
         after, new = pair_log_probs(pair, own), rerun_translation(pair.source, own)
     return {
         **pair_data(pair, model),
-        "heads": [[head.kind, head.layer + 1, head.head + 1] for head in heads],
+        "heads": [[head.kind, head.layer + 1, head.head + 1] for head in removed],
         "cut": how or default_cut(own),
         **changed(pair, before, after, old, new, "cut"),
     }
 
 
 def default_cut(model: Model) -> Ablation:
-    """What `cut` does where nothing is said: heads of multi-head attention are removed, others attend to all alike."""
+    """The default of `cut`: heads of multi-head attention are removed, others attend to all positions alike."""
     heads = any(isinstance(part, MultiHeadPart) for part in model.attention_parts().values())
     return "zero" if heads else "uniform"
 
 
 def changed(pair: SentencePair, before: Floats, after: Floats, old: str, new: str, name: str) -> dict[str, Any]:
-    """What a change of the model does: to the pair's translation, and to the search."""
+    """The effect of a change of the model: on the probability of the pair's translation, and on the search."""
     lost = before - after
     return {
-        "log_prob": numbers(before.sum()),
-        f"{name}_log_prob": numbers(after.sum()),
-        "drop": numbers(lost.sum()),
-        "word_drops": numbers(pair.by_word(lost)),
-        "end_drop": numbers(lost[-1]),
+        "log_prob": json_numbers(before.sum()),
+        f"{name}_log_prob": json_numbers(after.sum()),
+        "drop": json_numbers(lost.sum()),
+        "word_drops": json_numbers(pair.by_word(lost)),
+        "end_drop": json_numbers(lost[-1]),
         "own_translation": old,
         f"{name}_translation": new,
         "changed": old != new,
@@ -166,7 +167,7 @@ def changed(pair: SentencePair, before: Floats, after: Floats, old: str, new: st
 def read_heads(given: Sequence[Any]) -> list[Head]:
     """[["cross", 1, 2], …], counted from 1."""
     found = []
-    _check_count("heads", given, MOST_HEADS)
+    _check_count("heads", given, MAX_HEADS)
     for one in given:
         good = isinstance(one, list) and len(one) == 3 and isinstance(one[0], str) and one[0] in TITLES
         if not good or not all(type(n) is int and 1 <= n <= 1000 for n in one[1:]):
@@ -183,53 +184,54 @@ def _check_count(name: str, given: Sequence[Any], most: int) -> None:
 # ── attention edited ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class EditedRow:
-    """Weights over the source words, or pieces, of one target word, or piece; `hidden` goes to EOS."""
+class EditedRow(NamedTuple):
+    """Weights over the source words, or pieces, of one target word, or piece; `hidden` is the weight of EOS."""
 
     position: int
-    weights: tuple[float, ...]
+    weights: list[float]
     hidden: float = 0.0
 
 
 def read_rows(given: Sequence[Any]) -> list[EditedRow]:
+    _check_count("rows", given, MAX_ROWS)
     found = []
-    _check_count("rows", given, MOST_ROWS)
     for one in given:
-        values = one if isinstance(one, dict) else {}
+        values: Any = one if isinstance(one, dict) else {}
         position, weights, hidden = values.get("position"), values.get("weights"), values.get("hidden", 0)
-        numbers_given = isinstance(weights, list) and all(map(_weight, (*weights, hidden)))
-        if not isinstance(position, int) or isinstance(position, bool) or position < 0 or not numbers_given:
+        good = type(position) is int and position >= 0 and isinstance(weights, list)
+        if not good or not all(map(_is_weight, (*weights, hidden))):
             shape = '{"position": 0, "weights": [0.5, 0.5], "hidden": 0}'
             raise FieldError("rows", f"a row is {shape}, with weights from 0 on")
-        assert isinstance(weights, list)
-        found.append(EditedRow(position, tuple(map(float, weights)), float(hidden)))
+        found.append(EditedRow(position, weights, hidden))
     return found
 
 
-def _weight(value: Any) -> bool:
+def _is_weight(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < 1e9
 
 
 def steer_answer(
     pair: SentencePair,
     model: str,
-    rows: Sequence[EditedRow],
+    rows: Sequence[Any],
     layer: int | None = None,
-    heads: Sequence[int] = (),
+    heads: Sequence[Any] = (),
     units: Units = "words",
-    row: RowMeaning | None = None,
+    reading: str | None = None,
 ) -> dict[str, Any]:
-    """Layers and heads count from 1; none: all of them."""
+    """The translation with given attention weights. Layers and heads are counted from 1; none: all of them."""
+    if len(heads) > MAX_HEADS or not all(type(head) is int and 1 <= head <= 1000 for head in heads):
+        raise FieldError("heads", f"heads must be at most {MAX_HEADS:,} whole numbers from 1 on")
+    edited_rows, heads = read_rows(rows), sorted(set(heads))
     own = pair.bundle.model
     parts = cross_parts(own)
-    meaning = row or stored_view(pair.bundle)[0].row
+    meaning = READINGS.get(reading or "") or stored_view(pair.bundle)[0].row
     layers = [layer - 1] if layer is not None else sorted(parts)
     if not set(layers) <= set(parts):
         raise FieldError("layer", f"layer must be from 1 to {len(parts)}, but is {layer}")
     chosen = [head - 1 for head in heads]
     places = [(number, head) for number in layers for head in (chosen or range(parts[number].heads))]
-    edits = checked_edits(own, _edits(pair, rows, places, units, meaning), len(pair.source_ids) + 1)
+    edits = checked_edits(own, _edits(pair, edited_rows, places, units, meaning), len(pair.source_ids) + 1)
     edited: Model = EditedModel(own, edits)
     before, old = pair_log_probs(pair, own), own_translation(pair.source)
     after, new = pair_log_probs(pair, edited), rerun_translation(pair.source, edited)
@@ -239,19 +241,23 @@ def steer_answer(
     return {
         **pair_data(pair, model),
         "layer": layer,
-        "heads": list(heads),
+        "heads": heads,
         "units": units,
         "reading": meaning.replace("-", "_"),
-        "rows": [_normalised(one) for one in rows],
+        "rows": [_normalized(one) for one in edited_rows],
         **changed(pair, before, after, old, new, "steered"),
         "caption": f"{where} · {name} · {meaning.replace('-', ' ')} · weights by hand in {count}",
     }
 
 
-def _normalised(row: EditedRow) -> dict[str, Any]:
+def _normalized(row: EditedRow) -> dict[str, Any]:
     total = sum(row.weights) + row.hidden
     weights = np.array(row.weights) / (total or 1.0)
-    return {"position": row.position, "weights": numbers(weights), "hidden": numbers(row.hidden / (total or 1.0))}
+    return {
+        "position": row.position,
+        "weights": json_numbers(weights),
+        "hidden": json_numbers(row.hidden / (total or 1.0)),
+    }
 
 
 def _edits(
@@ -285,8 +291,12 @@ def _edits(
 # ── one step in numbers ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def step_answer(pair: SentencePair, model: str, query: Query, shown: int = 8) -> dict[str, Any]:
-    """`query` counts from 0; of each vector the first `shown` numbers."""
+def step_answer(
+    pair: SentencePair, model: str, kind: Kind, layer: int, head: int, position: int, numbers: int
+) -> dict[str, Any]:
+    """One query of one head, from its vectors to its weights: of each vector the first `numbers` entries. Layer and
+    head are counted from 1, positions from 0."""
+    query = Query(kind, layer - 1, head - 1, position)
     maps: Sequence[Floats] = getattr(explain_pair(pair).trace, query.kind)
     if not maps:
         raise FieldError("kind", f"this model has no {query.kind} attention")
@@ -307,8 +317,8 @@ def step_answer(pair: SentencePair, model: str, query: Query, shown: int = 8) ->
     )
     terms = []
     for term, values in zip(data["terms"], (term.values for term in found.numbers.terms), strict=True):
-        cut_short = values[..., :shown] if values.ndim > int(term["of_keys"]) else values
-        terms.append(term | {"shape": list(values.shape), "values": numbers(cut_short)})
+        cut_short = values[..., :numbers] if values.ndim > int(term["of_keys"]) else values
+        terms.append(term | {"shape": list(values.shape), "values": json_numbers(cut_short)})
     return {
         **pair_data(pair, model),
         **{name: data[name] for name in ("architecture", "kind", "layer", "head")},

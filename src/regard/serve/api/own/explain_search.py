@@ -10,7 +10,7 @@ from regard.explain.lattice import as_dict, lattice_of
 from regard.explain.rerun import resume_branch
 from regard.explain.sentence_pair import Blank, SentencePair
 from regard.report.json import rounded
-from regard.serve.api.own.explain_sentence import numbers, pair_data, sentence_data, view_data
+from regard.serve.api.own.explain_sentence import json_numbers, pair_data, sentence_data, view_data
 from regard.serve.errors import FieldError
 from regard.serve.explain_service import SentenceQuery, find_sentence
 from regard.translator import Translator
@@ -29,15 +29,15 @@ def lattice_answer(
     limit: int,
     length_penalty: float | None = None,
     guard: bool = True,
-    node: int | None = None,
+    resume: int | None = None,
 ) -> dict[str, Any]:
-    """With `node`, also the translation that goes on from there."""
+    """The lattice of the search; with the node `resume`, also the best translation that continues from there."""
     one = find_sentence(translator, query, limit, length_penalty, guard)
     found = lattice_of(one)
     resumed = None
-    if node is not None:
+    if resume is not None:
         first = found.nbest[0].score if found.nbest else None
-        resumed = rounded(asdict(resume_branch(one, found, node))) | {"first_score": numbers(first)}
+        resumed = rounded(asdict(resume_branch(one, found, resume))) | {"first_score": json_numbers(first)}
     return {
         **sentence_data(one, model),
         **rounded(as_dict(found)),
@@ -53,12 +53,12 @@ def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradi
     return {
         **pair_data(pair, model),
         "blank": blank,
-        "log_probs": numbers(found.log_probs),
-        "drops": numbers(found.drops),
-        "end_drops": numbers(found.end_drops),
-        "total": numbers(found.total),
-        "gradients": numbers(found.gradients) if gradients else None,
-        "attention": None if found.attention is None else numbers(found.attention),
+        "log_probs": json_numbers(found.log_probs),
+        "drops": json_numbers(found.drops),
+        "end_drops": json_numbers(found.end_drops),
+        "total": json_numbers(found.total),
+        "gradients": json_numbers(found.gradients) if gradients else None,
+        "attention": None if found.attention is None else json_numbers(found.attention),
         "agreement": {
             "attention": None if found.attention is None else _agreement(found, found.attention),
             "gradients": _agreement(found, found.gradients) if gradients else None,
@@ -70,4 +70,4 @@ def evidence_answer(pair: SentencePair, model: str, blank: Blank = "mean", gradi
 
 def _agreement(found: Evidence, other: Any) -> dict[str, Any]:
     words, every = found.agreement(other)
-    return {"words": numbers(words), "all": numbers(every), "same_best": numbers(found.same_best(other))}
+    return {"words": json_numbers(words), "all": json_numbers(every), "same_best": json_numbers(found.same_best(other))}

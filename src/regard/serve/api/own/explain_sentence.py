@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from regard.align.attention import View
+from regard.align.attention import RowMeaning, View
 from regard.bundle.bundle import Bundle
 from regard.explain.alignment import NOT_EVALUATED, Trust
 from regard.explain.sentence_pair import ExplainedSource, PlacedWord, SentencePair
@@ -21,7 +21,8 @@ from regard.text.slots import fill
 
 DECIMALS = 6
 Units = Literal["words", "pieces"]
-MOST_HEADS, MOST_ROWS = 1000, 400  # of a request
+MAX_HEADS, MAX_ROWS = 1000, 400  # of a request
+READINGS: dict[str, RowMeaning] = {"predicting": "predicting", "having_read": "having-read"}
 
 
 def pair_data(pair: SentencePair, model: str) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def stored_rates(bundle: Bundle) -> dict[str, float] | None:
     return {on: round(100 * rate, 2) for on, rate in rates.items()} or None
 
 
-def numbers(values: Any, decimals: int = DECIMALS) -> Any:
+def json_numbers(values: Any, decimals: int = DECIMALS) -> Any:
     """An array as lists that JSON can hold, NaN as null; fast where all numbers are finite."""
     array = np.round(np.asarray(values, dtype=np.float64), decimals)
     return (array + 0.0).tolist() if np.isfinite(array).all() else rounded(array.tolist(), decimals)

@@ -15,9 +15,12 @@ from regard.explain.sentence_pair import SentencePair
 from regard.explain.share import Shares, shares_of
 from regard.explain.word_confidence import word_confidences
 from regard.explain.words import TranslatedWord, WordAlternative, word_by_word, word_choice
-from regard.serve.api.own.explain_sentence import numbers, pair_data, view_data
+from regard.serve.api.own.explain_sentence import json_numbers, pair_data, sentence_data, view_data
+from regard.serve.errors import FieldError
+from regard.serve.explain_service import SentenceQuery, find_sentence
 from regard.translator import Translator
 
+MAX_LETTERS = 100  # of a word of a minimal pair
 SHARE_CAPTION = (
     "the change of log p when the source, or the words before, are blanked, divided fairly between the two "
     "(Shapley); one model, one sentence"
@@ -43,19 +46,19 @@ def words_answer(pair: SentencePair, model: str, alternatives: int = 5, share: b
         rows.append(
             word
             | _word_data(entry)
-            | {"confidence": None if confidences is None else numbers(confidences[number])}
+            | {"confidence": None if confidences is None else json_numbers(confidences[number])}
             | _share_data(shares, number)
         )
     return {
         **pair_data(pair, model),
-        "log_prob": numbers(found.token_log_probs.sum()),
-        "end_probability": numbers(np.exp(found.token_log_probs[-1])),
+        "log_prob": json_numbers(found.token_log_probs.sum()),
+        "end_probability": json_numbers(np.exp(found.token_log_probs[-1])),
         "words": rows,
-        "coverage": None if found.coverage is None else numbers(found.coverage),
+        "coverage": None if found.coverage is None else json_numbers(found.coverage),
         "uncovered": list(found.uncovered),
         "loop": None if found.loop is None else {"text": found.loop.text, "times": found.loop.times},
         "view": view_data(bundle),
-        "confidence": None if judged is None else numbers(judged.confidence),
+        "confidence": None if judged is None else json_numbers(judged.confidence),
         "reasons": [] if judged is None else [{"name": one.name, "text": one.text} for one in judged.reasons],
         "word_calibration": None if calibration is None else {"on": calibration.on, "errors": calibration.errors},
         "confidence_caption": _confidence_caption(pair),
@@ -76,14 +79,14 @@ def _shares(pair: SentencePair) -> Shares | None:
 
 def _share_data(shares: Shares | None, number: int) -> dict[str, Any]:
     share = float("nan") if shares is None else float(shares.from_source[number])
-    return {"from_source": numbers(share), "from_before": numbers(1 - share)}
+    return {"from_source": json_numbers(share), "from_before": json_numbers(1 - share)}
 
 
 def _word_data(word: TranslatedWord) -> dict[str, Any]:
     return {
-        "probability": numbers(np.exp(word.log_prob)),
-        "log_prob": numbers(word.log_prob),
-        "tokens": [{"text": text, "probability": numbers(p)} for text, p in word.tokens],
+        "probability": json_numbers(np.exp(word.log_prob)),
+        "log_prob": json_numbers(word.log_prob),
+        "tokens": [{"text": text, "probability": json_numbers(p)} for text, p in word.tokens],
         "alternatives": [_alternative_data(one) for one in word.alternatives],
         "links": list(word.links),
     }
@@ -93,7 +96,7 @@ def _alternative_data(one: WordAlternative) -> dict[str, Any]:
     return {
         "text": one.text,
         "token": one.token,
-        "probability": numbers(one.probability),
+        "probability": json_numbers(one.probability),
         "chosen": one.chosen,
         "ends": not one.text,
     }
@@ -114,25 +117,35 @@ def _confidence_caption(pair: SentencePair) -> str:
 
 
 def alternatives_answer(
-    translator: Translator, sentence: str, prefix: str = "", position: int | None = None, count: int = 5
+    translator: Translator,
+    query: SentenceQuery,
+    model: str,
+    limit: int,
+    prefix: str = "",
+    position: int | None = None,
+    count: int = 5,
 ) -> dict[str, Any]:
-    """Of one sentence as it was given."""
-    found = translator.alternatives(sentence, prefix, position=position, count=count)
+    """The most probable words after `prefix`, or at a position of the model's own translation."""
+    sentence = find_sentence(translator, query, limit)
+    found = translator.alternatives(sentence.text, prefix, position=position, count=count)
     rows = [
-        {"text": one.text, "word": one.word, "token": one.token, "probability": numbers(one.probability)}
+        {"text": one.text, "word": one.word, "token": one.token, "probability": json_numbers(one.probability)}
         for one in found
     ]
-    return {"prefix": prefix, "alternatives": rows}
+    return {**sentence_data(sentence, model), "prefix": prefix, "alternatives": rows}
 
 
 def choice_answer(pair: SentencePair, model: str, words: Sequence[str]) -> dict[str, Any]:
+    """The probabilities of several words at the place of one of them, for minimal pairs."""
+    if any(len(word) > MAX_LETTERS for word in words):
+        raise FieldError("words", f"a word has more than {MAX_LETTERS} letters", status=413)
     found = word_choice(pair, words)
     rows = zip(found.words, found.probabilities, found.shares, strict=True)
     return {
         **pair_data(pair, model),
         "position": found.position,
         "prefix": found.prefix,
-        "choices": [{"word": w, "probability": numbers(p, 9), "share": numbers(s)} for w, p, s in rows],
+        "choices": [{"word": w, "probability": json_numbers(p, 9), "share": json_numbers(s)} for w, p, s in rows],
     }
 
 
@@ -160,7 +173,7 @@ def _reading_data(pair: SentencePair, one: LensReading) -> dict[str, Any]:
     labels = [EOS_LABEL if token == EOS else label for token, label in zip(one.tokens, labels, strict=True)]
     best = zip(labels, one.probabilities, strict=True)
     return {
-        "top": [{"token": token, "probability": numbers(p)} for token, p in best],
-        "probability": numbers(one.said),
+        "top": [{"token": token, "probability": json_numbers(p)} for token, p in best],
+        "probability": json_numbers(one.said),
         "rank": one.rank,
     }

@@ -12,8 +12,8 @@ from regard.metrics.bleu_steps import BleuSteps, explain_bleu
 from regard.report.json import rounded
 from regard.serve.api.api_common import OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
-from regard.serve.api.own.explain import MOST_CHARACTERS, model_of
-from regard.serve.api.own.explain_sentence import numbers
+from regard.serve.api.own.explain import MAX_CHARACTERS, model_of
+from regard.serve.api.own.explain_sentence import json_numbers
 from regard.serve.errors import FieldError
 from regard.serve.explain_service import ExplainedModel, check_length
 from regard.serve.http.fields import Field
@@ -37,7 +37,7 @@ def detected(text: str) -> list[dict[str, Any]]:
     """The languages that a text may be in, best first, with their probability among all that are known."""
     shares = list(language_probabilities(text, LANGUAGE_NAMES).items())
     return [
-        {"language": code, "name": language_name(code), "confidence": numbers(share)}
+        {"language": code, "name": language_name(code), "confidence": json_numbers(share)}
         for code, share in shares[:MOST_LANGUAGES]
     ]
 
@@ -86,15 +86,15 @@ def score_data(translator: Translator, found: Likelihood) -> dict[str, Any]:
     for (start, end), log_prob in zip(spans, of_words, strict=True):
         first, last = pair.target_origins[start][0], pair.target_origins[end - 1][1]
         words.append(
-            {"text": found.target[first:last], "span": [first, last], "log_prob": numbers(log_prob),
-             "probability": numbers(np.exp(log_prob))}
+            {"text": found.target[first:last], "span": [first, last], "log_prob": json_numbers(log_prob),
+             "probability": json_numbers(np.exp(log_prob))}
         )  # fmt: skip
     rows = zip(found.tokens, found.token_log_probs, strict=True)
     return {
-        "tokens": [{"text": t, "log_prob": numbers(p), "probability": numbers(np.exp(p))} for t, p in rows],
-        "log_prob": numbers(found.log_prob),
-        "perplexity": numbers(found.perplexity),
-        "score": numbers(found.score(translator.config.length_penalty)),
+        "tokens": [{"text": t, "log_prob": json_numbers(p), "probability": json_numbers(np.exp(p))} for t, p in rows],
+        "log_prob": json_numbers(found.log_prob),
+        "perplexity": json_numbers(found.perplexity),
+        "score": json_numbers(found.score(translator.config.length_penalty)),
         "words": words,
     }
 
@@ -163,7 +163,7 @@ async def position_encodings(call: Call) -> Any:
     return await anyio.to_thread.run_sync(lambda: rounded(as_dict(positions(width, length, head)), 4))
 
 
-TEXT = Field("text", "text", "a text", most=MOST_CHARACTERS, example="The cat sleeps.")
+TEXT = Field("text", "text", "a text", most=MAX_CHARACTERS, example="The cat sleeps.")
 ENDPOINTS = (
     Endpoint("POST", "/api/detect", OWN, "The language of a text", detect, (TEXT,)),
     Endpoint(
@@ -174,7 +174,7 @@ ENDPOINTS = (
         "POST", "/api/score", OWN, "How probable a model finds a translation, token by token", score,
         (
             *WHICH_MODEL, TEXT,
-            Field("translation", "text", "its translation", most=MOST_CHARACTERS, example="Le chat dort."),
+            Field("translation", "text", "its translation", most=MAX_CHARACTERS, example="Le chat dort."),
         ),
     ),
     Endpoint(

@@ -11,11 +11,11 @@ from typing import Any
 from starlette.responses import StreamingResponse
 
 from regard.bulk.rows import json_row, sentence_row
-from regard.serve.api.api_common import OWN, WHICH_MODEL
+from regard.serve.api.api_common import OPTIONS, OWN, WHICH_MODEL
 from regard.serve.api.endpoint import Call, Endpoint
 from regard.serve.api.own.explain_sentence import card_view
 from regard.serve.errors import FieldError, ServeError
-from regard.serve.http.fields import Field, option_field
+from regard.serve.http.fields import Field
 from regard.serve.pool import ServedModel
 from regard.serve.translation_service import ServedTranslation, TranslationRequest
 from regard.text.glossary import Glossary
@@ -26,31 +26,19 @@ from regard.version import __version__
 
 log = logging.getLogger("regard.serve")
 
-# Options of `translate` that a request may set. A server keeps the beam narrow and the prefix short.
-FROM_OPTIONS: dict[str, dict[str, Any]] = {
-    "beam": {"most": 16},
-    "nbest": {"most": 16},
-    "split": {},
-    "protect": {},
-    "guard": {},
-    "localize": {},
-    "prefix": {"most": 10_000},
-}
-OPTIONS = (
-    *(option_field(name, **changes) for name, changes in FROM_OPTIONS.items()),
-    Field("glossary", "text", "terms that must be translated so: lines of SOURCE, a tab, TARGET", "", most=100_000),
-)
+OFFERED = ("beam", "nbest", "split", "protect", "guard", "localize", "glossary", "prefix")
 TRANSLATE = (
     *WHICH_MODEL,
     Field("text", "text", "a text", None, nullable=True, example="The cat is on the mat."),
     Field("texts", "strings", "several texts", None, nullable=True),
-    *OPTIONS,
+    *(OPTIONS[name] for name in OFFERED),
 )
 
 
 def options_of(call: Call) -> TranslateOptions:
-    given = {name: call[name] for name in FROM_OPTIONS}
-    return TranslateOptions(**given, glossary=read_terms(call["glossary"]) if call["glossary"].strip() else None)
+    terms = call["glossary"]
+    given = {name: call[name] for name in OFFERED} | {"glossary": read_terms(terms) if terms.strip() else None}
+    return TranslateOptions(**given)
 
 
 def read_terms(lines: str) -> Glossary:
@@ -125,10 +113,10 @@ async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
             yield event("sentence", {"index": number, **sentence_row(done.translation.sentences[number])})
         yield event("done", row(done))
     except ServeError as problem:
-        yield event("error", OWN.problem(problem))
+        yield event("error", OWN.error_body(problem))
     except Exception:
         log.exception("fault in a stream")
-        yield event("error", OWN.problem(ServeError(500, "a fault of the server")))
+        yield event("error", OWN.error_body(ServeError(500, "a fault of the server")))
     finally:
         work.cancel()
 
@@ -175,10 +163,10 @@ async def models(call: Call) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, open=True),
+    Endpoint("GET", "/api/models", OWN, "The models, their languages and cards", models, public=True),
     Endpoint("POST", "/api/translate", OWN, "Translate with all that is known of it", translate, TRANSLATE),
     Endpoint(
         "POST", "/api/translate/stream", OWN, "Translate a text; sentences come as they are done", stream, TRANSLATE,
-        answers=("text/event-stream",),
+        media_type="text/event-stream",
     ),
 )  # fmt: skip

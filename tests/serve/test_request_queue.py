@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.serve.batcher import LARGEST_BATCH, take_shares
-from regard.serve.request_queue import TurnQueue, Waiting
+from regard.serve.batcher import MAX_UNITS, take_shares
+from regard.serve.request_queue import QueuedRequest, RequestQueue
 from regard.translation.job import JobPart
 
 
@@ -44,81 +44,81 @@ class Caller:
         self.answers.append(answer)
 
 
-def waiting_for(*parts: tuple[str, Sequence[int]]) -> Waiting:
+def queued_request(*parts: tuple[str, Sequence[int]]) -> QueuedRequest:
     job: Any = FakeJob(*parts)
     caller: Any = Caller()
-    return Waiting(job, sum(sum(lengths) for _, lengths in parts), loop=caller, done=caller)
+    return QueuedRequest(job, sum(sum(lengths) for _, lengths in parts), loop=caller, done=caller)
 
 
-def answers(waiting: Waiting) -> list[Any]:
-    caller: Any = waiting.loop
+def answers(request: QueuedRequest) -> list[Any]:
+    caller: Any = request.loop
     found: list[Any] = caller.answers
     return found
 
 
 @given(st.lists(st.lists(st.integers(1, 300), min_size=1, max_size=30), min_size=1, max_size=70), st.integers(1, 4000))
 def test_a_batch_takes_of_each_before_it_takes_more_of_one(requests: list[list[int]], room: int) -> None:
-    chosen = [waiting_for(("same", lengths)) for lengths in requests]
+    chosen = [queued_request(("same", lengths)) for lengths in requests]
     batch = take_shares(chosen, room)
-    assert 0 < sum(len(portion.units) for portion in batch) <= LARGEST_BATCH
+    assert 0 < sum(len(portion.units) for portion in batch) <= MAX_UNITS
     assert sum(portion.characters for portion in batch) <= room + 300 * len(chosen)
-    first = [portion.waiting for portion in batch][: len(chosen)]
+    first = [portion.request for portion in batch][: len(chosen)]
     assert first == chosen[: len(first)]
 
 
 def test_a_short_request_is_whole_in_the_first_batch_beside_many_long_ones() -> None:
-    short = waiting_for(("same", [40]))
-    take_shares([*(waiting_for(("same", [40] * 500)) for _ in range(40)), short], 4000)
+    short = queued_request(("same", [40]))
+    take_shares([*(queued_request(("same", [40] * 500)) for _ in range(40)), short], 4000)
     assert short.part is None
 
 
 def test_the_end_is_seen_with_the_last_unit() -> None:
-    waiting = waiting_for(("same", [10, 10]))
-    portion = waiting.take(2, 1000)
+    request = queued_request(("same", [10, 10]))
+    portion = request.take(2, 1000)
     assert portion is not None
-    waiting.add(portion.number, portion.units, ["a", "b"])  # type: ignore[list-item]
-    waiting.try_to_finish()
-    assert answers(waiting) == [["a", "b"]]
+    request.add(portion.number, portion.units, ["a", "b"])  # type: ignore[list-item]
+    request.finish_if_done()
+    assert answers(request) == [["a", "b"]]
 
 
 def test_portions_done_in_any_order_make_one_answer_in_order() -> None:
-    waiting = waiting_for(("same", [10] * 3), ("other", [10]))
-    portions = [portion for _ in range(4) if (portion := waiting.take(1, 1000))]
+    request = queued_request(("same", [10] * 3), ("other", [10]))
+    portions = [portion for _ in range(4) if (portion := request.take(1, 1000))]
     for portion in reversed(portions):
-        waiting.try_to_finish()
-        assert not answers(waiting)
-        waiting.add(portion.number, portion.units, [portion.number])  # type: ignore[list-item]
-    waiting.try_to_finish()
-    waiting.try_to_finish()
-    assert answers(waiting) == [[0, 1, 2, 3]]
+        request.finish_if_done()
+        assert not answers(request)
+        request.add(portion.number, portion.units, [portion.number])  # type: ignore[list-item]
+    request.finish_if_done()
+    request.finish_if_done()
+    assert answers(request) == [[0, 1, 2, 3]]
 
 
 def test_units_are_made_when_they_are_taken() -> None:
-    waiting = waiting_for(("same", [10] * 500))
-    job: Any = waiting.job
+    request = queued_request(("same", [10] * 500))
+    job: Any = request.job
     assert job.made == 0
-    waiting.take(5, 1000)
+    request.take(5, 1000)
     assert job.made == 6
 
 
 def test_the_key_that_has_waited_longest_is_next() -> None:
-    queue = TurnQueue()
-    some = [waiting_for((key, [10])) for key in "abacb"]
-    for waiting in some:
-        queue.append(waiting)
-    found = [[one for one, _ in queue.pop_alike(64, 4000, 100)] for _ in range(3)]
+    queue = RequestQueue()
+    some = [queued_request((key, [10])) for key in "abacb"]
+    for request in some:
+        queue.append(request)
+    found = [[one for one, _ in queue.pop_compatible(64, 4000, 100)] for _ in range(3)]
     assert found == [[some[0], some[2]], [some[1], some[4]], [some[3]]]
     assert len(queue) == 0
 
 
 def test_who_is_put_back_keeps_the_turn_and_who_left_has_none() -> None:
-    queue = TurnQueue()
-    some = [waiting_for(("same", [10])) for _ in range(5)]
-    for waiting in some:
-        queue.append(waiting)
-    taken = queue.pop_alike(3, 4000, 100)
+    queue = RequestQueue()
+    some = [queued_request(("same", [10])) for _ in range(5)]
+    for request in some:
+        queue.append(request)
+    taken = queue.pop_compatible(3, 4000, 100)
     queue.put_back(taken[1:])
     queue.append(taken[0][0])
     queue.discard(some[3])
     queue.discard(some[3])
-    assert [one for one, _ in queue.pop_alike(64, 4000, 100)] == [some[1], some[2], some[4], some[0]]
+    assert [one for one, _ in queue.pop_compatible(64, 4000, 100)] == [some[1], some[2], some[4], some[0]]
