@@ -32,13 +32,13 @@ from general.sets import tatoeba_parts
 
 from regard.align.hmm import train_both
 from regard.batch import pad_sources
-from regard.budget import budgeted
 from regard.data.prepare import read_table
 from regard.data.sources import LinesFile
 from regard.data.text_files import read_lines
 from regard.errors import RegardError
 from regard.metrics.bleu import bleu
 from regard.search.constraints import Constraint, EachOnce
+from regard.search.engine import token_batches
 from regard.search.options import SearchOptions
 from regard.search.required_terms import RequiredTerms
 from regard.search.search import requests_of, search
@@ -167,7 +167,7 @@ def searched(translator: Translator, sources: Sequence[str], constraints: Sequen
     ids = translator.tokenizer.encode_source(sources)
     options = SearchOptions(BEAM, translator.config.length_penalty)
     texts = [""] * len(sources)
-    for batch in budgeted([len(i) for i in ids], 4096):
+    for batch in token_batches([len(i) for i in ids], 4096):
         src, mask = (t.to(translator.bundle.model.device) for t in pad_sources([ids[i] for i in batch]))
         found = search(translator.bundle.model, requests_of(src, mask, [constraints[i] for i in batch]), options)
         for i, hypotheses in zip(batch, found, strict=True):

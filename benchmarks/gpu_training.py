@@ -24,8 +24,8 @@ from regard.data.batching import plan_epoch
 from regard.data.rows import fill_batch
 from regard.models.transformer import PRESETS, Transformer
 from regard.training.cost import FlopCounter
-from regard.training.cuda_graph import CudaGraphPass
 from regard.training.loss import projected_nll
+from regard.training.update import CudaGraphPass
 
 VOCABULARY = 32_000
 PEAK = 989e12  # dense bf16 of an H100 or H200, by its datasheet

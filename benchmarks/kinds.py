@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.align import hmm
-from regard.align.lexicon import count_translations
+from regard.align.ibm import count_translations
 from regard.align.numbered import NumberedPairs, words_of
-from regard.course.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tuned
-from regard.course.phrases.rerank import Proposals, learn_reranking
+from regard.course.phrases.phrase_based import JOIN, PhraseBased, PhraseBasedConfig, tune_weights
+from regard.course.phrases.tune import Proposals, learn_reranking
 from regard.course.rules.translate import translate_all
 from regard.course.word_based import Bigrams, WordBased, WordBasedConfig
 from regard.data.compressed import COMPRESSED
@@ -153,7 +153,7 @@ def learn(texts: Texts, work: Path, config: PhraseBasedConfig) -> tuple[WordBase
     if "tuning" not in spent.known:
         begun = time.process_time()
         made = replace(PhraseBased.load(untuned), config=config)
-        tuned(made, texts.dev[: config.dev_sentences], say).save(phrases)
+        tune_weights(made, texts.dev[: config.dev_sentences], say).save(phrases)
         spent.put(tuning=time.process_time() - begun)
     return WordBased.load(words), PhraseBased.load(phrases), spent.known
 

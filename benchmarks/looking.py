@@ -14,8 +14,8 @@ import numpy as np
 
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
-from regard.course.labs.minimal_pairs import all_pairs
-from regard.course.labs.pronoun_polysemy import sentences_of
+from regard.course.lab import sentences_of
+from regard.course.minimal_pairs import all_pairs
 from regard.data.text_files import read_lines
 from regard.explain.evidence import evidence
 from regard.explain.trace import trace_sentence

@@ -15,13 +15,13 @@ from collections import Counter
 from pathlib import Path
 
 from regard.batch import pad_sources
-from regard.budget import budgeted
 from regard.bundle import bundled_models
 from regard.bundle.bundle import Bundle
 from regard.data.copies import copies_of
 from regard.data.text_files import read_lines
 from regard.device import pick_device
 from regard.metrics.bleu import bleu
+from regard.search.engine import token_batches
 from regard.search.options import SearchOptions
 from regard.search.search import requests_of, search
 from regard.text.slots import SLOTS, fill, slots_in
@@ -55,7 +55,7 @@ def translated(bundle: Bundle, sources: list[str], beam: int) -> list[str]:
     ids = bundle.tokenizer.encode_source(sources)
     options = SearchOptions(beam, bundle.decode.length_penalty)
     found = [""] * len(sources)
-    for group in budgeted([len(row) for row in ids], BATCH_TOKENS):
+    for group in token_batches([len(row) for row in ids], BATCH_TOKENS):
         src, mask = (t.to(bundle.model.device) for t in pad_sources([ids[i] for i in group]))
         for i, (best, *_) in zip(group, search(bundle.model, requests_of(src, mask), options), strict=True):
             found[i] = bundle.tokenizer.decode(best.ids)

@@ -39,7 +39,7 @@ from table2_setting import KINDS, Setting
 from table2_systems import MEMBERS, MODELS, SCORES, SYSTEMS, entrant_of, run_of
 
 from regard.course.compare.entrants import Entrant, NeuralSystem
-from regard.course.compare.learn import learn_lexicon_of
+from regard.course.compare.learn import learn_token_lexicon
 from regard.course.compare.run import Comparison, check_recipes
 from regard.data.compressed import COMPRESSED
 from regard.data.corpus import PairFiles, read_pairs
@@ -99,7 +99,7 @@ def prepare(setting: Setting, kind: str) -> None:
 def align(setting: Setting) -> None:
     """The lexicon that replaces unknown words, where `regard.course.compare` looks for it."""
     run = run_of("deep-att", MEMBERS[0], setting)
-    learn_lexicon_of(run.recipe.data, run.folder, setting.runs / "lexicon", LexiconConfig(pairs=ALIGNED))
+    learn_token_lexicon(run.recipe.data, run.folder, setting.runs / "lexicon", LexiconConfig(pairs=ALIGNED))
 
 
 def measure(setting: Setting, entrant: Entrant) -> None:

@@ -22,8 +22,8 @@ import torch
 from table2_setting import KINDS, Setting
 
 from regard.course.compare.entrants import Entrant, NeuralSystem, TrainingRun
-from regard.course.compare.plan import SharedSettings, rewarded
-from regard.course.compare.published import PUBLISHED, PublishedSystem
+from regard.course.compare.plan import SharedSettings, reward_recipe
+from regard.course.compare.report import PUBLISHED, PublishedSystem
 from regard.models.base import Model
 from regard.models.table import ARCHITECTURES, ModelConfig
 from regard.recipe.recipe import Recipe
@@ -267,7 +267,7 @@ def run_of(name: str, seed: int, setting: Setting) -> TrainingRun:
     first = TrainingRun(model, seed, recipe_of(model, seed, setting), setting.runs / folder_of(model, seed))
     if added != "rl":
         return first
-    recipe = rewarded(first, SharedSettings({}, 1, None, setting.runs))
+    recipe = reward_recipe(first, SharedSettings({}, 1, None, setting.runs))
     train = replace(
         recipe.train,
         flops=REWARD_SHARE * setting.budget,

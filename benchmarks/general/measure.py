@@ -15,8 +15,8 @@ from typing import Any
 
 from general.peers import Output
 from general.sets import TestSet, languages_of
-from regard.course.labs.minimal_pairs import all_pairs
-from regard.course.labs.pronoun_polysemy import has_word, sentences_of
+from regard.course.lab import has_word, sentences_of
+from regard.course.minimal_pairs import all_pairs
 from regard.errors import InputError
 from regard.metrics.bleu import Bleu
 from regard.metrics.chrf import Chrf

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from prepare import LONGEST, Pair, read, write
 
-from regard.align.hmm import BothWays, HmmConfig, train_both
+from regard.align.hmm import BidirectionalAligner, HmmConfig, train_both
 from regard.align.numbered import Link
 from regard.data.copies import KEPT, Replacement, copies_of, inserted, joined_copies, replaced
 from regard.text.slots import SLOT, SLOTS
@@ -105,7 +105,7 @@ def pairs_of(stem: Path) -> list[Pair]:
 class SlotPairs:
     """Makes pairs with slots, by an aligner and by how often words are linked."""
 
-    def __init__(self, aligner: BothWays) -> None:
+    def __init__(self, aligner: BidirectionalAligner) -> None:
         self.aligner = aligner
         self.linked: Counter[tuple[str, str]] = Counter()
         self.seen: Counter[str] = Counter()

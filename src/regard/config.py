@@ -19,6 +19,7 @@ from regard.errors import InputError, RecipeError
 
 T = TypeVar("T")
 UNIONS = (Union, types.UnionType)
+MAX_SHOWN = 80  # characters of a wrong value in an error message
 TRUE_WORDS, FALSE_WORDS = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -83,47 +84,30 @@ def _quoted(words: Sequence[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-# What other toolkits call a key of ours: the first of ours that is known where the word was typed is suggested.
+# Names of our keys in other toolkits; of several keys with one name those that are known are suggested, in this order.
 OTHER_NAMES = {
-    "batch": ("batch_tokens",),
-    "batch_size": ("batch_tokens",),
-    "bf16": ("precision",),
-    "d_ff": ("inner",),
-    "d_model": ("width",),
-    "dim": ("width",),
-    "dropout_rate": ("dropout",),
-    "embed_dim": ("width",),
-    "embedding_dim": ("width",),
-    "epochs": ("steps",),
-    "ffn": ("inner",),
-    "ffn_dim": ("inner",),
-    "fp16": ("precision",),
-    "gpu": ("device",),
-    "grad_accum": ("accumulate",),
-    "hidden_size": ("width",),
-    "layers": ("encoder_layers", "decoder_layers"),
-    "lr": ("learning_rate",),
-    "lr_scheduler": ("schedule",),
-    "max_epochs": ("steps",),
-    "max_grad_norm": ("clip",),
-    "max_len": ("max_length",),
-    "max_steps": ("steps",),
-    "max_tokens": ("batch_tokens",),
-    "max_update": ("steps",),
-    "n_heads": ("heads",),
-    "n_layers": ("layers", "encoder_layers", "decoder_layers"),
-    "num_epochs": ("steps",),
-    "num_heads": ("heads",),
-    "num_layers": ("layers", "encoder_layers", "decoder_layers"),
-    "source": ("src",),
-    "target": ("tgt",),
-    "time_limit": ("minutes",),
-    "train_src": ("src",),
-    "train_tgt": ("tgt",),
-    "update_freq": ("accumulate",),
-    "vocab": ("vocab_size",),
-    "warmup_steps": ("warmup",),
-    "wd": ("weight_decay",),
+    "layers": "n_layers num_layers",
+    "encoder_layers": "layers n_layers num_layers",
+    "decoder_layers": "layers n_layers num_layers",
+    "accumulate": "grad_accum update_freq",
+    "batch_tokens": "batch batch_size max_tokens",
+    "clip": "max_grad_norm",
+    "device": "gpu",
+    "dropout": "dropout_rate",
+    "heads": "n_heads num_heads",
+    "inner": "d_ff ffn ffn_dim",
+    "learning_rate": "lr",
+    "max_length": "max_len",
+    "minutes": "time_limit",
+    "precision": "bf16 fp16",
+    "schedule": "lr_scheduler",
+    "src": "source train_src",
+    "steps": "epochs max_epochs max_steps max_update num_epochs",
+    "tgt": "target train_tgt",
+    "vocab_size": "vocab",
+    "warmup": "warmup_steps",
+    "weight_decay": "wd",
+    "width": "d_model dim embed_dim embedding_dim hidden_size",
 }
 
 
@@ -134,7 +118,8 @@ def nearest_keys(word: str, known: Iterable[str]) -> list[str]:
     (['learning_rate'], ['width'])
     """
     known = sorted(known)
-    ours = [key for key in OTHER_NAMES.get(word.lower().replace("-", "_"), ()) if key in known]
+    name = word.lower().replace("-", "_")
+    ours = [key for key, others in OTHER_NAMES.items() if key in known and name in others.split()]
     return ours or difflib.get_close_matches(word, known, n=1, cutoff=0.6)
 
 
@@ -236,18 +221,9 @@ def build(section: type[T], table: Mapping[str, Any], where: str) -> T:
         try:
             values[name] = accept(value, known[name])
         except ValueError:
-            raise RecipeError(f"{where}.{name} must be {describe(known[name])}, but is {shortened(value)}") from None
+            given = repr(value) if len(repr(value)) <= MAX_SHOWN else repr(value)[: MAX_SHOWN - 1] + "…"
+            raise RecipeError(f"{where}.{name} must be {describe(known[name])}, but is {given}") from None
     return section(**values)
-
-
-def shortened(value: Any, most: int = 80) -> str:
-    """A value as an error message shows it: its `repr`, cut off where it is long.
-
-    >>> shortened("a" * 100, most=8)
-    "'aaaaaa…"
-    """
-    text = repr(value)
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def differences(old: Any, new: Any, prefix: str = "") -> list[tuple[str, Any, Any]]:

@@ -1,11 +1,11 @@
-"""Devices: which one computes, its random state, how much memory it has left, and how it says that it has none."""
+"""Devices: which one is used, its random state, its free memory, and out-of-memory errors."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,13 +14,12 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
 # Device files of GPUs on Linux: of NVIDIA (cards, and those on a chip with the CPU), of AMD, and of Windows around it.
 GPU_FILES = ("nvidia*", "nvhost*", "nvmap", "kfd", "dxg")
 
-# What torch says on a CPU: x86-64 and macOS, then Windows and ARM. There is no exception type for it.
-CPU_MEMORY = ("can't allocate memory", "not enough memory: you tried to allocate")
+# Messages of torch for a GPU; for a CPU on x86-64 and macOS, and on Windows and ARM, where there is no exception type.
+OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory: you tried to allocate")
 
 
 @cache
@@ -90,31 +89,22 @@ def free_memory(device: torch.device) -> int | None:
 
 def is_out_of_memory(problem: BaseException) -> bool:
     """Whether an exception means that memory is full, of a GPU or of the machine."""
-    if isinstance(problem, MemoryError):
-        return True
-    text = str(problem)
-    return isinstance(problem, RuntimeError) and (
-        "out of memory" in text.lower() or any(words in text for words in CPU_MEMORY)
-    )
+    text = str(problem).lower()
+    full = isinstance(problem, RuntimeError) and any(words in text for words in OUT_OF_MEMORY)
+    return full or isinstance(problem, MemoryError)
 
 
-@dataclass(frozen=True)
-class RandomState:
-    """The state of torch's random generators: the CPU's and, if the device is a GPU, the device's too."""
+def save_random_state(device: torch.device) -> Callable[[], None]:
+    """Save the state of torch's random generators, the CPU's and, if the device is a GPU, the device's; returns a
+    function that restores it."""
+    import torch
 
-    device: torch.device
-    cpu: Tensor
-    gpu: Tensor | None
+    cpu = torch.get_rng_state()
+    gpu = torch.cuda.get_rng_state(device) if device.type == "cuda" else None
 
-    @classmethod
-    def of(cls, device: torch.device) -> RandomState:
-        import torch
+    def restore() -> None:
+        torch.set_rng_state(cpu)
+        if gpu is not None:
+            torch.cuda.set_rng_state(gpu, device)
 
-        return cls(device, torch.get_rng_state(), torch.cuda.get_rng_state(device) if device.type == "cuda" else None)
-
-    def restore(self) -> None:
-        import torch
-
-        torch.set_rng_state(self.cpu)
-        if self.gpu is not None:
-            torch.cuda.set_rng_state(self.gpu, self.device)
+    return restore

@@ -30,10 +30,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as problem:
-        raise BundleError(f"cannot write {path}: {problem.strerror or problem}") from None
-    except SafetensorError as problem:  # how safetensors reports a full disk
-        raise BundleError(f"cannot write {path}: {problem}") from None
+    except (OSError, SafetensorError) as problem:  # safetensors has its own error for a full disk
+        raise BundleError(f"cannot write {path}: {getattr(problem, 'strerror', None) or problem}") from None
     finally:
         with contextlib.suppress(OSError):  # where nothing could be written, nothing is left to remove
             temporary.unlink()
@@ -69,7 +67,7 @@ def _is_alive(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:  # another user's
-        return True
+        pass
     return True
 
 

@@ -13,6 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from pickle import PicklingError
@@ -44,7 +45,7 @@ def in_new_process(work: Callable[..., T], *given: object) -> T:
     other_end.close()
     try:
         connection.send((work, given))
-        failed, answer = connection.recv()
+        kind, answer = connection.recv()
         process.join()
     except (EOFError, OSError):
         process.join()
@@ -57,7 +58,7 @@ def in_new_process(work: Callable[..., T], *given: object) -> T:
         process.kill()
         process.join()
         connection.close()
-    if failed:
+    if kind == "failed":
         raise answer
     result: T = answer
     return result
@@ -69,32 +70,32 @@ def _end_of(code: int) -> str:
 
 
 def _serve(connection: Connection) -> None:
-    """The other process: receive work, send back what it returns or raises."""
+    """The other process: receive work, send back what it returns or raises. It ends by SIGTERM when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches it too; the parent reports it
-    end_with_parent()
-    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
-        work, given = connection.recv()
-        try:
-            answer = False, work(*given)
-        except Exception as problem:
-            problem.add_note("".join(traceback.format_exception(problem)))
-            answer = True, problem
-        try:
-            connection.send(answer)
-        except (TypeError, AttributeError, PicklingError):  # an exception that cannot be sent
-            connection.send((True, RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
-
-
-def end_with_parent() -> None:
-    """Send this process SIGTERM when its parent ends, however it ends."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
-    def watch() -> None:
+    def end_with_parent() -> None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+        work, given = connection.recv()
+        _send_result(connection, work, *given)
+
+
+def _send_result(connection: Connection, work: Callable[..., object], *given: object) -> None:
+    """Send ("done", what `work(*given)` returns) or ("failed", the exception that it raises)."""
+    try:
+        answer: tuple[str, object] = "done", work(*given)
+    except Exception as problem:
+        problem.add_note("".join(traceback.format_exception(problem)))
+        answer = "failed", problem
+    try:
+        connection.send(answer)
+    except (TypeError, AttributeError, PicklingError):  # something that cannot be sent
+        connection.send(("failed", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
 
 
 # ── several processes ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -156,11 +157,13 @@ class WorkerPool(Generic[T, R]):
             for worker in range(len(self.workers)):
                 if more and worker not in busy and read - given < 2 * len(self.workers):
                     item = next(remaining, None)
-                    if item is None:
-                        more = False
-                    else:
+                    more = item is not None
+                    if item is not None:
                         busy[worker] = read, item
-                        self._send(worker, item)
+                        try:
+                            self.workers[worker].connection.send(item)
+                        except OSError:
+                            raise self._killed(worker, item) from None
                         read += 1
             if given in done:
                 item, failed, answer = done.pop(given)
@@ -172,12 +175,6 @@ class WorkerPool(Generic[T, R]):
                 self._receive(busy, done, report)
             elif not more:
                 return
-
-    def _send(self, worker: int, item: T) -> None:
-        try:
-            self.workers[worker].connection.send(item)
-        except OSError:
-            raise self._killed(worker, item) from None
 
     def _receive(
         self, busy: dict[int, tuple[int, T]], done: dict[int, tuple[T, bool, Any]], report: Report | None
@@ -219,7 +216,7 @@ class WorkerPool(Generic[T, R]):
         self.close()
 
 
-class SparseReports:
+class ThrottledReports:
     """Sends what a worker reports, added up, a few times a second."""
 
     def __init__(self, connection: Connection) -> None:
@@ -252,21 +249,11 @@ def serve_items() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored in the process that started this one
     threading.Thread(target=_end_with_input, daemon=True).start()
     connection, number = Connection(int(sys.argv[1])), int(sys.argv[2])
-    work: Callable[[Any], Any] | None = None
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         make_work: Callable[[int, Report], Callable[[Any], Any]] = connection.recv()
+        work = cache(lambda: make_work(number, ThrottledReports(connection)))  # made with the first item
         while True:
-            item = connection.recv()
-            try:
-                work = work or make_work(number, SparseReports(connection))
-                answer = "done", work(item)
-            except Exception as problem:
-                problem.add_note("".join(traceback.format_exception(problem)))
-                answer = "failed", problem
-            try:
-                connection.send(answer)
-            except (TypeError, AttributeError, PicklingError):  # something that cannot be sent
-                connection.send(("failed", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
+            _send_result(connection, lambda item: work()(item), connection.recv())
 
 
 def _end_with_input() -> None:

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align import hmm, ibm
-from regard.align.hmm import HmmConfig, forward_backward, moves, symmetrise, train, train_both, update_jumps, viterbi
+from regard.align.hmm import (
+    HmmConfig,
+    forward_backward,
+    symmetrize,
+    train,
+    train_both,
+    transition_probabilities,
+    update_jumps,
+    viterbi,
+)
 from regard.errors import InputError, RecipeError
 from regard.explain.alignment import aer, parse_links, transpose
 from support import grammar
@@ -33,15 +42,15 @@ def score(found, sure, possible=None) -> float:
     return aer([set(one) for one in found], sure, possible)
 
 
-def path_probability(makers, emissions, move, p0) -> float:
-    """p(words, makers | source) of one sentence, as the module's docstring has it."""
+def path_probability(sources, emissions, transitions, p0) -> float:
+    """p(words, sources | source) of one sentence, as the module's docstring has it."""
     probability, position = 1.0, 0
-    for j, maker in enumerate(makers):
-        if maker == 0:
+    for j, source in enumerate(sources):
+        if source == 0:
             probability *= p0 * emissions[j, 0]
         else:
-            probability *= (1 - p0) * move[position, maker - 1] * emissions[j, maker]
-            position = maker
+            probability *= (1 - p0) * transitions[position, source - 1] * emissions[j, source]
+            position = source
     return probability
 
 
@@ -50,36 +59,36 @@ def path_probability(makers, emissions, move, p0) -> float:
 def test_expectations_and_best_path_are_those_of_all_paths_written_out(source_words, words, seed):
     rng = np.random.default_rng(seed)
     emissions, p0 = rng.uniform(0.01, 1, (2, words, source_words + 1)), 0.3
-    move = moves(rng.uniform(0.1, 1, 5), source_words)
-    found = forward_backward(emissions, np.ones((2, words), dtype=bool), move, p0)
-    best = viterbi(emissions, np.ones((2, words), dtype=bool), move, p0)
-    jumps = np.zeros_like(move)
+    transitions = transition_probabilities(rng.uniform(0.1, 1, 5), source_words)
+    found = forward_backward(emissions, np.ones((2, words), dtype=bool), transitions, p0)
+    best = viterbi(emissions, np.ones((2, words), dtype=bool), transitions, p0)
+    jumps = np.zeros_like(transitions)
     for b in range(2):
         paths = list(itertools.product(range(source_words + 1), repeat=words))
-        weights = np.array([path_probability(path, emissions[b], move, p0) for path in paths])
+        weights = np.array([path_probability(path, emissions[b], transitions, p0) for path in paths])
         assert found.log_likelihoods[b] == pytest.approx(np.log(weights.sum()))
         assert tuple(best[b]) == paths[int(weights.argmax())]
         weights /= weights.sum()
-        makers = np.zeros((words, source_words + 1))
+        sources = np.zeros((words, source_words + 1))
         for path, weight in zip(paths, weights, strict=True):
             position = 0
-            for j, maker in enumerate(path):
-                makers[j, maker] += weight
-                if maker:
-                    jumps[position, maker - 1] += weight
-                    position = maker
-        np.testing.assert_allclose(found.makers[b], makers, atol=1e-12)
+            for j, source in enumerate(path):
+                sources[j, source] += weight
+                if source:
+                    jumps[position, source - 1] += weight
+                    position = source
+        np.testing.assert_allclose(found.posteriors[b], sources, atol=1e-12)
     np.testing.assert_allclose(found.jumps, jumps, atol=1e-12)
 
 
 def test_padding_changes_nothing():
     rng = np.random.default_rng(1)
-    emissions, move = rng.uniform(0.01, 1, (1, 3, 5)), moves(rng.uniform(0.1, 1, 7), 4)
+    emissions, transitions = rng.uniform(0.01, 1, (1, 3, 5)), transition_probabilities(rng.uniform(0.1, 1, 7), 4)
     padded = np.concatenate([emissions, np.ones((1, 2, 5))], axis=1)
     mask = np.array([[True, True, True, False, False]])
-    short = forward_backward(emissions, mask[:, :3], move, 0.2)
-    long = forward_backward(padded, mask, move, 0.2)
-    np.testing.assert_allclose(long.makers[:, :3], short.makers)
+    short = forward_backward(emissions, mask[:, :3], transitions, 0.2)
+    long = forward_backward(padded, mask, transitions, 0.2)
+    np.testing.assert_allclose(long.posteriors[:, :3], short.posteriors)
     np.testing.assert_allclose(long.jumps, short.jumps)
     np.testing.assert_allclose(long.log_likelihoods, short.log_likelihoods)
 
@@ -87,19 +96,19 @@ def test_padding_changes_nothing():
 def test_padding_changes_no_alignment():
     """The most probable jumps through the padding must not decide where the words before it come from."""
     rng = np.random.default_rng(1)
-    emissions, move = rng.uniform(0.01, 1, (50, 3, 5)), moves(rng.uniform(0.1, 1, 7), 4)
+    emissions, transitions = rng.uniform(0.01, 1, (50, 3, 5)), transition_probabilities(rng.uniform(0.1, 1, 7), 4)
     padded = np.concatenate([emissions, np.ones((50, 4, 5))], axis=1)
     mask = np.arange(7) < np.full((50, 1), 3)
-    alone = viterbi(emissions, mask[:, :3], move, 0.2)
-    assert viterbi(padded, mask, move, 0.2)[:, :3].tolist() == alone.tolist()
+    alone = viterbi(emissions, mask[:, :3], transitions, 0.2)
+    assert viterbi(padded, mask, transitions, 0.2)[:, :3].tolist() == alone.tolist()
 
 
 def test_moves_depend_on_the_width_alone_and_sum_to_one():
     weights = np.array([1.0, 2.0, 3.0, 4.0, 5.0])  # of −2 … 2
-    move = moves(weights, 4)
-    np.testing.assert_allclose(move.sum(axis=1), 1.0)
-    np.testing.assert_allclose(move[0], np.array([4, 5, 5, 5]) / 19)  # + 1, + 2, and beyond as + 2
-    np.testing.assert_allclose(move[3], np.array([1, 2, 3, 4]) / 10)
+    transitions = transition_probabilities(weights, 4)
+    np.testing.assert_allclose(transitions.sum(axis=1), 1.0)
+    np.testing.assert_allclose(transitions[0], np.array([4, 5, 5, 5]) / 19)  # + 1, + 2, and beyond as + 2
+    np.testing.assert_allclose(transitions[3], np.array([1, 2, 3, 4]) / 10)
 
 
 @given(st.integers(0, 10**6))
@@ -110,7 +119,7 @@ def test_an_update_of_the_jumps_never_explains_them_worse(seed):
     jumps = {n: rng.exponential(1.0, (n + 1, n)) for n in (2, 3, 6)}
 
     def explained(w) -> float:
-        return sum(float((counts * np.log(moves(w, n))).sum()) for n, counts in jumps.items())
+        return sum(float((counts * np.log(transition_probabilities(w, n))).sum()) for n, counts in jumps.items())
 
     assert explained(update_jumps(weights, jumps)) >= explained(weights) - 1e-9
 
@@ -149,7 +158,7 @@ def test_on_the_embedded_corpus_it_beats_model_1_in_both_directions():
 
 @given(links, links)
 def test_each_way_to_join_holds_the_links_of_the_stricter_one(forward, backward):
-    joined = [set(symmetrise(forward, backward, join)) for join in JOINS]
+    joined = [set(symmetrize(forward, backward, join)) for join in JOINS]
     assert joined[0] == forward & backward
     assert joined[-1] == forward | backward
     for smaller, larger in itertools.pairwise([joined[0], joined[1], joined[2], joined[-1]]):
@@ -159,16 +168,16 @@ def test_each_way_to_join_holds_the_links_of_the_stricter_one(forward, backward)
 
 @given(links, links)
 def test_after_final_every_word_that_either_links_is_linked(forward, backward):
-    joined = symmetrise(forward, backward, "grow-diag-final")
+    joined = symmetrize(forward, backward, "grow-diag-final")
     assert {i for i, _ in joined} == {i for i, _ in forward | backward}
     assert {j for _, j in joined} == {j for _, j in forward | backward}
 
 
 def test_growing_takes_neighbours_only_and_final_the_rest():
     forward, backward = [(0, 0), (1, 1), (4, 4)], [(0, 0), (0, 1), (5, 4)]
-    assert symmetrise(forward, backward, "grow-diag") == [(0, 0), (1, 1)]
-    assert symmetrise(forward, backward, "grow-diag-final-and") == [(0, 0), (1, 1), (4, 4)]
-    assert symmetrise(forward, backward, "grow-diag-final") == [(0, 0), (1, 1), (4, 4), (5, 4)]
+    assert symmetrize(forward, backward, "grow-diag") == [(0, 0), (1, 1)]
+    assert symmetrize(forward, backward, "grow-diag-final-and") == [(0, 0), (1, 1), (4, 4)]
+    assert symmetrize(forward, backward, "grow-diag-final") == [(0, 0), (1, 1), (4, 4), (5, 4)]
 
 
 @needs_gold
@@ -180,7 +189,7 @@ def test_joined_links_are_those_that_others_made_from_the_same_two_directions(sy
     backward = [transpose(one) for one in stored["reverse"]]
 
     def same(name: str, join: hmm.Join) -> float:
-        ours = [set(symmetrise(one, other, join)) for one, other in zip(stored["forward"], backward, strict=True)]
+        ours = [set(symmetrize(one, other, join)) for one, other in zip(stored["forward"], backward, strict=True)]
         return sum(a == b for a, b in zip(ours, stored[name], strict=True)) / len(ours)
 
     assert same("intersection", "intersection") == 1.0
@@ -216,6 +225,6 @@ def test_unknown_ways_are_refused():
     with pytest.raises(InputError, match="viterbi or by posterior"):
         model.align("a", "x", "guess")  # type: ignore[arg-type]
     with pytest.raises(InputError, match='did you mean "grow-diag"'):
-        symmetrise([], [], "grow-dig")  # type: ignore[arg-type]
+        symmetrize([], [], "grow-dig")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="was given none"):
         train([])

@@ -66,7 +66,7 @@ def test_the_translations_of_a_word_sum_to_one(pairs, smoothing):
 @given(corpora, st.integers(1, 60))
 @settings(max_examples=40, deadline=None)
 def test_groups_hold_every_pair_once_and_stay_small(pairs, cells):
-    table, _ = ibm.meetings(NumberedPairs.of(pairs))
+    table, _ = ibm.initial_table(NumberedPairs.of(pairs))
     sources = [[table.source_numbers[w] for w in source.split()] for source, _ in pairs]
     targets = [[table.target_numbers[w] for w in target.split()] for _, target in pairs]
     groups = list(grouped(Sentences.of(sources), Sentences.of(targets), cells))

@@ -27,7 +27,7 @@ def test_pairs_come_back_as_they_were_as_often_as_they_are_read(pairs: list[tupl
         return
     corpus = NumberedPairs.of(iter(pairs))
     assert list(corpus) == list(corpus) == full
-    assert list(corpus.turned()) == [(target, source) for source, target in full]
+    assert list(corpus.swapped()) == [(target, source) for source, target in full]
     assert len(corpus) == len(full)
 
 

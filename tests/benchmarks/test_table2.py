@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from regard.course.compare.published import PUBLISHED
+from regard.course.compare.report import PUBLISHED
 from regard.models.table import ARCHITECTURES
 from support import load_script
 

@@ -10,28 +10,29 @@ import pytest
 import torch
 
 from regard.batch import flat_batch
-from regard.course.claims import (
-    bleu_limits,
-    causal_mask,
-    heads,
-    learning,
-    plain_rnn,
-    printed_figures,
-    scaling,
-    word_order,
-)
+from regard.course.claims import bleu_limits, learning, printed_figures, rnn
+from regard.course.claims import transformer as parts
 from regard.course.claims.ablations import ABLATIONS
-from regard.course.claims.bottleneck import first_word_gradient
-from regard.course.claims.cache import JsonCache
-from regard.course.claims.claim import NOT_SHOWN, SHOWN, Claim, ClaimResult, judge, over_seeds
-from regard.course.claims.experiment import BASE, ExperimentSetup, ModelSpec
+from regard.course.claims.experiment import (
+    BASE,
+    NOT_SHOWN,
+    SHOWN,
+    ClaimResult,
+    ExperimentSetup,
+    JsonCache,
+    ModelSpec,
+    judge,
+    over_seeds,
+)
 from regard.course.claims.report import render_html, render_markdown, render_text
-from regard.course.claims.run import ALL, choose, run_claims
+from regard.course.claims.rnn import first_word_gradient
+from regard.course.claims.run import ALL, Claim, choose, run_claims
 from regard.errors import InputError, RunError
 from regard.models.transformer_layers import TransformerConfig
 from support import Call
 from variants import close, transformer
 
+PRINTED = [claim for claim in ALL if claim.name.startswith("notes-")]
 SMALL = TransformerConfig(width=16, heads=2, inner=32, encoder_layers=2, decoder_layers=2)
 
 
@@ -95,9 +96,9 @@ def test_without_scaling_scores_are_as_they_are() -> None:
 
 def test_the_variance_of_a_dot_product_is_its_length() -> None:
     for size in (16, 256):
-        found = [scaling.saturation(size, seed)["variance"] for seed in range(6)]
+        found = [parts.saturation(size, seed)["variance"] for seed in range(6)]
         assert sum(found) / 6 == pytest.approx(size, rel=0.15)
-    assert scaling.saturation(1024, 1)["entropy raw"] < scaling.saturation(4, 1)["entropy raw"]
+    assert parts.saturation(1024, 1)["entropy raw"] < parts.saturation(4, 1)["entropy raw"]
 
 
 def test_the_gradient_reaches_the_first_word_through_attention() -> None:
@@ -105,15 +106,15 @@ def test_the_gradient_reaches_the_first_word_through_attention() -> None:
 
 
 def test_the_gradient_of_a_plain_network_vanishes_or_explodes() -> None:
-    found = {gain: [plain_rnn.gradient_norm(gain, length, 1) for length in (5, 40)] for gain in plain_rnn.GAINS}
+    found = {gain: [rnn.gradient_norm(gain, length, 1) for length in (5, 40)] for gain in rnn.GAINS}
     assert found[0.5][1] < 1e-8 < found[0.5][0] < 1
     assert 1 < found[2.0][0] < found[2.0][1]
-    assert plain_rnn.lstm_gradient_norm(40, 1) < plain_rnn.lstm_gradient_norm(5, 1) < 1
+    assert rnn.lstm_gradient_norm(40, 1) < rnn.lstm_gradient_norm(5, 1) < 1
 
 
 def test_without_positions_the_states_change_places_with_the_words() -> None:
-    assert word_order.moved_apart(1, "without positions", tokens=6, orders=2) < 1e-12
-    assert word_order.moved_apart(1, "none", tokens=6, orders=2) > 0.1
+    assert parts.order_difference(1, "without positions", tokens=6, orders=2) < 1e-12
+    assert parts.order_difference(1, "none", tokens=6, orders=2) > 0.1
 
 
 @pytest.mark.parametrize(("last", "verdict"), [(50.0, SHOWN), (70.0, NOT_SHOWN)])
@@ -162,7 +163,7 @@ class Remembering(ExperimentSetup):
 @pytest.mark.parametrize(("last", "verdict"), [(70.0, SHOWN), (73.5, NOT_SHOWN)])
 def test_one_seed_that_fails_is_enough_for_not_shown(tmp_path: Path, last: float, verdict: str) -> None:
     setup = Remembering(tmp_path, {"transformer": [75.0, 75.0, 75.0], "without scaling": [40.0, 40.0, last]})
-    found = scaling.test_training(setup)
+    found = parts.test_training(setup)
     assert found.verdict == verdict
     assert found.header == ["model", "seed 1", "seed 2", "seed 3"]
 
@@ -171,12 +172,12 @@ def test_without_the_mask_loss_and_bleu_must_both_fall(tmp_path: Path) -> None:
     bleus = {"transformer": [75.0] * 3, "without mask": [0.0, 1.0, 2.0]}
     collapsed = Remembering(tmp_path, bleus, {"transformer": [0.4] * 3, "without mask": [0.1] * 3})
     told = "loss 0.40 (0.40 to 0.40) → 0.10 (0.10 to 0.10); BLEU 75.0 (75.0 to 75.0) → 1.0 (0.0 to 2.0)"
-    assert causal_mask.test(collapsed).figure == told
-    assert causal_mask.test(collapsed).verdict == SHOWN
+    assert parts.test_mask(collapsed).figure == told
+    assert parts.test_mask(collapsed).verdict == SHOWN
     stays = Remembering(tmp_path, bleus, {"transformer": [0.4] * 3, "without mask": [0.1, 0.1, 0.3]})
-    assert causal_mask.test(stays).verdict == NOT_SHOWN
+    assert parts.test_mask(stays).verdict == NOT_SHOWN
     speaks = Remembering(tmp_path, bleus | {"without mask": [0.0, 16.0, 2.0]}, collapsed.losses)
-    assert causal_mask.test(speaks).verdict == NOT_SHOWN
+    assert parts.test_mask(speaks).verdict == NOT_SHOWN
 
 
 @pytest.mark.parametrize(
@@ -184,11 +185,11 @@ def test_without_the_mask_loss_and_bleu_must_both_fall(tmp_path: Path) -> None:
     [([73.0, 72.0, 71.0], SHOWN), ([73.0, 72.0, 75.5], NOT_SHOWN), ([74.5, 74.5, 74.5], NOT_SHOWN)],
 )
 def test_heads_must_be_worth_more_than_seeds_differ(tmp_path: Path, one: list[float], verdict: str) -> None:
-    assert heads.test(Remembering(tmp_path, {"transformer": [75.0] * 3, "one head": one})).verdict == verdict
+    assert parts.test_heads(Remembering(tmp_path, {"transformer": [75.0] * 3, "one head": one})).verdict == verdict
 
 
 def test_the_notes_figures(tmp_path: Path) -> None:
-    tested = run_claims(printed_figures.CLAIMS, tmp_path / "claims", False, lambda line: None)
+    tested = run_claims(PRINTED, tmp_path / "claims", False, lambda line: None)
     verdicts = {one.claim.name: one.result.verdict for one in tested}
     assert verdicts["notes-softmax"].endswith("= 0.016, 0.117, 0.867, 5.702, not 0.1, 0.3, 0.6, 5")
     assert verdicts["notes-additive"].startswith("the notes are wrong: tanh(W₁h + W₂s) = 0.149, 0.74, not")
@@ -222,7 +223,7 @@ def test_what_is_done_is_kept_and_the_rest_goes_on(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
             return ClaimResult(SHOWN, f"{part}", ["a"], [["1"]])
 
-        return Claim(name, "x", "y", "z", test)
+        return Claim(name, test, "x", "y", "z")
 
     out = tmp_path / "claims"
     with pytest.raises(KeyboardInterrupt):
@@ -256,10 +257,10 @@ def test_names() -> None:
 
 
 def test_every_form_of_the_report(tmp_path: Path) -> None:
-    tested = run_claims(printed_figures.CLAIMS, tmp_path / "claims", False, lambda line: None)
+    tested = run_claims(PRINTED, tmp_path / "claims", False, lambda line: None)
     odd = replace(tested[0], result=ClaimResult("not shown", "a < b | c", ["x"], [["<1> | 2"]], "odd & rare"))
     text, markdown, html = (form([odd, *tested], False) for form in (render_text, render_markdown, render_html))
-    for claim in printed_figures.CLAIMS:
+    for claim in PRINTED:
         assert claim.name in text
         assert f"## {claim.name}" in markdown
         assert f'id="{claim.name}"' in html

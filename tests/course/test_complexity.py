@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from regard.course.complexity.fit import growth, power_law
 from regard.course.complexity.layers import (
     CausalConvolution,
     DilatedConvolution,
@@ -35,7 +34,7 @@ from regard.course.complexity.measure import (
     sequential_operations,
 )
 from regard.course.complexity.report import as_markdown, as_page, as_text, chart, complexity_output, remarks
-from regard.course.complexity.timing import count, memory_kept, rising, sweep
+from regard.course.complexity.timing import count, growth, memory_kept, power_law, rising, sweep
 from regard.layers.attention import attend
 from regard.report.deliver import contents
 from regard.report.render import svg

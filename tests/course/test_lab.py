@@ -9,8 +9,7 @@ import pytest
 
 from regard.align.attention import View
 from regard.course.grammar import Example
-from regard.course.labs.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
-from regard.course.labs.pronoun_polysemy import (
+from regard.course.lab import (
     attention_shares,
     has_word,
     head_attention,
@@ -19,6 +18,7 @@ from regard.course.labs.pronoun_polysemy import (
     run_lab,
     sentences_of,
 )
+from regard.course.minimal_pairs import LabPair, LabSentence, all_pairs, make_sentence
 from regard.errors import InputError
 from regard.explain.ablation import Head, ablated, heads_of
 from regard.explain.trace import trace_sentence
@@ -67,7 +67,7 @@ def test_the_notes_own_pair() -> None:
         for args in ((TIRED, WIDE, "il", "elle", True), (WIDE, TIRED, "elle", "il", False))
     )
     words = split_words(tired.source)
-    assert [words[i] for i in (tired.asks, *tired.means, *tired.others, *tired.decides)] == [
+    assert [words[i] for i in (tired.ambiguous, *tired.means, *tired.others, *tired.decides)] == [
         "it",
         "animal",
         "street",
@@ -78,7 +78,7 @@ def test_the_notes_own_pair() -> None:
         "animal",
         "wide",
     ]
-    assert split_words(tired.target)[tired.asked] == "il"
+    assert split_words(tired.target)[tired.resolved] == "il"
     assert (tired.before, tired.right, tired.wrong) == ("L'animal n'a pas traversé la rue parce qu'", "il", "elle")
     assert (wide.before, wide.right, wide.wrong) == (tired.before, "elle", "il")
 
@@ -95,14 +95,14 @@ def test_every_pair_of_a_small_corpus(kind: str) -> None:
             assert case.right != case.wrong
             assert case.right.lower().endswith(case.word)
             assert case.wrong.lower().endswith(case.other) == (not case.wrong.lower().endswith(case.word))
-            assert target[case.asked].lower() == case.word
+            assert target[case.resolved].lower() == case.word
             assert has_word(case.target, case.word, case.other)
             assert not has_word(other.target, case.word, case.other)
             assert {source[i] for i in case.decides}.isdisjoint(split_words(other.source))
-            assert case.asks not in (*case.means, *case.others)
+            assert case.ambiguous not in (*case.means, *case.others)
             assert not set(case.means) & set(case.others)
             if kind == "pronoun":
-                assert source[case.asks] == "it"
+                assert source[case.ambiguous] == "it"
                 assert (case.means, case.others) == (other.others, other.means)
 
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.hmm import HmmConfig
-from regard.align.lexicon import NOTHING, count_translations
-from regard.course.word_based import Bigrams, WordBased, WordBasedConfig, Writing, search
+from regard.align.ibm import NOTHING, count_translations
+from regard.course.word_based import Bigrams, Orthography, WordBased, WordBasedConfig, search
 from regard.errors import InputError, RecipeError
 from regard.metrics.bleu import bleu
 from support import grammar
@@ -98,7 +98,7 @@ def test_a_word_is_dropped_only_where_it_often_had_no_translation():
 
 
 def test_writing_learns_which_marks_lean():
-    writing = Writing.learn(["Ah ! L'eau (froide) est là.", "Oui, l'eau."])
+    writing = Orthography.learn(["Ah ! L'eau (froide) est là.", "Oui, l'eau."])
     assert writing.after == {")", ".", ","}
     assert writing.before == {"(", "l'"}
     assert writing.write(["l'", "eau", ",", "(", "là", ")", "!"], capital=True) == "L'eau, (là) !"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fileserver import FileServer
-from regard.data.compressed import check_archive, opened
+from regard.data.compressed import check_archive, open_member
 from regard.data.fetch import TRIES, copy_from, download, verify
 from regard.errors import InputError
 
@@ -208,10 +208,10 @@ def test_members_of_archives(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
     places += [(tmp_path / "a.gz", "", b"gz"), (tmp_path / "a.xz", "", b"xz"), (tmp_path / "a.txt", "", b"plain")]
     for archive, member, content in places:
-        with opened(archive, member) as stream:
+        with open_member(archive, member) as stream:
             assert stream.read() == content
     for archive, member, _ in places[:3]:
-        with pytest.raises(InputError, match=f"has no {member}x; it has"), opened(archive, f"{member}x"):
+        with pytest.raises(InputError, match=f"has no {member}x; it has"), open_member(archive, f"{member}x"):
             pass
 
 
@@ -221,7 +221,7 @@ def test_no_archive_reaches_outside(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     tar(home / "t.tgz", "w:gz", {"../evil": b"evil", "/abs": b"abs"})
-    with opened(home / "t.tgz", "../evil") as stream:
+    with open_member(home / "t.tgz", "../evil") as stream:
         assert stream.read() == b"evil"
     assert listing(tmp_path) == ["home", "secret"]
     assert listing(home) == ["t.tgz"]
@@ -231,7 +231,7 @@ def test_no_archive_reaches_outside(tmp_path: Path) -> None:
         box.addfile(link)
     with (
         pytest.raises(InputError, match=r"a.txt in .*link.tar is not a plain file"),
-        opened(home / "link.tar", "a.txt"),
+        open_member(home / "link.tar", "a.txt"),
     ):
         pass
 
@@ -247,6 +247,6 @@ def test_a_damaged_archive(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(cut[: len(cut) // 2])
     with (
         pytest.raises(InputError, match=r"is damaged \(.*\); remove it and fetch it again"),
-        opened(tmp_path / name, "a" if name == "t.tgz" else "") as stream,
+        open_member(tmp_path / name, "a" if name == "t.tgz" else "") as stream,
     ):
         stream.read()

@@ -29,7 +29,7 @@ def test_fit_is_the_equation() -> None:
             other += math.log((counts[1][gram] + ALPHA) / (counts[1].total() + ALPHA * kinds))
         assert found.source.own[at] == pytest.approx(own)
         assert found.source.other[at] == pytest.approx(other)
-        assert found.source.threes[at] == len(threes(pairs[at][0]))
+        assert found.source.trigrams[at] == len(threes(pairs[at][0]))
 
 
 def test_two_sides_of_one_language_are_not_told_apart() -> None:

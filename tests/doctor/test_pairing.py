@@ -9,12 +9,12 @@ import pytest
 
 from damage import clean
 from regard.align.numbered import NULL
-from regard.doctor.pairing import EPSILON, Judge, judge_pairs, line_words
+from regard.doctor.pairing import EPSILON, LexicalModel, judge_pairs, line_words
 
 
 def test_gain_is_the_equation() -> None:
     pairs = [(line_words(src), line_words(tgt)) for src, tgt in clean().train[:300]]
-    judge = Judge.learn(pairs)
+    judge = LexicalModel.learn(pairs)
     for src, tgt in [pairs[5], (pairs[7][0], pairs[8][1])]:
         words = [word for word in tgt if word in judge.table.target_numbers]
         gain = 0.0

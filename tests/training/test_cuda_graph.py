@@ -13,9 +13,9 @@ from regard.data.rows import lay_out_rows
 from regard.layers.kernels import HAS_TRITON
 from regard.models.transformer import Transformer
 from regard.models.transformer_layers import TransformerConfig
-from regard.training.cuda_graph import CudaGraphPass
 from regard.training.loss import loss_and_gradient, projected_nll
 from regard.training.loss import loss_and_gradient_on_gpu as kernel
+from regard.training.update import CudaGraphPass
 
 pytestmark = [
     pytest.mark.gpu,

@@ -11,7 +11,7 @@ from rich.console import Console
 from torch import Tensor
 
 from regard.batch import Batch
-from regard.device import RandomState, is_out_of_memory
+from regard.device import is_out_of_memory, save_random_state
 from regard.errors import RunError
 from regard.recipe.read import read_recipe
 from regard.recipe.recipe import Recipe
@@ -176,10 +176,10 @@ def test_both_random_states_are_restored(monkeypatch: pytest.MonkeyPatch) -> Non
     states = {torch.device("cuda"): torch.tensor([1])}
     monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: states[device].clone())
     monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: states.update({device: state}))
-    before = RandomState.of(torch.device("cuda"))
+    restore = save_random_state(torch.device("cuda"))
     cpu = torch.rand(3)
     states[torch.device("cuda")] = torch.tensor([2])
-    before.restore()
+    restore()
     assert states[torch.device("cuda")].item() == 1
     assert torch.equal(torch.rand(3), cpu)
 
@@ -190,7 +190,7 @@ def test_a_retry_on_a_gpu_draws_the_same_dropout(tmp_path: Path, monkeypatch: py
     job = job_in(tmp_path, dropout=0.3, device="cuda", share_rows="off")
     update, batches = job.update, [job.data.largest().to("cuda")]
     job.bundle.model.train()
-    real, random = update.run_pass, RandomState.of(job.bundle.model.device)
+    real, restore_random = update.run_pass, save_random_state(job.bundle.model.device)
 
     def short(batch: Batch, scale: Tensor) -> Tensor:
         found = real(batch, scale)
@@ -201,6 +201,6 @@ def test_a_retry_on_a_gpu_draws_the_same_dropout(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(update, "run_pass", short)
     retried, _ = gradients(update, batches)
     assert job.progress.room is not None
-    random.restore()
+    restore_random()
     at_once, _ = gradients(update, batches)
     assert torch.equal(retried, at_once)

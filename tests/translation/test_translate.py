@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import regard
-from regard.budget import budgeted
 from regard.errors import BundleError, InputError, RegardError
+from regard.search.engine import token_batches
 from regard.search.options import Mbr, Sampling
 from regard.search.sampling import expected_utilities
 from regard.text.learned_vocabulary import LearnedVocabulary
@@ -99,7 +99,7 @@ def test_line_breaks_may_be_only_wrapping(translator: Translator) -> None:
 
 @given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 100))
 def test_budgets_hold_and_nothing_is_lost(lengths: list[int], budget: int) -> None:
-    groups = list(budgeted(lengths, budget))
+    groups = list(token_batches(lengths, budget))
     assert sorted(i for g in groups for i in g) == list(range(len(lengths)))
     assert all(len(g) == 1 or len(g) * (max(lengths[i] for i in g) + 1) <= budget for g in groups)
 

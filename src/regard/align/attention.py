@@ -147,7 +147,7 @@ def _merge(weights: Tensor | NDArray[Any], source: _WordShares, target: _WordSha
 
 
 def _means(rows: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of rows (subwords, …) the weighted mean of each word, by shares (subwords, words); NaN for a word without one."""
+    """The weighted mean of rows (subwords, …) for each word by shares (subwords, words); NaN for a word without any."""
     totals = shares.sum(axis=0)[:, None]
     with np.errstate(invalid="ignore"):
         means: NDArray[np.float64] = shares.T @ rows / np.where(totals > 0, totals, np.nan)
@@ -155,7 +155,7 @@ def _means(rows: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np
 
 
 def _means_of_each(rows: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same word by word, so that a row that is not finite spoils no other word."""
+    """`_means` word by word, so that a row that is not finite affects only its own word."""
     parts = [share > 0 for share in shares.T]
     means = [_means(rows[part], share[part, None])[0] for part, share in zip(parts, shares.T, strict=True)]
     return np.array(means).reshape(len(parts), rows.shape[1])

@@ -16,7 +16,7 @@ options),
 
 with the expected counts N of jumps by width and by start, never decreases the likelihood.
 
-Two directions find different links; `symmetrise` joins them (Och and Ney, 2003; Koehn, Och and Marcu, 2003).
+Two directions find different links; `symmetrize` joins them (Och and Ney, 2003; Koehn, Och and Marcu, 2003).
 
 Axes: B sentence pairs, I source words (I + 1 positions), T target words.
 """
@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.align import ibm
-from regard.align.ibm import Floats, LexicalTable, Meetings, links_of
+from regard.align.ibm import Cooccurrences, Floats, LexicalTable, links_of
 from regard.align.numbered import Group, Link, NumberedPairs, Numbers, Text, align_in_chunks
 from regard.config import key, nearest, require
 from regard.errors import InputError
 
-Way = Literal["viterbi", "posterior"]
+Method = Literal["viterbi", "posterior"]
 Join = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
 _LEAST = 1e-12  # of t and s: word pairs and jumps that were never observed
@@ -46,16 +46,16 @@ _JUMP_UPDATES = 5  # of s in one M-step
 class Expected(NamedTuple):
     """What the E-step of one group of pairs gives."""
 
-    makers: Floats  # (B, T, I + 1) p(maker of word j | f, e), NULL first
+    posteriors: Floats  # (B, T, I + 1) p(a_j = i | f, e), NULL first
     jumps: Floats  # (I + 1, I) expected number of jumps from a position to a source word
     log_likelihoods: Floats  # (B,)
 
 
-def moves(weights: Floats, source_words: int) -> Floats:
+def transition_probabilities(weights: Floats, source_words: int) -> Floats:
     """(I + 1, I): p(next | position), NULL left aside. Position 0 is before the sentence."""
     scores = weights[_widths(weights, source_words)]
-    moves: Floats = scores / scores.sum(axis=1, keepdims=True)
-    return moves
+    transition_probabilities: Floats = scores / scores.sum(axis=1, keepdims=True)
+    return transition_probabilities
 
 
 def _widths(weights: Floats, source_words: int) -> Numbers:
@@ -66,8 +66,8 @@ def _widths(weights: Floats, source_words: int) -> Numbers:
     return clipped
 
 
-def forward_backward(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p0: float) -> Expected:
-    """Expected makers and jumps. Emissions (B, T, I + 1) must be 1 in the padding: then it changes nothing."""
+def forward_backward(emissions: Floats, mask: NDArray[np.bool_], transitions: Floats, p0: float) -> Expected:
+    """Expected alignments and jumps. Emissions (B, T, I + 1) must be 1 in the padding: then it changes nothing."""
     pairs, words, positions = emissions.shape
     go = (1 - p0) * emissions[:, :, 1:].transpose(1, 0, 2)  # (T, B, I)
     stay = p0 * emissions[:, :, :1].transpose(1, 0, 2)  # (T, B, 1)
@@ -76,32 +76,32 @@ def forward_backward(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p
     scale = np.empty((words, pairs, 1))
     for j in range(words):
         following = at[j] * stay[j]
-        following[:, 1:] += (at[j] @ move) * go[j]
+        following[:, 1:] += (at[j] @ transitions) * go[j]
         scale[j] = following.sum(axis=1, keepdims=True)
         at[j + 1] = following / scale[j]
     rest = np.ones((pairs, positions))  # p(words after j | position), scaled
-    makers = np.empty((words, pairs, positions))
-    jumps = np.zeros_like(move)
+    posteriors = np.empty((words, pairs, positions))
+    jumps = np.zeros_like(transitions)
     for j in reversed(range(words)):
         by_word = go[j] * rest[:, 1:] / scale[j]
         by_null = stay[j] * rest / scale[j]
-        makers[j, :, 0] = (at[j] * by_null).sum(axis=1)
-        makers[j, :, 1:] = (at[j] @ move) * by_word
-        jumps += move * (at[j].T @ (by_word * mask[:, j, None]))
-        rest = by_word @ move.T + by_null
-    return Expected(makers.transpose(1, 0, 2), jumps, np.log(scale).sum(axis=(0, 2)))
+        posteriors[j, :, 0] = (at[j] * by_null).sum(axis=1)
+        posteriors[j, :, 1:] = (at[j] @ transitions) * by_word
+        jumps += transitions * (at[j].T @ (by_word * mask[:, j, None]))
+        rest = by_word @ transitions.T + by_null
+    return Expected(posteriors.transpose(1, 0, 2), jumps, np.log(scale).sum(axis=(0, 2)))
 
 
-def viterbi(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p0: float) -> Numbers:
-    """(B, T): the makers of the most probable alignment, 0 for NULL. Emissions as in `forward_backward`."""
+def viterbi(emissions: Floats, mask: NDArray[np.bool_], transitions: Floats, p0: float) -> Numbers:
+    """(B, T): the source position of each word in the best alignment, 0 for NULL (emissions: `forward_backward`)."""
     pairs, words, positions = emissions.shape
     best = np.full((pairs, positions), -np.inf)
     best[:, 0] = 0.0
-    log_move = np.log(move)
+    log_transitions = np.log(transitions)
     before = np.empty((words, pairs, positions), dtype=np.int64)  # the position that each position was reached from
     by_null = np.empty((words, pairs, positions), dtype=np.bool_)
     for j in range(words):
-        reached = best[:, :, None] + log_move  # (B, I + 1, I)
+        reached = best[:, :, None] + log_transitions  # (B, I + 1, I)
         before[j, :, 1:] = reached.argmax(axis=1)
         jumped = np.full((pairs, positions), -np.inf)
         jumped[:, 1:] = reached.max(axis=1) + np.log((1 - p0) * emissions[:, j, 1:])
@@ -109,14 +109,14 @@ def viterbi(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p0: float)
         word = mask[:, j, None]  # in the padding every path stays where it is, at no cost
         by_null[j] = (stayed > jumped) | ~word
         best = np.where(word, np.where(by_null[j], stayed, jumped), best)
-    makers = np.zeros((pairs, words), dtype=np.int64)
+    sources = np.zeros((pairs, words), dtype=np.int64)
     rows = np.arange(pairs)
     position = best.argmax(axis=1)
     for j in reversed(range(words)):
         silent = by_null[j, rows, position]
-        makers[:, j] = np.where(silent, 0, position)
+        sources[:, j] = np.where(silent, 0, position)
         position = np.where(silent, position, before[j, rows, position])
-    return makers
+    return sources
 
 
 # ------------------------------------------------------------------------------------------------ the model
@@ -124,11 +124,13 @@ def viterbi(emissions: Floats, mask: NDArray[np.bool_], move: Floats, p0: float)
 
 @dataclass(frozen=True)
 class HmmConfig:
+    """How an HMM aligner is trained."""
+
     iterations: int = key(5, "rounds of EM")
     model1_iterations: int = key(5, "rounds of EM of model 1, which gives the first lexical table")
-    p0: float = key(0.2, "probability that NULL makes a word; it is not learnt")
+    p0: float = key(0.2, "probability that NULL generates a word; it is not learnt")
     widest: int = key(7, "jumps further than this are all alike")
-    smoothing: float = key(0.0, "added to the count of every pair of words that meet")
+    smoothing: float = key(0.0, "added to the count of every pair of words that occur together")
 
     def __post_init__(self) -> None:
         require(self.iterations >= 1, f"hmm.iterations must be 1 or more, but is {self.iterations}")
@@ -142,37 +144,40 @@ class HmmConfig:
 
 @dataclass(frozen=True)
 class Hmm:
+    """A trained HMM aligner."""
+
     table: LexicalTable
     jumps: Floats  # (2 × widest + 1,) s(−widest) … s(widest)
     p0: float
     log_likelihoods: tuple[float, ...]  # of all pairs, by the parameters that each iteration started from
 
-    def align(self, source: Text, target: Text, way: Way = "viterbi") -> list[Link]:
-        """Links of one pair: of the most probable alignment, or of the most probable maker of each word."""
-        return self.align_all([(source, target)], way)[0]
+    def align(self, source: Text, target: Text, method: Method = "viterbi") -> list[Link]:
+        """Links of one pair: of the most probable alignment, or of the most probable source position of each word."""
+        return self.align_all([(source, target)], method)[0]
 
-    def align_all(self, pairs: Sequence[tuple[Text, Text]], way: Way = "viterbi") -> list[list[Link]]:
-        if way not in get_args(Way):
-            raise InputError(f'alignments are found by viterbi or by posterior, but not by "{way}"')
+    def align_all(self, pairs: Sequence[tuple[Text, Text]], method: Method = "viterbi") -> list[list[Link]]:
+        """The links of each pair, by `method`."""
+        if method not in get_args(Method):
+            raise InputError(f'alignments are found by viterbi or by posterior, but not by "{method}"')
         links: list[list[Link]] = [[] for _ in pairs]
         for group in self.table.numbered(pairs):
-            emissions = _ready(self.table.emissions(group), group)
-            move = moves(self.jumps, emissions.shape[2] - 1)
-            if way == "viterbi":
-                makers = viterbi(emissions, group.mask, move, self.p0)
+            emissions = _smoothed(self.table.emissions(group), group)
+            transitions = transition_probabilities(self.jumps, emissions.shape[2] - 1)
+            if method == "viterbi":
+                sources = viterbi(emissions, group.mask, transitions, self.p0)
             else:
-                makers = forward_backward(emissions, group.mask, move, self.p0).makers.argmax(axis=2)
-            for pair, row, mask in zip(group.pairs, makers, group.mask, strict=True):
+                sources = forward_backward(emissions, group.mask, transitions, self.p0).posteriors.argmax(axis=2)
+            for pair, row, mask in zip(group.pairs, sources, group.mask, strict=True):
                 links[pair] = links_of(row[mask])
         return links
 
-    def align_each(self, pairs: Iterable[tuple[Text, Text]], way: Way = "viterbi") -> Iterator[list[Link]]:
-        """As `align_all`, for a stream of any length."""
-        return align_in_chunks(pairs, lambda chunk: self.align_all(chunk, way))
+    def align_each(self, pairs: Iterable[tuple[Text, Text]], method: Method = "viterbi") -> Iterator[list[Link]]:
+        """The links of each pair of a stream of any length, as `align_all` finds them."""
+        return align_in_chunks(pairs, lambda chunk: self.align_all(chunk, method))
 
 
-def _ready(emissions: Floats, group: Group) -> Floats:
-    """No zero, so that every sentence has an alignment, and 1 in the padding."""
+def _smoothed(emissions: Floats, group: Group) -> Floats:
+    """Emissions without zeros, so that every sentence has an alignment, and 1 in the padding."""
     return np.where(group.mask[:, :, None], np.maximum(emissions, _LEAST), 1.0)
 
 
@@ -182,13 +187,14 @@ def train(pairs: Iterable[tuple[Text, Text]], config: HmmConfig | None = None) -
 
 
 def train_on(pairs: NumberedPairs, config: HmmConfig | None = None) -> Hmm:
+    """An aligner from numbered pairs, by EM; model 1 gives the first lexical table."""
     c = config or HmmConfig()
-    table, met = ibm.meetings(pairs)
-    table = ibm.train_on(table, met, c.model1_iterations, c.smoothing).table
+    table, cooccurrences = ibm.initial_table(pairs)
+    table = ibm.train_on(table, cooccurrences, c.model1_iterations, c.smoothing).table
     weights = np.full(2 * c.widest + 1, 1 / (2 * c.widest + 1))
     log_likelihoods = []
     for _ in range(c.iterations):
-        counts, jumps, log_likelihood = _expect(table, met, weights, c.p0)
+        counts, jumps, log_likelihood = _expect(table, cooccurrences, weights, c.p0)
         table = table.estimated(counts, c.smoothing)
         for _ in range(_JUMP_UPDATES):
             weights = update_jumps(weights, jumps)
@@ -196,17 +202,19 @@ def train_on(pairs: NumberedPairs, config: HmmConfig | None = None) -> Hmm:
     return Hmm(table, weights, c.p0, tuple(log_likelihoods))
 
 
-def _expect(table: LexicalTable, met: Meetings, weights: Floats, p0: float) -> tuple[Floats, dict[int, Floats], float]:
+def _expect(
+    table: LexicalTable, cooccurrences: Cooccurrences, weights: Floats, p0: float
+) -> tuple[Floats, dict[int, Floats], float]:
     """The E-step: counts of word pairs (P,), of jumps for each I, and the log-likelihood."""
     counts = np.zeros(len(table.keys))
     jumps: dict[int, Floats] = {}
     log_likelihood = 0.0
-    for mask, places in met:
+    for mask, places in cooccurrences:
         source_words = places.shape[1] - 1
         emissions = np.ones((*mask.shape, places.shape[1]))  # (B, T, I + 1)
         emissions[mask] = np.maximum(table.probabilities[places], _LEAST)
-        found = forward_backward(emissions, mask, moves(weights, source_words), p0)
-        counts += np.bincount(places.ravel(), found.makers[mask].ravel(), minlength=len(counts))
+        found = forward_backward(emissions, mask, transition_probabilities(weights, source_words), p0)
+        counts += np.bincount(places.ravel(), found.posteriors[mask].ravel(), minlength=len(counts))
         jumps[source_words] = jumps.get(source_words, 0.0) + found.jumps
         log_likelihood += float(found.log_likelihoods.sum())
     return counts, jumps, log_likelihood
@@ -231,37 +239,42 @@ def update_jumps(weights: Floats, jumps: dict[int, Floats]) -> Floats:
 
 
 @dataclass(frozen=True)
-class BothWays:
+class BidirectionalAligner:
+    """An aligner for each direction; their links are joined by `symmetrize`."""
+
     forward: Hmm
     backward: Hmm  # trained with source and target exchanged
 
     def align(self, source: Text, target: Text, join: Join = "grow-diag") -> list[Link]:
+        """The links of one pair, joined by `join`."""
         return self.align_all([(source, target)], join)[0]
 
     def align_all(self, pairs: Sequence[tuple[Text, Text]], join: Join = "grow-diag") -> list[list[Link]]:
+        """The links of each pair, joined by `join`."""
         forward = self.forward.align_all(pairs)
         backward = self.backward.align_all([(target, source) for source, target in pairs])
         turned = ([(i, j) for j, i in links] for links in backward)
-        return [symmetrise(one, other, join) for one, other in zip(forward, turned, strict=True)]
+        return [symmetrize(one, other, join) for one, other in zip(forward, turned, strict=True)]
 
     def align_each(self, pairs: Iterable[tuple[Text, Text]], join: Join = "grow-diag") -> Iterator[list[Link]]:
-        """As `align_all`, for a stream of any length."""
+        """The links of each pair of a stream of any length, as `align_all` finds them."""
         return align_in_chunks(pairs, lambda chunk: self.align_all(chunk, join))
 
 
-def train_both(pairs: Iterable[tuple[Text, Text]], config: HmmConfig | None = None) -> BothWays:
+def train_both(pairs: Iterable[tuple[Text, Text]], config: HmmConfig | None = None) -> BidirectionalAligner:
     """An aligner for each direction, from pairs that are read once."""
     return train_both_on(NumberedPairs.of(pairs), config)
 
 
-def train_both_on(pairs: NumberedPairs, config: HmmConfig | None = None) -> BothWays:
-    return BothWays(train_on(pairs, config), train_on(pairs.turned(), config))
+def train_both_on(pairs: NumberedPairs, config: HmmConfig | None = None) -> BidirectionalAligner:
+    """An aligner for each direction, from numbered pairs."""
+    return BidirectionalAligner(train_on(pairs, config), train_on(pairs.swapped(), config))
 
 
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def symmetrise(forward: Iterable[Link], backward: Iterable[Link], join: Join = "grow-diag") -> list[Link]:
+def symmetrize(forward: Iterable[Link], backward: Iterable[Link], join: Join = "grow-diag") -> list[Link]:
     """Links of both directions, both as (source word, target word), made one.
 
     grow-diag starts from the links that both have. It adds, one after the other, those links of either that touch a
@@ -269,7 +282,7 @@ def symmetrise(forward: Iterable[Link], backward: Iterable[Link], join: Join = "
     only. That is less exact, and Koehn's own pseudocode asks it of both.) Then final adds any link of either where a
     word is without one, final-and where both words are.
 
-    >>> symmetrise([(0, 0), (1, 1), (3, 3)], [(0, 0), (2, 1)], "grow-diag")
+    >>> symmetrize([(0, 0), (1, 1), (3, 3)], [(0, 0), (2, 1)], "grow-diag")
     [(0, 0), (1, 1)]
     """
     if join not in get_args(Join):

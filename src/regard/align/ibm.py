@@ -10,7 +10,7 @@ all positions are equally likely, so only the lexical table t(f | e) is learnt:
 where c(f, e) sums the posteriors of all positions where f and e occur in one pair, and f' runs over the words that
 occur with e. The E-step of one pair is written out in `link_posteriors`; `train` does it for many pairs at once.
 
-Axes: B sentence pairs of one group, I source words (I + 1 with NULL), T target words, P word pairs that ever meet.
+Axes: B sentence pairs of one group, I source words (I + 1 with NULL), T target words, P word pairs that occur together.
 RAM holds the table, which grows with P; the corpus is in temporary files (`numbered.py`) and read group by group.
 
 This file knows nothing of word order (`hmm.py` does) or of words that translate to several.
@@ -18,6 +18,7 @@ This file knows nothing of word order (`hmm.py` does) or of words that translate
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,12 +55,12 @@ def link_posteriors(source: Text, target: Text, t: Callable[[str, str], float]) 
     [[0.2, 0.2, 0.6]]
     """
     rows, log_likelihood = [], 0.0
-    makers = [NULL, *words_of(source)]
+    source_words = [NULL, *words_of(source)]
     for f in words_of(target):
-        scores = [t(f, e) for e in makers]
+        scores = [t(f, e) for e in source_words]
         total = sum(scores)
         rows.append([score / total for score in scores])
-        log_likelihood += float(np.log(total / len(makers)))
+        log_likelihood += float(np.log(total / len(source_words)))
     return rows, log_likelihood
 
 
@@ -68,7 +69,7 @@ def link_posteriors(source: Text, target: Text, t: Callable[[str, str], float]) 
 
 @dataclass(frozen=True)
 class LexicalTable:
-    """t(target word | source word) for the pairs of words that ever meet."""
+    """t(target word | source word) for the pairs of words that occur in one sentence pair."""
 
     source_words: tuple[str, ...]  # number 0 is NULL
     target_words: tuple[str, ...]
@@ -89,20 +90,20 @@ class LexicalTable:
         return self.keys // len(self.target_words)
 
     def places(self, source: Numbers, target: Numbers) -> Numbers:
-        """Where pairs stand in `keys`; UNKNOWN for those that never met. The two shapes are broadcast."""
+        """Where pairs stand in `keys`; UNKNOWN for those that never occur together. The two shapes are broadcast."""
         wanted = np.where(target == UNKNOWN, UNKNOWN, source * len(self.target_words) + target)
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where((self.keys[place] == wanted) & (source != UNKNOWN), place, UNKNOWN)
 
     def probability(self, target: str, source: str) -> float:
-        """t(target | source); 0 for words that never met. `source` may be NULL."""
+        """t(target | source); 0 for words that never occur together. `source` may be NULL."""
         e = self.source_numbers.get(source.casefold(), UNKNOWN)
         f = self.target_numbers.get(target.casefold(), UNKNOWN)
         place = int(self.places(np.array(e), np.array(f)))
         return 0.0 if place == UNKNOWN else float(self.probabilities[place])
 
     def best(self, source: str, count: int = 5) -> list[tuple[str, float]]:
-        """The most probable translations of a word, best first; of equals the one that was met first."""
+        """The most probable translations of a word, best first; of equals the one that occurred first."""
         e = self.source_numbers.get(source.casefold())
         if e is None:
             return []
@@ -116,7 +117,7 @@ class LexicalTable:
         """The M-step: counts (P,) become probabilities that sum to one for each source word."""
         counts = counts + smoothing
         totals = np.bincount(self.sources, weights=counts, minlength=len(self.source_words))
-        totals[totals == 0] = 1.0  # a word whose every meeting has been explained by others
+        totals[totals == 0] = 1.0  # a word whose every occurrence has been explained by others
         return replace(self, probabilities=counts / totals[self.sources])
 
     def numbered(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Group]:
@@ -128,12 +129,12 @@ class LexicalTable:
         return grouped(Sentences.of(sources), Sentences.of(targets))
 
     def emissions(self, group: Group) -> Floats:
-        """(B, T, I + 1): t(f_j | e_i), 0 where the words never met."""
+        """(B, T, I + 1): t(f_j | e_i), 0 where the words never occur together."""
         place = self.places(group.source[:, None, :], group.target[:, :, None])
         return np.where(place == UNKNOWN, 0.0, self.probabilities[place])
 
 
-class Meetings:
+class Cooccurrences:
     """The indices of a corpus's word pairs in the keys of a table, group by group, in a temporary file."""
 
     def __init__(self, table: LexicalTable, pairs: NumberedPairs) -> None:
@@ -146,7 +147,7 @@ class Meetings:
             self._shapes.append((len(group.pairs), *places.shape))
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.int32]]]:
-        """Of each group the mask (B, T), and the places (words, I + 1) of all its target words, padding left out."""
+        """For each group its mask (B, T), and the places (words, I + 1) of its target words without padding."""
         start = 0
         for pairs, words, positions in self._shapes:
             stored = self._stored.read(start, pairs + words * positions)
@@ -155,15 +156,15 @@ class Meetings:
             start += len(stored)
 
 
-def meetings(pairs: NumberedPairs) -> tuple[LexicalTable, Meetings]:
-    """A table in which all translations of all words are equally likely, and where its entries meet."""
+def initial_table(pairs: NumberedPairs) -> tuple[LexicalTable, Cooccurrences]:
+    """A table in which all translations of a word are equally likely, and where its entries occur together."""
     size = len(pairs.target_words)
-    keys = _distinct(_met(group, size) for group in pairs.groups())
+    keys = _distinct(_cooccurring_keys(group, size) for group in pairs.groups())
     table = LexicalTable((NULL, *pairs.source_words), pairs.target_words, keys, np.full(len(keys), 1 / size))
-    return table, Meetings(table, pairs)
+    return table, Cooccurrences(table, pairs)
 
 
-def _met(group: Group, size: int) -> Numbers:
+def _cooccurring_keys(group: Group, size: int) -> Numbers:
     keys = group.source[:, None, :] * size + group.target[:, :, None]  # (B, T, I + 1)
     return _sorted_set(keys[group.mask].ravel())
 
@@ -195,41 +196,45 @@ def _sorted_set(numbers: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Model1:
+    """A trained model 1."""
+
     table: LexicalTable
     log_likelihoods: tuple[float, ...]  # of all pairs, by the table that each iteration started from
 
     def align(self, source: Text, target: Text) -> list[Link]:
-        """The link of each target word with the source word that most probably made it, NULL's left out."""
+        """The link of each target word with the source word that most probably generated it, if that is not NULL."""
         return self.align_all([(source, target)])[0]
 
     def align_all(self, pairs: Sequence[tuple[Text, Text]]) -> list[list[Link]]:
+        """The links of each pair."""
         links: list[list[Link]] = [[] for _ in pairs]
         for group in self.table.numbered(pairs):
-            makers = self.table.emissions(group).argmax(axis=2)  # (B, T); NULL comes first and wins where all are 0
-            for pair, row, mask in zip(group.pairs, makers, group.mask, strict=True):
+            sources = self.table.emissions(group).argmax(axis=2)  # (B, T); NULL comes first and wins where all are 0
+            for pair, row, mask in zip(group.pairs, sources, group.mask, strict=True):
                 links[pair] = links_of(row[mask])
         return links
 
     def align_each(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Link]]:
-        """As `align_all`, for a stream of any length."""
+        """The links of each pair of a stream of any length, as `align_all` finds them."""
         return align_in_chunks(pairs, self.align_all)
 
 
-def links_of(makers: Numbers) -> list[Link]:
-    """From the maker of each target word, 0 for NULL.
+def links_of(sources: Numbers) -> list[Link]:
+    """Links from the source word, counted from 1, that generated each target word; 0 for NULL, which has no link.
 
     >>> links_of(np.array([2, 0, 1]))
     [(0, 2), (1, 0)]
     """
-    return sorted((int(maker) - 1, j) for j, maker in enumerate(makers) if maker > 0)
+    return sorted((int(source) - 1, j) for j, source in enumerate(sources) if source > 0)
 
 
 def train(pairs: Iterable[tuple[Text, Text]], iterations: int = 5, smoothing: float = 0.0) -> Model1:
     """Model 1 from (source, target) pairs, which are read once, by EM. Without smoothing the likelihood never falls."""
-    return train_on(*meetings(NumberedPairs.of(pairs)), iterations, smoothing)
+    return train_on(*initial_table(NumberedPairs.of(pairs)), iterations, smoothing)
 
 
-def train_on(table: LexicalTable, met: Meetings, iterations: int, smoothing: float) -> Model1:
+def train_on(table: LexicalTable, cooccurrences: Cooccurrences, iterations: int, smoothing: float) -> Model1:
+    """Model 1 from a first table and the places where its entries occur together, by EM."""
     if iterations < 1 or smoothing < 0:
         raise InputError(
             f"model 1 takes one iteration or more and a smoothing of 0 or more, but got {iterations} and {smoothing}"
@@ -238,7 +243,7 @@ def train_on(table: LexicalTable, met: Meetings, iterations: int, smoothing: flo
     for _ in range(iterations):
         counts = np.zeros(len(table.keys))
         log_likelihood = 0.0
-        for _, places in met:
+        for _, places in cooccurrences:
             scores = table.probabilities[places]  # (words, I + 1)
             totals = scores.sum(axis=1, keepdims=True)
             counts += np.bincount(places.ravel(), (scores / totals).ravel(), minlength=len(counts))
@@ -246,3 +251,38 @@ def train_on(table: LexicalTable, met: Meetings, iterations: int, smoothing: flo
         table = table.estimated(counts, smoothing)
         log_likelihoods.append(log_likelihood)
     return Model1(table, tuple(log_likelihoods))
+
+
+# -------------------------------------------------------------------------------- a lexicon from links
+
+
+NOTHING = ""  # the translation of a word without a link
+
+Lexicon = dict[str, list[tuple[str, float]]]  # word → its translations, most probable first, with their probabilities
+
+
+def count_translations(
+    pairs: Iterable[tuple[Text, Text]], links: Iterable[Sequence[Link]], options: int, drop: float = 0.5
+) -> Lexicon:
+    """The `options` most frequent translations of each source word, from one-to-one links of each pair.
+
+    NOTHING is kept as a translation of the words for which it has a share of at least `drop`. A word that was never
+    linked has NOTHING as its only translation.
+
+    >>> count_translations([("a b", "x y"), ("a b", "x")], [[(0, 0), (1, 1)], [(0, 0)]], options=8)
+    {'a': [('x', 1.0)], 'b': [('', 0.5), ('y', 0.5)]}
+    """
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for (source, target), found in zip(pairs, links, strict=True):
+        source_words, target_words = words_of(source), words_of(target)
+        partner = dict(found)
+        for i, word in enumerate(source_words if target_words else []):
+            counts[word][target_words[partner[i]] if i in partner else NOTHING] += 1
+    lexicon: Lexicon = {}
+    for word, seen in counts.items():
+        total = seen.total()
+        ranked = [(f, n / total) for f, n in sorted(seen.items(), key=lambda item: (-item[1], item[0]))]
+        kept = [option for option in ranked if option[0] != NOTHING][:options]
+        droppable = seen[NOTHING] >= drop * total
+        lexicon[word] = [option for option in ranked if option in kept or (option[0] == NOTHING and droppable)]
+    return lexicon

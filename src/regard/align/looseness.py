@@ -118,6 +118,7 @@ def cells_of(source: Side, target: Side) -> tuple[Numbers, Numbers]:
 
 
 def slots(keys: Numbers) -> NDArray[np.uint64]:
+    """The slot of each key in `Association.occupied`."""
     return (keys.astype(np.uint64) * MIX) >> np.uint64(64 - SLOT_BITS)
 
 
@@ -136,7 +137,7 @@ def learn_association(pairs: Iterable[tuple[Words, Words]]) -> Association:
     )
     width = len(targets)
     forward_keys, forward = _gains(numbered, targets)
-    turned_keys, backward = _gains(numbered.turned(), sources)
+    turned_keys, backward = _gains(numbered.swapped(), sources)
     backward_keys = turned_keys % len(sources) * width + turned_keys // len(sources)
     keys, here, there = np.intersect1d(forward_keys, backward_keys, assume_unique=True, return_indices=True)
     gains = (forward[here] + backward[there]) / 2
@@ -157,7 +158,7 @@ def _known(lines: Iterable[Words]) -> dict[str, int]:
 
 def _gains(pairs: NumberedPairs, target_counts: Numbers) -> tuple[Numbers, Floats]:
     """Keys (source number × target words + target number) and ln t(f | e) / p(f), where it is above 0; not of NULL."""
-    table = ibm.train_on(*ibm.meetings(pairs), ITERATIONS, 0.0).table
+    table = ibm.train_on(*ibm.initial_table(pairs), ITERATIONS, 0.0).table
     width = len(target_counts)
     start = int(np.searchsorted(table.keys, width))  # NULL is source word 0
     keys, t = table.keys[start:] - width, table.probabilities[start:]

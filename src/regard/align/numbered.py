@@ -59,6 +59,7 @@ class DiskArray:
         weakref.finalize(self, self._file.close)
 
     def append(self, values: NDArray[Any] | array[int]) -> None:
+        """Write values at the end; InputError if the disk is full."""
         left = memoryview(np.asarray(values, dtype=self.dtype).tobytes())
         try:
             while left:
@@ -66,10 +67,11 @@ class DiskArray:
         except OSError as problem:
             raise InputError(
                 f"cannot write temporary files in {tempfile.gettempdir()}: {problem.strerror or problem}; "
-                "set TMPDIR to a folder with more room"
+                "set TMPDIR to a folder with more space"
             ) from None
 
     def read(self, start: int, count: int) -> NDArray[Any]:
+        """`count` values from `start` on."""
         self._file.seek(start * self.dtype.itemsize)
         return np.fromfile(self._file, self.dtype, count)
 
@@ -99,10 +101,12 @@ class Sentences(NamedTuple):
 
     @classmethod
     def of(cls, lines: Sequence[Sequence[int]]) -> Sentences:
+        """From lists of numbers."""
         flat = np.array([number for line in lines for number in line], dtype=np.int64)
         return cls(flat, np.array([len(line) for line in lines], dtype=np.int64))
 
     def starts(self) -> Numbers:
+        """Where each sentence begins in `numbers`."""
         return np.cumsum(self.lengths) - self.lengths
 
 
@@ -160,8 +164,8 @@ class NumberedPairs:
             raise InputError("an aligner learns from sentence pairs with words on both sides, but was given none")
         return cls(tuple(sides[0].vocabulary), tuple(sides[1].vocabulary), sides[0].done(), sides[1].done())
 
-    def turned(self) -> NumberedPairs:
-        """The same pairs with source and target exchanged."""
+    def swapped(self) -> NumberedPairs:
+        """These pairs with source and target exchanged."""
         return NumberedPairs(self.target_words, self.source_words, self.target, self.source)
 
     def __len__(self) -> int:
@@ -172,7 +176,7 @@ class NumberedPairs:
         return zip(*(_lines(words, sentences) for words, sentences in sides), strict=True)
 
     def groups(self) -> Iterator[Group]:
-        """As `grouped` makes them; source word n has the number n + 1, since NULL has 0."""
+        """The pairs in groups; source word n has the number n + 1 there, because NULL has 0."""
         for group in grouped(self.source, self.target):
             group.source[:, 1:] += 1
             yield group

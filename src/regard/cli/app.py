@@ -93,7 +93,7 @@ def program(name: str | None = None) -> typer.Typer:
 
 def version(value: bool) -> None:
     if value:
-        from regard import __version__
+        from regard.version import __version__
 
         typer.echo(f"regard {__version__}")
         raise typer.Exit

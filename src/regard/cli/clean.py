@@ -156,14 +156,14 @@ class CleanProgress:
 
     def __init__(self) -> None:
         self.terminal = sys.stderr.isatty()
-        self.begun = self.said = time.monotonic()
+        self.begun = self.shown = time.monotonic()
         self.drawn = False
 
     def __call__(self, stage: str, done: int, kept: int) -> None:
         now = time.monotonic()
-        if now - self.said < (0.2 if self.terminal else 60) or now - self.begun < 1:
+        if now - self.shown < (0.2 if self.terminal else 60) or now - self.begun < 1:
             return
-        self.said = now
+        self.shown = now
         line = "the aligner learns" if stage == "aligner" else f"{stage}: {done:,} judged, {kept:,} left"
         if self.terminal:
             self.drawn = True

@@ -73,7 +73,7 @@ def compare(
     """
     arguments = recipe_arguments(context)
     recipe_file = arguments.recipe("compare")
-    from regard.course.compare.plan import DEFAULT_MODELS, SharedSettings, parse_budget, plan, spent
+    from regard.course.compare.plan import DEFAULT_MODELS, SharedSettings, budget_text, parse_budget, plan
     from regard.metrics.bleu import Bleu
     from regard.recipe.read import with_settings
 
@@ -91,7 +91,7 @@ def compare(
         from regard.course.grammar import generate, write_corpus
 
         write_corpus(corpus, generate())
-    run_and_report(entrants, metric, spent(settings), out)
+    run_and_report(entrants, metric, budget_text(settings), out)
 
 
 def first_tables(recipe: Path | None, corpus: Path | None) -> dict[str, Any]:

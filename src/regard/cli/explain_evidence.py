@@ -157,9 +157,8 @@ def lab(
       regard explain lab pronoun --model en-fr-classic --minimal-pairs 2 --draws 1
       regard explain lab polysemy --minimal-pairs 2 --draws 1 --cut-heads 1 --out polysemy.json
     """
-    from regard.course.labs.minimal_pairs import all_pairs
-    from regard.course.labs.pronoun_polysemy import run_lab
-    from regard.course.labs.report import lab_output
+    from regard.course.lab import lab_output, run_lab
+    from regard.course.minimal_pairs import all_pairs
     from regard.report.deliver import NUMBERS, check_out, deliver
     from regard.translator import Translator
 

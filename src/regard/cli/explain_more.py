@@ -179,8 +179,7 @@ def positions(
         return
     check_out(out, PICTURES)
     from regard.course.positions import requirements
-    from regard.course.positions.drawing import positions_drawing
-    from regard.course.positions.text import positions_text
+    from regard.course.positions.render import positions_drawing, positions_text
 
     if model is None:
         found = requirements.positions(128 if width is None else width, length)

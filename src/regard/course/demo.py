@@ -106,6 +106,7 @@ def expected_minutes(steps: int, update_seconds: float) -> float:
 
 
 def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any]:
+    """Run the whole demo in the folder `out`, and return its figures, which are also written to demo.json there."""
     console, began = Console(highlight=False), time.monotonic()
     home = out or free_folder(Path("runs/demo"))
     if home.exists() and any(home.iterdir()):
@@ -155,7 +156,7 @@ def run_demo(out: Path | None = None, steps: int | None = None) -> dict[str, Any
     figures["seconds"] = round(time.monotonic() - began)
     text = json.dumps(figures, indent=2, ensure_ascii=False) + "\n"
     write_atomically(home / "demo.json", lambda path: path.write_text(text, encoding="utf-8"))
-    _show_way_on(console, home, figures["seconds"])
+    _show_next_steps(console, home, figures["seconds"])
     return figures
 
 
@@ -244,7 +245,7 @@ def _show_attention(console: Console, translator: Translator, splits: dict[str, 
     return measured
 
 
-def _show_way_on(console: Console, home: Path, seconds: int) -> None:
+def _show_next_steps(console: Console, home: Path, seconds: int) -> None:
     _title(console, "6  Your turn", f"all of this took {seconds // 60} min {seconds % 60} s")
     run = home / "run"
     for command, what in (
@@ -254,7 +255,7 @@ def _show_way_on(console: Console, home: Path, seconds: int) -> None:
         (f"regard info {run}", "what the model is made of"),
         (
             'regard translate "Where is the train station?"',
-            "without --model: the one in the box",
+            "without --model: a bundled model",
         ),
         ("regard train --src a.en --tgt a.fr --out runs/mine", "your own two files"),
     ):

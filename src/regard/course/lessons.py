@@ -10,22 +10,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-# What a scene can show; the page has a view of each name.
-VIEWS = {
-    "words": "word by word",
-    "align": "where it looks",
-    "heads": "every head",
-    "self": "words that look at words",
-    "step": "one step in numbers",
-    "beam": "the ways it considered",
-    "bleu": "how BLEU counts",
-    "positions": "where a word stands",
-    "evidence": "what it relied on",
-    "lens": "layer by layer",
-    "bottleneck": "one vector for everything",
-    "pieces": "the text in pieces",
-}
-
 
 @cache
 def lessons() -> dict[str, Any]:

@@ -30,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 
 from regard.align import hmm
-from regard.align.lexicon import NOTHING, Lexicon, count_translations
+from regard.align.ibm import NOTHING, Lexicon, count_translations
 from regard.align.numbered import NumberedPairs, words_of
 from regard.config import build, key, require
 from regard.errors import InputError, RecipeError
@@ -44,6 +44,8 @@ _FORMAT = "regard word-based translator, 1"
 
 @dataclass(frozen=True)
 class WordBasedConfig:
+    """How a word-based translator chooses words."""
+
     options: int = key(8, "how many translations of a word are tried")
     drop: float = key(0.5, "a word may be left out if at least this share of its uses had no translation")
     lm_weight: float = key(1.0, "weight of the language model")
@@ -67,6 +69,7 @@ class Bigrams:
 
     @classmethod
     def count(cls, lines: Iterable[Sequence[str]]) -> Bigrams:
+        """From the words of each line."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for line in lines:
             for first, second in zip([NOTHING, *line], [*line, NOTHING], strict=True):
@@ -106,7 +109,7 @@ class Bigrams:
 
 
 @dataclass(frozen=True)
-class Writing:
+class Orthography:
     """How the words of a language are written: capitals, and marks without a space before or after them."""
 
     spelling: Mapping[str, str]  # of words that are not written small inside a sentence: paul → Paul
@@ -114,7 +117,8 @@ class Writing:
     before: frozenset[str]  # written without a space after it: l' (
 
     @classmethod
-    def learn(cls, lines: Iterable[str]) -> Writing:
+    def learn(cls, lines: Iterable[str]) -> Orthography:
+        """From the lines of a text."""
         forms: dict[str, Counter[str]] = defaultdict(Counter)
         leans: dict[str, Counter[str]] = {"after": Counter(), "before": Counter()}  # + 1 without a space, − 1 with one
         for line in lines:
@@ -135,6 +139,7 @@ class Writing:
         )
 
     def write(self, words: Sequence[str], capital: bool) -> str:
+        """Words as a line of text."""
         text, last = "", ""
         for word in words:
             space = " " if text and word not in self.after and last not in self.before else ""
@@ -148,9 +153,11 @@ class Writing:
 
 @dataclass(frozen=True)
 class WordBased:
+    """A trained word-based translator."""
+
     lexicon: Lexicon
     language: Bigrams
-    writing: Writing
+    writing: Orthography
     config: WordBasedConfig
 
     @classmethod
@@ -169,11 +176,12 @@ class WordBased:
         return cls(
             count_translations(numbered, links, config.options, config.drop),
             Bigrams.count(words for _, target in pairs if (words := words_of(target))),
-            Writing.learn(target for _, target in pairs),
+            Orthography.learn(target for _, target in pairs),
             config,
         )
 
     def translate(self, lines: Iterable[str]) -> list[str]:
+        """A translation of each line."""
         return [self.translate_line(line) for line in lines]
 
     def translate_line(self, line: str) -> str:
@@ -204,6 +212,7 @@ class WordBased:
 
     @classmethod
     def load(cls, path: str | Path) -> WordBased:
+        """A saved translator; InputError if the file is missing or another one."""
         try:
             data = Path(path).read_bytes()
         except OSError as problem:
@@ -215,7 +224,7 @@ class WordBased:
             return cls(
                 {word: [(f, float(p)) for f, p in options] for word, options in stored["lexicon"].items()},
                 Bigrams(stored["bigrams"]),
-                Writing(stored["spelling"], frozenset(stored["after"]), frozenset(stored["before"])),
+                Orthography(stored["spelling"], frozenset(stored["after"]), frozenset(stored["before"])),
                 build(WordBasedConfig, stored["config"], "config"),
             )
         except (ValueError, KeyError, TypeError, AttributeError, EOFError, zlib.error, gzip.BadGzipFile, RecipeError):

@@ -73,8 +73,9 @@ def clean(
     progress: Progress = lambda stage, done, kept: None,
 ) -> CleanReport:
     """Clean rows into the new folder `out`, as train.LANGUAGE for each side (train.src and train.tgt where no language
-    is known), with report.json. `read` gives the rows anew each time. `learn` makes the scorer of looseness from pairs
-    of words (`align.looseness.learn_association`); without it, and for one language, looseness is not judged.
+    is known), with report.json. `read` returns the rows, each time it is called. `learn` makes the scorer of looseness
+    from pairs of words (`align.looseness.learn_association`); without it, and for one language, looseness is not
+    judged.
     """
     check_free(out)
     names = file_names(languages)

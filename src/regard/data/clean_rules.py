@@ -150,7 +150,7 @@ def _typical_words(here: Counter[str], counts: Sequence[Counter[str]]) -> frozen
 
 
 def letter_share(text: str) -> float:
-    """Of the visible characters.
+    """The share of letters among the visible characters.
 
     >>> letter_share("A4 (6)")
     0.2

@@ -156,7 +156,7 @@ def _check_tar(path: Path) -> None:
 
 
 @contextmanager
-def opened(archive: Path, member: str = "") -> Iterator[IO[bytes]]:
+def open_member(archive: Path, member: str = "") -> Iterator[IO[bytes]]:
     """A file, or a member of an archive, for reading; compressed ones are decompressed. Nothing is written."""
     try:
         if zipfile.is_zipfile(archive):

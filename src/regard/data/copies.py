@@ -53,7 +53,7 @@ class Replacement:
 
 
 def slotted(texts: Sequence[Numbered], share: float, rng: random.Random) -> list[Numbered]:
-    """The same pairs, this share of them with slots."""
+    """The pairs, this share of them with slots."""
     return [
         (number, *(with_slots(src, tgt, rng) if rng.random() < share else (src, tgt))) for number, src, tgt in texts
     ]

@@ -20,7 +20,7 @@ from typing import Any
 
 from regard.config import nearest
 from regard.data.compressed import bare_suffixes
-from regard.data.text_files import opened, read_lines
+from regard.data.text_files import open_text, read_lines
 from regard.errors import InputError
 
 Pair = tuple[str, str]
@@ -51,10 +51,10 @@ class PairFiles:
         return list(zip(*sides, strict=True))
 
     def fingerprint(self) -> str:
-        """Of the contents, whatever the paths."""
+        """A hash of the contents, whatever the paths."""
         digest = hashlib.blake2b(digest_size=16)
         for path in (path for shard in self.shards() for path in shard):
-            opened(path, raw=True).close()
+            open_text(path, raw=True).close()
             about = path.stat()
             part = _digest(path.absolute(), about.st_size, about.st_mtime_ns)
             digest.update(f"{part} {''.join(path.suffixes[-2:])}\n".encode())
@@ -64,8 +64,8 @@ class PairFiles:
 
 @cache
 def _digest(path: Path, size: int, changed: int) -> str:
-    """Of a file's contents; a process reads it again only if its size or modification time has changed."""
-    with opened(path, raw=True) as file:
+    """The hash of a file's contents; a process reads it again only if its size or modification time has changed."""
+    with open_text(path, raw=True) as file:
         return hashlib.file_digest(file, hashlib.blake2b).hexdigest()  # type: ignore[arg-type]
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 CHUNK, CHUNK_CHARACTERS = 10_000, 8_000_000  # pairs and characters in memory at a time, for each process
-SCANNED = 1 << 22  # ids looked at in one go
+SCANNED = 1 << 22  # ids read at a time
 FILES = ("src", "tgt", "src_offsets", "tgt_offsets", "kept")
 Ints = NDArray[np.int64]
 
@@ -71,7 +71,7 @@ class EncodedCorpus:
 
     @property
     def tokens(self) -> int:
-        """Of the longer side, each sentence with its EOS."""
+        """Tokens of the longer side, each sentence with its EOS."""
         return max(len(self.src), len(self.tgt)) + len(self)
 
     def has_target_ids(self, wanted: Collection[int]) -> bool:

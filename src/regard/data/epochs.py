@@ -1,7 +1,7 @@
 """All corpora of a run encoded for an epoch, and those of the next epoch in the background.
 
-BPE-dropout and transforms change with the epoch, so that every epoch is encoded anew. Encoded ahead, it is in the cache
-when it is needed, and a GPU does not wait for it.
+BPE-dropout and transforms change with the epoch, so that every epoch is encoded again. Encoded ahead, it is in the
+cache when it is needed, and a GPU does not wait for it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 
-from regard.data.compressed import CHUNK, COMPRESSED, check_archive, opened
+from regard.data.compressed import CHUNK, COMPRESSED, check_archive, open_member
 from regard.errors import InputError
 
 TRIES = 3  # connections for one file
@@ -158,7 +158,7 @@ def copy_from(folder: Path, name: str, path: Path) -> Path:
     compressed = next((p for suffix in COMPRESSED if (p := folder / f"{name}{suffix}").is_file()), None)
     if compressed is None:
         raise InputError(f"{folder} has no {name}, nor {name} with {', '.join(COMPRESSED)}")
-    with opened(compressed) as stream, _writing(path), path.open("wb") as file:
+    with open_member(compressed) as stream, _writing(path), path.open("wb") as file:
         while chunk := stream.read(CHUNK):
             file.write(chunk)
     return path

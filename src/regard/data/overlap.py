@@ -12,7 +12,7 @@ No training line may have a sentence of a test or development set. A line is
     inside  if it contains one of SPAN or more words whole, or LONG words in a row of a longer one,
     near    if SHARE of its runs of FIVE words are runs of theirs: the same sentence with a few words changed.
 
-13 words in a row is what GPT-3's authors took for an overlap (Brown et al. 2020). Shorter sentences are looked for as
+13 words in a row is what GPT-3's authors took for an overlap (Brown et al. 2020). Shorter sentences are compared with
 whole lines only: "Thank you very much." is part of many lines that have nothing to do with a test. Only hashes are
 kept.
 

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 
-from regard.data.compressed import opened
+from regard.data.compressed import open_member
 from regard.data.corpus import Pair
 from regard.data.fetch import OnBytes, copy_from, digest, download, verify
 from regard.data.sources import DataSet, Download, LinesFile, PairTable, ParallelFiles
@@ -123,7 +123,7 @@ def read_table(lines: LinesFile, files: dict[str, Path]) -> Iterator[Pair]:
 
 def lines_of(lines: LinesFile, files: dict[str, Path]) -> Iterator[str]:
     archive = files[lines.download]
-    with opened(archive, lines.member) as stream:
+    with open_member(archive, lines.member) as stream:
         decoded = decode_lines(stream, lines.member or str(archive))
         yield from segments(decoded) if lines.member.endswith(".sgm") else decoded
 

@@ -52,7 +52,7 @@ def without_accents(text: str, letters: Mapping[int, str] = BARE) -> str:
 
 
 def carelessly_typed(text: str, rng: random.Random) -> str:
-    """The text by a typist who is drawn for it: how many slips, on which keyboard, with which accents."""
+    """The text with typing slips; their number, the keyboard and the use of accents are drawn at random."""
     typed = text
     if rng.random() < UNACCENTED:
         typed = without_accents(typed, rng.choice((BARE, SPELT_OUT)))

@@ -58,7 +58,7 @@ class Splits:
         return TrainingPairs(self.train)
 
     def fingerprint(self) -> str:
-        """Of all training data; that of one plain corpus is the fingerprint of its files."""
+        """The fingerprint of all training data; that of one plain corpus is the fingerprint of its files."""
         if len(self.train) == 1 and self.train[0] == TrainingCorpus(self.train[0].files):
             return self.train[0].files.fingerprint()
         parts = [(corpus.files.fingerprint(), corpus.weight, corpus.tag) for corpus in self.train]
@@ -129,7 +129,7 @@ def hold_out(files: PairFiles, size: int | None) -> tuple[PairFiles, PairFiles]:
 
 
 def sentence_key(text: str) -> str:
-    """The same for two spellings of one sentence.
+    """The words of a sentence, equal for all its spellings.
 
     >>> sentence_key("It's  late!") == sentence_key("it’s late.")
     True

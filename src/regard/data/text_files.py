@@ -36,7 +36,7 @@ def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
 def read_raw_lines(path: Path) -> Iterator[bytes]:
     """The lines as bytes, with their line ends."""
     empty = True
-    with opened(path, raw=path.suffix in COMPRESSED) as stored:
+    with open_text(path, raw=path.suffix in COMPRESSED) as stored:
         try:
             for line in COMPRESSED[path.suffix](stored) if path.suffix in COMPRESSED else stored:
                 empty = False
@@ -68,7 +68,7 @@ def decode_lines(stream: Iterable[bytes], name: str, keep_bom: bool = False, fir
             ) from None
 
 
-def opened(path: Path, raw: bool = False) -> IO[bytes]:
+def open_text(path: Path, raw: bool = False) -> IO[bytes]:
     """The file, opened for reading bytes, after checking that it exists and, unless `raw`, that it is text."""
     if not path.exists():
         raise InputError(f"{path} does not exist; {_suggestion(path)}")

@@ -1,9 +1,9 @@
-"""Is a line in the language of its side? By characters alone: a model of each side, learnt from the sides themselves.
+"""Whether a line is in the language of its side, by character trigrams that are counted on each side.
 
-A line is cut into overlapping threes of characters (Cavnar and Trenkle 1994), and each side counts its own. With
+A line is cut into overlapping character trigrams (Cavnar and Trenkle 1994), and each side counts its own. With
 c_s(g) the count of g on side s, without the line itself, and n_s their sum,
 
-    ln P_s(line) = Σ_g ln (c_s(g) + α) / (n_s + α G)        α = 0.5, G as many threes as both sides have
+    ln P_s(line) = Σ_g ln (c_s(g) + α) / (n_s + α G)        α = 0.5, G as many trigrams as both sides have
 
 A line whose other side is more probable by a wide margin is in the other side's language; if both lines of a pair are,
 the pair is swapped. A line that is far less probable for its length than others of its side, on both sides, is unlike
@@ -30,40 +30,40 @@ MARGIN = 12.0  # nats by which the other side must be more probable
 LETTERS = 10  # that a line must have to be judged; a name or a number belongs to both sides
 UNLIKE_LETTERS = 20  # the same for being unlike
 STRANGE = 4.0  # usual distances from the median at which a line is unlike the others
-STEADY = 60  # threes from which on a longer line's mean varies no less: topics differ, however long a line is
-ALIKE = 0.3  # nats for each three by which a line must usually fit its own side better, to distinguish them
-LONGEST = 1000  # characters of a line that are looked at
+STEADY = 60  # trigrams from which on a longer line's mean varies no less: topics differ, however long a line is
+ALIKE = 0.3  # nats per trigram by which a line must usually fit its own side better, to distinguish them
+LONGEST = 1000  # characters of a line that are used
 FEWEST_LINES = 100
 MANY_SCRIPTS = {"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH"}
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How well every line of a side fits its own side and the other: nats, and nats for each three of characters."""
+    """How well every line of a side fits its own side and the other: nats, and nats per character trigram."""
 
     own: Floats
     other: Floats
-    threes: Ints  # how many; 0 for a line that is not judged
+    trigrams: Ints  # how many; 0 for a line that is not judged
 
     @property
     def fits_other(self) -> NDArray[np.bool_]:
-        return (self.other - self.own > MARGIN) & (self.threes >= LETTERS)
+        return (self.other - self.own > MARGIN) & (self.trigrams >= LETTERS)
 
     @property
     def margin(self) -> float:
-        """By how much lines usually fit their own side better, in nats for each three."""
-        judged = self.threes >= LETTERS
+        """By how much lines usually fit their own side better, in nats per trigram."""
+        judged = self.trigrams >= LETTERS
         if judged.sum() < FEWEST_LINES:
             return 0.0
-        return float(np.median((self.own - self.other)[judged] / self.threes[judged]))
+        return float(np.median((self.own - self.other)[judged] / self.trigrams[judged]))
 
     def unlike(self) -> NDArray[np.bool_]:
         """Outliers by the median and the median distance from it, since outliers move a mean."""
-        judged = self.threes >= UNLIKE_LETTERS
+        judged = self.trigrams >= UNLIKE_LETTERS
         if judged.sum() < FEWEST_LINES:
-            return np.zeros(len(self.threes), dtype=bool)
-        mean = np.maximum(self.own, self.other) / np.maximum(1, self.threes)
-        away = (mean - np.median(mean[judged])) * np.sqrt(np.minimum(self.threes, STEADY))  # short lines vary more
+            return np.zeros(len(self.trigrams), dtype=bool)
+        mean = np.maximum(self.own, self.other) / np.maximum(1, self.trigrams)
+        away = (mean - np.median(mean[judged])) * np.sqrt(np.minimum(self.trigrams, STEADY))  # short lines vary more
         spread = max(0.1, float(np.median(np.abs(away[judged]))) * 1.4826)  # a normal distribution's σ
         return judged & (away < -STRANGE * spread)
 
@@ -83,13 +83,13 @@ class Languages:
         source, target = self.source, self.target
         both = (source.other > source.own) & (target.other > target.own)
         clear = source.other - source.own + target.other - target.own > MARGIN
-        judged = (source.threes >= LETTERS) & (target.threes >= LETTERS)
+        judged = (source.trigrams >= LETTERS) & (target.trigrams >= LETTERS)
         return np.flatnonzero(both & clear & judged).tolist()
 
 
 def judge_languages(pairs: Sequence[tuple[str, str]]) -> Languages:
     texts = [[pair[side] for pair in pairs] for side in (0, 1)]
-    sides = [_threes(some) for some in texts]
+    sides = [_trigrams(some) for some in texts]
     known, numbers = np.unique(np.concatenate([grams for grams, _ in sides]), return_inverse=True)
     cut = len(sides[0][0])
     grams = numbers[:cut], numbers[cut:]
@@ -125,8 +125,8 @@ def letters_only(text: str) -> str:
     return f" {' '.join(words)} " if words else ""
 
 
-def _threes(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """(all threes of characters as numbers, how many each line has)"""
+def _trigrams(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """(all character trigrams as numbers, how many each line has)"""
     forms = [letters_only(text) for text in texts]
     forms = [form if len(form) >= 3 else "" for form in forms]
     points = np.frombuffer("".join(forms).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
@@ -154,7 +154,7 @@ def script_of(character: str) -> str | None:
 
 
 def script_of_line(text: str) -> str | None:
-    """Of most letters; None for a line with fewer than three."""
+    """The script of most letters; None for a line with fewer than three."""
     if text.isascii():
         return "LATIN" if sum(map(str.isalpha, text)) >= 3 else None
     counts = Counter(script for script in map(script_of, text[:LONGEST]) if script)

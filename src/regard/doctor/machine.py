@@ -81,6 +81,6 @@ def _proc(name: str) -> dict[str, str]:
 
 
 def _disk_free(folder: Path) -> int | None:
-    """Of the nearest folder that exists."""
+    """Free bytes on the disk of a folder, or of the nearest folder above it that exists."""
     existing = next((path for path in (folder, *folder.absolute().parents) if path.exists()), None)
     return shutil.disk_usage(existing).free if existing else None

@@ -1,4 +1,4 @@
-"""Do the two lines of a pair belong together? By IBM model 1, learnt from the corpus itself.
+"""Whether the two lines of a pair belong together, by IBM model 1, learnt from the corpus itself.
 
     gain(e, f) = mean_j ln [ (1 − ε) · 1/(I+1) Σ_i t(f_j | e_i) + ε · p(f_j) ] / p(f_j)        ε = 0.1
 
@@ -31,7 +31,7 @@ EPSILON = 0.1  # weight of a word's frequency in its probability
 ITERATIONS = 4
 WORDS = 40  # of a line that are used: time grows with their square
 LEAST = 1e-3  # of t(f | e): smaller entries are dropped, which keeps the table small
-WINDOW = 20  # lines over which a shift is looked for
+WINDOW = 20  # lines over which shifts are detected
 OFFSETS = (-2, -1, 1, 2)
 FARTHEST = max(OFFSETS)
 CLEAR = 0.25  # nats a word by which a shifted window must explain itself better
@@ -89,14 +89,14 @@ def line_words(text: str) -> Words:
 
 
 @dataclass(frozen=True)
-class Judge:
+class LexicalModel:
     """A lexical table, and the word frequencies it is compared with."""
 
     table: LexicalTable
     frequencies: Floats  # (target words,)
 
     @classmethod
-    def learn(cls, pairs: Sequence[tuple[Words, Words]]) -> Judge:
+    def learn(cls, pairs: Sequence[tuple[Words, Words]]) -> LexicalModel:
         table = train(pairs, ITERATIONS).table
         kept = table.probabilities >= LEAST
         table = replace(table, keys=table.keys[kept], probabilities=table.probabilities[kept])
@@ -126,33 +126,33 @@ def judge_pairs(runs: Sequence[Pairs], progress: Callable[[str], None] = lambda 
     progress("learning which words go together")
     random_pairs = _random_pairs(lines)
 
-    def judged(offset: int) -> tuple[Judges, Floats, float]:
-        judges = _halves(lines, offset)
-        gains, chance = (_crossed(judges, pairs, count) for pairs in (_paired(lines, offset), random_pairs))
-        return judges, gains, float(np.nanmedian(chance))
+    def judged(offset: int) -> tuple[LexicalModels, Floats, float]:
+        models = _cross_models(lines, offset)
+        gains, chance = (_cross_gains(models, pairs, count) for pairs in (_paired(lines, offset), random_pairs))
+        return models, gains, float(np.nanmedian(chance))
 
-    judges, gains, chance = judged(0)
+    models, gains, chance = judged(0)
     if np.nanmedian(gains) - chance < CLEAR:  # perhaps all lines are shifted
         progress("learning which words go together, some lines off")
         tried = {offset: judged(offset) for offset in OFFSETS}
         best = max(OFFSETS, key=lambda offset: float(np.nanmedian(tried[offset][1])) - tried[offset][2])
         if not np.nanmedian(tried[best][1]) - tried[best][2] >= CLEAR:
             return Pairing(gains, chance, (), False)
-        judges, _, chance = tried[best]
-        gains = _crossed(judges, _paired(lines, 0), count)
+        models, _, chance = tried[best]
+        gains = _cross_gains(models, _paired(lines, 0), count)
     progress("looking for shifted lines")
-    return Pairing(gains, chance, tuple(_shifts(judges, lines, gains, chance)), True)
+    return Pairing(gains, chance, tuple(_shifts(models, lines, gains, chance)), True)
 
 
 Line = tuple[Words, Words]
-Judges = tuple[Judge, Judge]
+LexicalModels = tuple[LexicalModel, LexicalModel]
 
 
-def _halves(lines: Sequence[Sequence[Line]], offset: int) -> Judges:
+def _cross_models(lines: Sequence[Sequence[Line]], offset: int) -> LexicalModels:
     """Two models, of even and of odd places, each to judge the other half."""
     pairs = [(place, pair) for place, pair in _paired(lines, offset) if pair[0] and pair[1]]
     first, second = ([pair for place, pair in pairs if place % 2 == half] for half in (0, 1))
-    return Judge.learn(first), Judge.learn(second)
+    return LexicalModel.learn(first), LexicalModel.learn(second)
 
 
 def _paired(lines: Sequence[Sequence[Line]], offset: int) -> list[tuple[int, Line]]:
@@ -172,17 +172,17 @@ def _random_pairs(lines: Sequence[Sequence[Line]]) -> list[tuple[int, Line]]:
     return [(i, (flat[i][0], flat[(i + far) % count][1])) for i in range(count)]
 
 
-def _crossed(judges: Judges, pairs: Sequence[tuple[int, Line]], count: int) -> Floats:
+def _cross_gains(models: LexicalModels, pairs: Sequence[tuple[int, Line]], count: int) -> Floats:
     """The gain of every place's pair, of `count` places, by the half that did not learn from it."""
     gains = np.full(count, np.nan)
-    for half, judge in enumerate(judges):
+    for half, model in enumerate(models):
         own = [(place, pair) for place, pair in pairs if place % 2 != half and pair[0] and pair[1]]
         if own:
-            gains[[place for place, _ in own]] = judge.gains([pair for _, pair in own])
+            gains[[place for place, _ in own]] = model.gains([pair for _, pair in own])
     return gains
 
 
-def _shifts(judges: Judges, lines: Sequence[Sequence[Line]], gains: Floats, usual: float) -> list[Shift]:
+def _shifts(models: LexicalModels, lines: Sequence[Sequence[Line]], gains: Floats, usual: float) -> list[Shift]:
     """Windows that do not explain themselves are tried at other offsets; neighbouring ones of one offset are joined."""
     windows, start = [], 0
     for run in lines:
@@ -192,7 +192,9 @@ def _shifts(judges: Judges, lines: Sequence[Sequence[Line]], gains: Floats, usua
     odd = {place for first in windows for place in range(first, first + WINDOW)}
     elsewhere = {}
     for offset in OFFSETS if odd else ():
-        elsewhere[offset] = _crossed(judges, [pair for pair in _paired(lines, offset) if pair[0] in odd], len(gains))
+        elsewhere[offset] = _cross_gains(
+            models, [pair for pair in _paired(lines, offset) if pair[0] in odd], len(gains)
+        )
     found: list[Shift] = []
     for first in windows:
         means = {offset: _mean(there, first) for offset, there in elsewhere.items()}
@@ -207,7 +209,7 @@ def _shifts(judges: Judges, lines: Sequence[Sequence[Line]], gains: Floats, usua
 
 
 def _mean(gains: Floats, first: int) -> float:
-    """Of a window; −∞ where most of its lines could not be judged."""
+    """The mean gain of a window; −∞ where most of its lines could not be judged."""
     here = gains[first : first + WINDOW]
     known = here[~np.isnan(here)]
     return float(known.mean()) if len(known) > WINDOW // 4 else -np.inf

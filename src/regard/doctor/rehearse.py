@@ -32,13 +32,13 @@ from rich.console import Console
 from torch import Tensor
 
 from regard.batch import EOS, Batch
-from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.device import pick_device
 from regard.models.base import Memory, Model, ModelWrapper, State, Step
 from regard.models.state import BatchState, inner, per_sentence, repeat_rows
 from regard.recipe.recipe import Recipe
+from regard.search.engine import token_batches
 from regard.training.cost import Time, peak_bytes, timed
 from regard.training.dry_run import preserve_state, try_largest_batch
 from regard.training.evaluate import HeldOut, evaluate
@@ -183,7 +183,7 @@ def memory_growth(job: Job, seen: set[Shape]) -> int:
 
 
 def mean_flops(trial: Trial) -> float:
-    """Of an update, by the lengths of many pairs."""
+    """Mean operations of an update, by the lengths of many pairs."""
     batches, config = trial.job.data.batches, trial.job.config
     rows = np.random.default_rng(0).permutation(len(batches.corpus))[:PAIRS]
     lengths, counts = np.unique(np.stack(batches.corpus.lengths_of(rows)), axis=1, return_counts=True)
@@ -192,7 +192,7 @@ def mean_flops(trial: Trial) -> float:
 
 
 def time_test(job: Job, test: HeldOut) -> Time:
-    """As a run scores it: the best model is loaded, searches with its beam, and is saved."""
+    """The time to score the test set as a run does: the best model is loaded, searches with its beam, and is saved."""
     bundle, loading = timed(lambda: Bundle.load(job.folder.best, job.bundle.model.device))
     searching = time_search(job, bundle, test, job.decode)
     _, writing = timed(lambda: bundle.save(job.folder.best))
@@ -206,7 +206,7 @@ def time_search(job: Job, bundle: Bundle, pairs: HeldOut | None, search: DecodeC
     longest, tokens = job.data.max_length, job.config.batch_tokens
     sources = bundle.tokenizer.encode_source(pairs.sources)
     lengths = [len(ids) for ids in sources]
-    groups = list(budgeted(lengths, tokens))
+    groups = list(token_batches(lengths, tokens))
     targets = sum(map(len, bundle.tokenizer.encode_target(pairs.references)))
     ratio = (targets + len(lengths)) / (sum(lengths) + len(lengths))
     fixed_length = replace(bundle, model=FixedLengthModel(bundle.model, ratio))

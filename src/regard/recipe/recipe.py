@@ -9,6 +9,7 @@ Every key has one name, unique over the sections. `read.py` makes a recipe from 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,10 +49,8 @@ class Recipe:
     def _data_conflicts(self) -> Iterator[str]:
         longest, tokens = self.data.max_length, self.train.batch_tokens
         if longest >= tokens:
-            yield (
-                f"data.max_length ({longest}) must be below train.batch_tokens ({tokens}): the longest sentence and "
-                "its end mark have to fit into a batch"
-            )
+            what = f"data.max_length ({longest}) must be below train.batch_tokens ({tokens})"
+            yield f"{what}: the longest sentence and its end mark have to fit into a batch"
         if self.data.slots and self.text.unit == "word":
             yield f"data.slots is {self.data.slots}, but whole words have no slots; set 0, or unit to bpe"
         for name, tag in [("corpus.tag", c.tag) for c in self.data.corpus] + [("dev_tag", self.data.dev_tag)]:
@@ -114,12 +113,8 @@ def _toml(value: Any) -> str:
     >>> _toml(True), _toml("a\\"b"), _toml((1, 2.5))
     ('true', '"a\\\\"b"', '[1, 2.5]')
     """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        escaped = "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped)
-        return f'"{escaped}"'
+    if isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(_toml(v) for v in value) + "]"
     if isinstance(value, Mapping):  # an inline table, as for each of [[data.corpus]]

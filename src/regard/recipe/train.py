@@ -79,16 +79,10 @@ class TrainConfig:
 
 
 RANGES = (
-    (
-        "steps batch_tokens accumulate warmup decay average_last save_every log_every eval_every",
-        lambda value: value is None or value >= 1,
-        "must be at least 1",
-    ),
-    (
-        "patience clip weight_decay r_drop guided_weight guided_layer lora_rank seed",
-        lambda value: value >= 0,
-        "must not be negative",
-    ),
+    ("steps batch_tokens accumulate warmup decay average_last", lambda value: value >= 1, "must be at least 1"),
+    ("save_every log_every eval_every", lambda value: value is None or value >= 1, "must be at least 1"),
+    ("patience clip weight_decay r_drop guided_weight", lambda value: value >= 0, "must not be negative"),
+    ("guided_layer lora_rank seed", lambda value: value >= 0, "must not be negative"),
     ("lora_alpha learning_rate embedding_rate", lambda value: 0 < value < math.inf, "must be positive"),
     ("minutes flops", lambda value: value is None or value > 0, "must be positive"),
     ("sampling_rate", lambda value: 0 <= value <= 1, "must be from 0 to 1"),
@@ -114,11 +108,8 @@ class RewardConfig:
 
     def __post_init__(self) -> None:
         unused = [f.name for f in dataclasses.fields(self) if getattr(self, f.name) != f.default]
-        require(
-            self.has_rewards or not unused,
-            f"reward.{''.join(unused[:1])} is set, but reward.objective is likelihood, which has no rewards; "
-            "set reward.objective to self-critical or minimum-risk",
-        )
+        what = f"reward.{''.join(unused[:1])} is set, but reward.objective is likelihood, which has no rewards"
+        require(self.has_rewards or not unused, f"{what}; set reward.objective to self-critical or minimum-risk")
         fewest = 2 if self.compares_samples else 1
         samples, weight = self.samples, self.likelihood_weight
         require(samples >= fewest, f"reward.samples must be at least {fewest} for {self.objective}, but is {samples}")

@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from regard.align.attention import RowMeaning
-from regard.budget import budgeted
 from regard.search.constraints import All, Constraint, EachOnce, NoRepeat
 from regard.search.ctranslate2_model import BOS, EOS, PAD, ConvertedModel
-from regard.search.engine import Hypothesis, Ids, SearchRequest, Weights, length_penalty
+from regard.search.engine import Hypothesis, Ids, SearchRequest, Weights, length_penalty, token_batches
 from regard.search.options import SearchOptions
 
 if TYPE_CHECKING:
@@ -246,7 +245,7 @@ class ConstraintRepair:
         batches = [
             (told, [some[place] for place in batch])
             for told, some in alike.items()
-            for batch in budgeted([len(drafts[i].request.ids) for i, _ in some], self.batch_tokens)
+            for batch in token_batches([len(drafts[i].request.ids) for i, _ in some], self.batch_tokens)
         ]
         width = min(options.beam, WIDEST)
         pending: list[tuple[tuple[int, Ids], AsyncTranslationResult]] = []

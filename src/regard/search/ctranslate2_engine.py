@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.budget import budgeted
 from regard.search.alignment_heads import AlignmentView
 from regard.search.constraint_repair import (
     NO_PENALTY,
@@ -45,6 +44,7 @@ from regard.search.engine import (
     Weights,
     check_log_probs,
     length_penalty,
+    token_batches,
 )
 from regard.search.options import BATCH_TOKENS, SearchOptions
 
@@ -134,7 +134,7 @@ class CTranslate2Engine:
         if not self._aligns or not self._all_fit(sources, targets):
             return self.native.attention(sources, targets)
         pending = []
-        for batch in budgeted([len(target) for target in targets], self.batch_tokens):
+        for batch in token_batches([len(target) for target in targets], self.batch_tokens):
             results = self.model.translator.translate_batch(
                 [self.model.source_tokens(sources[i]) for i in batch],
                 target_prefix=[self.model.target_tokens(targets[i]) for i in batch],
@@ -202,7 +202,7 @@ class CTranslate2Engine:
         budget = min(self.batch_tokens, LARGEST_BATCH) * FULL_BATCH // max(FULL_BATCH, options.beam)
         several, pending = options.beam > 1, []
         wanted = options.beam + EXTRA if options.beam > NARROW else options.beam
-        for batch in budgeted([len(requests[i].ids) for i in some], budget):
+        for batch in token_batches([len(requests[i].ids) for i in some], budget):
             sources = [requests[some[place]].ids for place in batch]
             steps, limited = StepLog(len(batch)), self.model.limited(sources)
             # Where tokens are ruled out, the others share their probability: such steps are not the model's own.

@@ -11,7 +11,7 @@ a request does not depend on the other requests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -82,3 +82,20 @@ def length_penalty(length: int, alpha: float) -> float:
     (1.0, 1.732)
     """
     return float(((5 + length) / 6) ** alpha)
+
+
+def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Indices of sentences, longest first, in groups whose padded size stays within the budget of tokens; a single
+    sentence may exceed it.
+
+    >>> list(token_batches([3, 9, 4], budget=12))
+    [[1], [2, 0]]
+    """
+    group: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if group and (len(group) + 1) * (lengths[group[0]] + 1) > budget:  # + EOS
+            yield group
+            group = []
+        group.append(i)
+    if group:
+        yield group

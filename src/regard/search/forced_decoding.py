@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.batch import Batch, flat_batch
-from regard.budget import budgeted
 from regard.models.base import Model
 from regard.search.alignment_heads import AlignmentView
-from regard.search.engine import Weights, length_penalty
+from regard.search.engine import Weights, length_penalty, token_batches
 from regard.text.words import shortened
 
 Ids = Sequence[int]
@@ -77,7 +76,7 @@ def forced_log_probs(
     """For each pair, given without BOS and EOS: log P of its target tokens and of EOS, (T + 1,)."""
     found: list[NDArray[np.float64]] = [np.empty(0)] * len(sources)
     lengths = [max(len(s), len(t)) for s, t in zip(sources, targets, strict=True)]
-    for group in budgeted(lengths, batch_tokens):
+    for group in token_batches(lengths, batch_tokens):
         batch = flat_batch([sources[i] for i in group], [targets[i] for i in group]).pad().to(model.device)
         rows = token_log_probs(model, batch).cpu().double().numpy()
         for i, row in zip(group, rows, strict=True):

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.budget import budgeted
 from regard.models.base import Model
 from regard.models.transformer_recorded import for_search
 from regard.search.alignment_heads import AlignmentView
-from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights
+from regard.search.engine import Hypothesis, Ids, Progress, SearchRequest, Weights, token_batches
 from regard.search.forced_decoding import forced_attention, forced_log_probs
 from regard.search.options import BATCH_TOKENS, Precision, SearchOptions
 from regard.search.search import Capacity, search
@@ -38,7 +37,7 @@ class NativeEngine:
             return None
         maps: list[Weights] = [np.empty((0, 0))] * len(sources)
         lengths = [len(source) + len(target) for source, target in zip(sources, targets, strict=True)]
-        for batch in budgeted(lengths, self.batch_tokens):
+        for batch in token_batches(lengths, self.batch_tokens):
             pairs = [sources[i] for i in batch], [targets[i] for i in batch]
             for i, weights in zip(batch, forced_attention(self.plain, self.view, *pairs), strict=True):
                 maps[i] = weights

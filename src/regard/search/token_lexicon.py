@@ -127,7 +127,7 @@ def learn_lexicon(
 ) -> TokenLexicon:
     """From lines of text, which are read twice and never held in memory. `progress` is called with what is done now."""
     from regard.align import hmm  # imported here: looking words up does not need them
-    from regard.align.lexicon import NOTHING, count_translations
+    from regard.align.ibm import NOTHING, count_translations
     from regard.align.numbered import NumberedPairs
 
     if iter(pairs) is pairs:
@@ -159,9 +159,9 @@ def learn_lexicon(
     progress(f"aligning {len(corpus):,} pairs, source to target")
     forward = hmm.train_on(corpus)
     progress(f"aligning {len(corpus):,} pairs, target to source")
-    backward = hmm.train_on(corpus.turned())
+    backward = hmm.train_on(corpus.swapped())
     progress("linking")
-    links = hmm.BothWays(forward, backward).align_each(corpus, "intersection")
+    links = hmm.BidirectionalAligner(forward, backward).align_each(corpus, "intersection")
     counted = count_translations(corpus, links, config.entries)
     tokens = {number: token for token, number in numbers.items()}
     entries = {}

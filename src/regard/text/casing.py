@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import regex
 
-from regard.text.abbreviations import usage
-from regard.text.words import Span, word_set
+from regard.text.full_stops import full_stop_rules
+from regard.text.words import Span, word_lists
 
 # Letters and digits with inner apostrophes and &, and hyphens before a capital (Jean-Luc, but Tokyo-based is two); a
 # possessive 's is not part of the word.
@@ -24,24 +24,9 @@ _ELISION = regex.compile(r"(?:[cdjlmnst]|qu|lorsqu|puisqu|jusqu)['’](?=\p{L})"
 _ELIDING_LANGUAGES = ("fr", "it", "ca")
 NOUN_CAPITALIZING_LANGUAGES = ("de", "lb")  # in which a capital does not mark a name
 _SENTENCE_START = regex.compile(r"[.!?…:;\n\r|•]|[\"“„«‘(\[{¡¿>*_–—-]\s*+$|\s['‚]$")
-TITLES = word_set("M Mr Mrs Ms Dr Prof St Ste Sgt Lt Col Gen Capt Rev Hon Jr Sr Mt Mme Mlle MM Me Hr Fr Sra Srta Dra")
 
+TITLES = frozenset(word_lists("names")["titles"])
 _FIRST_WORD = regex.compile(r"[\p{L}\p{M}]++(?:['’][\p{L}\p{M}]++)*+")
-_ENGLISH_CAPITALIZED = word_set(
-    "i african american arab arabic asian australian austrian belgian brazilian british canadian chinese christian "
-    "czech danish dutch english european finnish french german greek hungarian indian irish islamic italian japanese "
-    "jewish korean latin mexican muslim norwegian polish portuguese roman romanian russian scottish spanish swedish "
-    "swiss turkish ukrainian welsh christmas easter"
-)
-_GERMAN_LOWERCASE = word_set(
-    "der die das den dem des ein eine einen einem einer eines kein keine keinen mein meine dein deine sein seine ihr "
-    "ihre unser unsere euer eure zwei drei vier fünf sechs sieben acht neun zehn elf zwölf einige viele alle mehr "
-    "mehrere wenige und oder mit ohne für von vom zu zum zur in im an am auf bei nach aus vor über unter durch gegen "
-    "um bis seit als wie nicht nur auch sehr neu neue neuer neues neuen alt alte alter altes alten groß große großer "
-    "großes klein kleine kleiner kleines gut gute guter gutes rot rote roter rotes grün grüne grüner grünes blau blaue "
-    "blauer blaues schwarz schwarze schwarzer weiße weißer weißes frisch frische frischer frisches jung junge junger "
-    "lang lange kurz kurze"
-)
 
 
 def capitalize_first(word: str) -> str:
@@ -68,9 +53,13 @@ def lowercase_initial(text: str, language: str | None) -> str:
     word = first[0].lower()
     if language == "en":
         stem = word.partition("'")[0].partition("’")[0]
-        lowercase = stem not in _ENGLISH_CAPITALIZED and word not in usage("en").months
+        lowercase = (
+            stem not in word_lists("list_items")["english_capitalized"] and word not in full_stop_rules("en").months
+        )
     else:
-        lowercase = language in ("fr", "es") or (language == "de" and word in _GERMAN_LOWERCASE)
+        lowercase = language in ("fr", "es") or (
+            language == "de" and word in word_lists("list_items")["german_lowercase"]
+        )
     return text[0].lower() + text[1:] if lowercase else text
 
 

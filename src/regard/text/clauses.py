@@ -15,7 +15,7 @@ from math import ceil
 
 import regex
 
-from regard.text.words import Span
+from regard.text.words import Span, word_lists
 
 Fits = Callable[[str], bool]
 
@@ -25,16 +25,6 @@ MAX_TRIED = 8  # places to cut, where `fits` refuses the best
 PENALTIES = {"end": 0.0, "colon": 0.05, "comma": 0.1, "conjunction": 0.15, "word": 0.5}
 EXTRA_PART_PENALTY = 0.25  # of a cut after which the rest needs a part more
 
-CONJUNCTIONS = {
-    "en": "and or but because although though while which who whom whose that when where if unless until since so nor "
-    "yet whereas before after as than whether",
-    "fr": "et ou mais parce car qui que qu' dont où lorsque lorsqu' quand si puisque puisqu' tandis alors donc ni "
-    "quoique pendant avant après comme afin",
-    "de": "und oder aber weil dass denn sondern während wenn als ob obwohl nachdem bevor damit sodass der die das "
-    "welcher welche welches wobei wo wodurch indem sowie",
-    "es": "y e o u pero porque que quien quienes cual cuando donde si aunque mientras sino ni como pues para desde "
-    "hasta cuyo cuya",
-}
 _GRAPHEME = regex.compile(r"\X")
 _SPACE_BEFORE, _SPACE_AFTER = regex.compile(r"(?r)\s+"), regex.compile(r"\s++")
 _JOINED = regex.compile(r"[\p{M}\p{Cf}\p{Extended_Pictographic}\p{Regional_Indicator}ᄀ-ᇿ\n]")  # may be part of one
@@ -126,7 +116,8 @@ def _split_points(text: str, start: int, stop: int, end: int, even: float, langu
 @cache
 def _pattern(language: str) -> regex.Pattern[str]:
     name = language.replace("_", "-").partition("-")[0].lower()
-    words = "|".join(sorted(CONJUNCTIONS.get(name, CONJUNCTIONS["en"]).split(), key=len, reverse=True))
+    conjunctions = word_lists("conjunctions")
+    words = "|".join(sorted(conjunctions.get(name, conjunctions["en"]), key=len, reverse=True))
     return regex.compile(
         rf"""(?P<end>[.!?…][\"'”’»)\]]*+\s++|[。！？｡।॥][」』）”]*+)
         |(?P<colon>[;:—–]\s++|[；：])

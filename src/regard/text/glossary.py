@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 from typing import Literal, NamedTuple
 
 import regex
@@ -27,9 +26,9 @@ from regard.text.casing import capitalize_first
 from regard.text.inflection import bases, plurals, without_possessive
 from regard.text.pieces import nfc
 from regard.text.span_matching import find_occurrences
-from regard.text.words import Span, word_spans
+from regard.text.words import Span, shortened, word_spans
 
-LONGEST_TERM = 500  # characters
+MAX_TERM = 500  # characters
 NO_SPACES = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
 TermKind = Literal["term", "keep"]
@@ -64,10 +63,8 @@ class _Unit(NamedTuple):
 class _Node:
     """A place in the tree of all terms, one word further at each level."""
 
-    below: dict[tuple[str, bool], _Node] = field(default_factory=dict)  # (word in small letters, spaced) → node
-    terms: dict[Words, GlossaryTerm] = field(
-        default_factory=dict
-    )  # its words if there is a capital in them, else () → term
+    below: dict[tuple[str, bool], _Node] = field(default_factory=dict)  # (word in lower case, spaced) → node
+    terms: dict[Words, GlossaryTerm] = field(default_factory=dict)  # its words if one has a capital, else () → term
 
 
 class _Found(NamedTuple):
@@ -91,9 +88,6 @@ class Glossary:
     @property
     def terms(self) -> list[GlossaryTerm]:
         return list(self._terms.values())
-
-    def __bool__(self) -> bool:
-        return bool(self._terms)
 
     def __len__(self) -> int:
         return len(self._terms)
@@ -127,9 +121,8 @@ class Glossary:
         for number, line in _entries(lines):
             where = f"{name}, line {number}"
             columns = line.rstrip("\t ").split("\t")
-            if len(columns) != 2 or not all(column.strip() for column in columns):
-                shown = line if len(line) <= 40 else line[:39] + "…"
-                raise InputError(f'{where} must be a term, one tab and its translation, but is "{shown}"')
+            if len(columns) != 2 or not all(map(str.strip, columns)):
+                raise InputError(f'{where} must be a term, one tab and its translation, but is "{shortened(line, 40)}"')
             made._add_forms(columns[0], columns[1], where)
         return made
 
@@ -164,8 +157,8 @@ class Glossary:
 
     @staticmethod
     def _check(form: str, where: str) -> None:
-        if len(form) > LONGEST_TERM:
-            raise InputError(f"{where} has a term of {len(form):,} characters; at most {LONGEST_TERM} are allowed")
+        if len(form) > MAX_TERM:
+            raise InputError(f"{where} has a term of {len(form):,} characters; at most {MAX_TERM} are allowed")
 
     def add(self, term: GlossaryTerm) -> GlossaryTerm | None:
         """Add a term; the one that it replaces, if any."""
@@ -230,9 +223,11 @@ class Glossary:
 def _same_case(words: Words, written: Words) -> bool:
     """Whether words of a text have the capitals of a term, as far as inflection leaves them alike: Cities for City."""
     for word, wanted in zip(words, written, strict=False):
-        alike = takewhile(lambda pair: pair[0].lower() == pair[1].lower(), zip(word, wanted, strict=False))
-        if any(a != b for a, b in alike):
-            return False
+        for a, b in zip(word, wanted, strict=False):
+            if a.lower() != b.lower():
+                break
+            if a != b:
+                return False
     return True
 
 

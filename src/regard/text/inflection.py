@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from regard.text.words import word_set
+from regard.text.words import word_lists
 
 MAX_WORD = 60  # characters; a longer run of letters has no inflection
 MIN_BASE = 3  # letters that must be left without a suffix
@@ -37,12 +37,8 @@ POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$", re.IGNORECASE)
 DOUBLED = re.compile(r"([b-df-hj-np-tv-z])\1$")  # stopped, running
 VOWEL = re.compile(r"[aeiouyäöüàâéèêëîïôùûáíóú]", re.IGNORECASE)
 # what follows one of these stays as it is in the plural: carte(s) de crédit, estado(s) de ánimo
-PREPOSITIONS = {
-    "fr": word_set("de d' du des à au aux en sans pour sur sous par avec"),
-    "es": word_set("de del a al en sin para por con"),
-    "en": word_set("of in on for with without at by to"),
-}
-FRENCH_PLURALS_IN_S = word_set("bal banal carnaval chacal fatal festival final naval récital régal")
+PREPOSITIONS = word_lists("prepositions")
+FRENCH_PLURALS_IN_S = ("bal", "banal", "carnaval", "chacal", "fatal", "festival", "final", "naval", "récital", "régal")
 
 # (endings of forms, their replacements in the form that may be known)
 ENDINGS = {

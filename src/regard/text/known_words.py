@@ -23,16 +23,9 @@ from typing import Literal
 
 from regard.errors import InputError
 from regard.files import write_atomically
+from regard.text import spelling
 from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, WORD, capitalize_first, cased_words
 from regard.text.inflection import is_inflected_form
-from regard.text.spelling import (
-    MAX_EDGE_RANK,
-    is_transposed,
-    likely_correction,
-    spelling_candidates,
-    split_words_run_together,
-    unaccented_spellings,
-)
 
 FIRST_LINE = "# regard: known words 2"
 FIRST_LINE_UNORDERED = "# regard: known words 1"
@@ -121,7 +114,7 @@ class KnownWords:
     def _accented(self) -> dict[str, str]:
         """Spelling without accents → the most frequent word with accents; empty where frequencies are not known."""
         accented = (word for word in reversed(self.ordered) if not word.isascii())
-        found = {bare: word for word in accented for bare in unaccented_spellings(word)}
+        found = {bare: word for word in accented for bare in spelling.unaccented_spellings(word)}
         return {bare: word for bare, word in found.items() if bare not in self.words}
 
     def word_class(self, word: str) -> WordClass:
@@ -172,8 +165,8 @@ class KnownWords:
 
     def _is_misspelled_at_start(self, lower: str) -> bool:
         """Whether a word that begins a sentence is rather a misspelled frequent word than a name."""
-        transposed = is_transposed(lower, self.words)
-        found = likely_correction(lower, self.ranks)
+        transposed = spelling.is_transposed(lower, self.words)
+        found = spelling.likely_correction(lower, self.ranks)
         if not self.ranks or found is None:
             return transposed and not self.ranks
         if len(lower) < START_LETTERS:
@@ -190,24 +183,23 @@ class KnownWords:
         """
         lower = word.lower()
         capitalized = word[:1].isupper() and word[1:].islower()
-        doubled_end = word.islower() and word[-1:] == word[-2:-1] and word not in self.ranks
-        if doubled_end and self.ranks.get(word[:-1], MAX_EDGE_RANK) < MAX_EDGE_RANK:  # "thiss" looks like a form
+        doubled_end = word.islower() and word[-1:] == word[-2:-1] and word not in self.ranks  # "thiss", like a form
+        if doubled_end and self.ranks.get(word[:-1], spelling.MAX_EDGE_RANK) < spelling.MAX_EDGE_RANK:
             return word[:-1]
         if self.word_class(word) != "unknown" or is_inflected_form(lower, self.words, language):
             return None
         if (accented := self._accented.get(lower)) and (word.islower() or (capitalized and at_start)):
             return accented if word.islower() else capitalize_first(accented)
         if capitalized and at_start:
-            found = likely_correction(lower, self.ranks) if self._is_misspelled_at_start(lower) else None
+            found = spelling.likely_correction(lower, self.ranks) if self._is_misspelled_at_start(lower) else None
             return found and capitalize_first(found)
         nouns = language in NOUN_CAPITALIZING_LANGUAGES
         if not word.islower() and not (capitalized and nouns and len(word) >= MIN_NOUN_LETTERS):
             return None
         if self.ranks:
-            return likely_correction(word, self.ranks) or (
-                None if nouns else split_words_run_together(word, self.ranks)
-            )
-        candidates = spelling_candidates(word, self.words)
+            found = spelling.likely_correction(word, self.ranks)
+            return found or (None if nouns else spelling.split_words_run_together(word, self.ranks))
+        candidates = spelling.spelling_candidates(word, self.words)
         return candidates.pop() if len(candidates) == 1 else None
 
     def save(self, path: Path) -> None:

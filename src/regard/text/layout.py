@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import regex
 
-from regard.text.abbreviations import usage
+from regard.text.full_stops import full_stop_rules
 
 MAX_MARKS = 3  # before one line: "• 1. a)"
 
@@ -88,9 +88,9 @@ def after_list_marks(text: str, start: int, end: int, language: str = "en") -> i
         found = _LIST_MARK.match(text, start, end)
         if not found:
             break
-        if found["stop"] and usage(language).ordinals:
+        if found["stop"] and full_stop_rules(language).ordinals:
             word = _WORD.match(text, found.end(), end)
-            if word and word.group().lower() in usage(language).months:  # 3. Oktober
+            if word and word.group().lower() in full_stop_rules(language).months:  # 3. Oktober
                 break
         start = found.end()
     return start

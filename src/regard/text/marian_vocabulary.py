@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from regard.errors import InputError
+from regard.errors import BundleError, InputError
 from regard.text.sentencepiece import SentencePieceVocabulary, load_processor
 from regard.text.tokenizer import TextConfig, Tokenizer
 from regard.text.vocabulary import SPECIALS, UNKNOWN
@@ -24,7 +24,11 @@ def read_marian_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of a model folder."""
     models = [_read(folder, name) for name in (SOURCE_MODEL, TARGET_MODEL)]
     for name, model in zip((SOURCE_MODEL, TARGET_MODEL), models, strict=True):
-        _check_model(folder / name, model)
+        try:
+            load_processor(model)
+        except BundleError:
+            damaged = folder / name
+            raise InputError(f"{damaged} is not a SentencePiece model, or it is damaged; fetch it again") from None
     joint = not (folder / TARGET_IDS).is_file()
     ids = [_read_ids(folder / IDS)] if joint else [_read_ids(folder / IDS), _read_ids(folder / TARGET_IDS)]
     source = SentencePieceVocabulary.imported(models[0], ids[0])
@@ -60,15 +64,6 @@ def _read(folder: Path, name: str) -> bytes:
         ) from None
     except OSError as problem:
         raise InputError(f"{path} cannot be read: {problem.strerror}") from None
-
-
-def _check_model(path: Path, model: bytes) -> None:
-    try:
-        load_processor(model)
-    except InputError:
-        raise
-    except Exception:
-        raise InputError(f"{path} is not a SentencePiece model, or it is damaged; fetch it again") from None
 
 
 def _read_ids(path: Path) -> dict[str, int]:

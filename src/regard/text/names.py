@@ -16,29 +16,14 @@ import regex
 
 from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, TITLES, CasedWord, cased_words
 from regard.text.known_words import KnownWords
-from regard.text.words import Span, word_set
+from regard.text.words import Span, word_lists
 
 MAX_NAME_WORD = 60  # characters
 MAX_CLOSING_LINE = 60  # characters of a closing formula that are read
 _MIXED_CASE = regex.compile(r"\p{Ll}\p{Lu}")
-_PARTICLES = word_set("van von der den de du da di del della la le bin ibn al el zu ten ter")
-_WORDS_BEFORE_NAMES = word_set("Herr Herrn Frau Fräulein Familie Dr Prof Professor Doktor heiße heißt heißen namens")
-# Emphasized ordinary words, and acronyms that most languages spell differently. For models without known words only;
-# such a list is never complete.
-_NOT_NAMES = word_set(
-    "OK TV UN EU US USA UK UAE NATO AIDS HIV DNA RNA GDP VAT CEO AM PM AD BC PS ASAP FAQ NO NOT YES ALL ANY AND ARE "
-    "BUT CAN DO EVER EVERY FOR FREE GO GOOD HAS HE HERE HOW IF IN IS IT ITS ME MORE MOST MUST MY NEVER NEW NOW OF ON "
-    "ONE ONLY OR OUR OUT REALLY SHE SO STOP THAT THE THEY THIS TO TOO UP VERY WANT WAS WE WHAT WHEN WHERE WHO WHY WILL "
-    "WITH YOU YOUR LOVE HATE HELP PLEASE NON OUI PAS TOUT TRES TRÈS PLUS JAMAIS NEIN JA NICHT ALLE SEHR NIE SI SÍ TODO "
-    "MUY NUNCA"
-)
+_LISTS = {name: frozenset(words) for name, words in word_lists("names").items()}
 _SIGNATURE = regex.compile(r"\p{Lu}[\p{L}\p{M}'’-]*+\.?(?:[ ]\p{Lu}[\p{L}\p{M}'’-]*+\.?){0,2}")
 _LETTERS = regex.compile(r"\p{L}++")
-_CLOSINGS = word_set(
-    "regards wishes sincerely yours truly faithfully cheers love best thanks respectfully cordialement salutations "
-    "distinguées sincèrement amitiés bises bisous respectueusement grüße gruß grüßen grüsse gruss grüssen "
-    "hochachtungsvoll herzlichst saludos saludo atentamente cordialmente abrazo abrazos besos"
-)
 
 
 def name_spans(
@@ -80,11 +65,12 @@ def name_spans(
 
 
 def _has_name_shape(form: str, known: KnownWords | None) -> bool:
-    """AcmeCloud, NASA: unless the model knows it."""
+    """AcmeCloud, NASA: unless the model knows it. Without known words a list, which is never complete, has emphasized
+    ordinary words, and acronyms that most languages spell differently."""
     if _MIXED_CASE.search(form):
         return known is None or form not in known.copied
     if known is None:
-        return form.isupper() and form not in _NOT_NAMES
+        return form.isupper() and form not in _LISTS["not_names"]
     return form.isupper() and known.word_class(form) in ("unknown", "rare")
 
 
@@ -98,7 +84,7 @@ def _is_unknown(text: str, word: CasedWord, form: str, known: KnownWords | None,
 
 def _names_follow(form: str, named: bool, known: KnownWords | None) -> bool:
     """Whether a name may follow this word where all nouns are capitalized: after a title or another name."""
-    return named or form in _WORDS_BEFORE_NAMES or (known is not None and known.word_class(form) == "copied")
+    return named or form in _LISTS["before_names"] or (known is not None and known.word_class(form) == "copied")
 
 
 def _in_all_caps_sentence(words: Sequence[CasedWord], forms: Sequence[str], known: KnownWords | None) -> list[bool]:
@@ -137,8 +123,13 @@ def _extend_names(
         if named[i + 1] and not named[i] and capitalized(i + 1):
             named[i] = forms[i][0].isupper() and (copied(i) or (text[words[i].end] == "." and forms[i] not in TITLES))
     for i in range(1, len(words) - 1):
-        if named[i - 1] and forms[i] in _PARTICLES and _adjacent(text, words, i) and _adjacent(text, words, i + 1):
-            named[i] = named[i + 1] or (i + 2 < len(words) and named[i + 2] and forms[i + 1] in _PARTICLES)
+        if (
+            named[i - 1]
+            and forms[i] in _LISTS["particles"]
+            and _adjacent(text, words, i)
+            and _adjacent(text, words, i + 1)
+        ):
+            named[i] = named[i + 1] or (i + 2 < len(words) and named[i + 2] and forms[i + 1] in _LISTS["particles"])
 
 
 def _adjacent(text: str, words: Sequence[CasedWord], i: int) -> bool:
@@ -163,4 +154,4 @@ def is_email_signature(text: str, span: Span) -> bool:
         return False
     before = text[max(0, start - MAX_CLOSING_LINE) : start].rstrip()
     closing = _LETTERS.findall(before.splitlines()[-1].lower()) if before else []
-    return bool(closing) and closing[-1] in _CLOSINGS and (before[-1] == "," or before[-1].isalpha())
+    return bool(closing) and closing[-1] in _LISTS["closings"] and (before[-1] == "," or before[-1].isalpha())

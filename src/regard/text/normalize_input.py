@@ -23,7 +23,7 @@ from regard.text.casing import NOUN_CAPITALIZING_LANGUAGES, capitalize_first, ca
 from regard.text.inflection import is_inflected_form
 from regard.text.known_words import KnownWords
 from regard.text.protected_spans import NAME, LabeledSpan, protected_spans
-from regard.text.words import Span, word_set
+from regard.text.words import Span, word_lists
 
 TextEdit = tuple[int, int, str]  # a span of a text, and what replaces it
 
@@ -38,21 +38,7 @@ FIRST_LETTER = re.compile(r"[^\W\d_]")
 WORD = re.compile(r"[^\W\d_][\w'’-]*")
 BETWEEN_WORDS = re.compile(r"^\w|\W++\w?")  # possessive, so that time is linear in the length of a line
 SENTENCE_BREAK = re.compile(r"[.!?…]\s")
-
-WORDS_BEFORE_NAMES = {
-    "en": word_set(
-        "of in and or to at from by on with for against towards near via than like as the between through into mr mrs "
-        "ms dr king named called"
-    ),
-    "fr": word_set(
-        "de du d' d’ l' l’ à au aux en et ou par pour avec chez sur sous vers selon contre entre sans dans depuis "
-        "comme m mme mlle dr monsieur madame nommé nommée appelé appelée"
-    ),
-    "es": word_set(
-        "de del a al en y o e por para con desde hasta según contra entre sobre sin hacia como sr sra dr don doña "
-        "llamado llamada"
-    ),
-}
+WORDS_BEFORE_NAMES = {language: frozenset(words) for language, words in word_lists("before_uncased_names").items()}
 
 
 def is_all_caps(line: str) -> bool:

@@ -9,12 +9,13 @@ may become 15.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import regex
 
 from regard.text.span_patterns import CURRENCY, DIGITS, PERCENT, SPACE
-from regard.text.words import Span, word_set
+from regard.text.words import Span, word_lists
 
 _QUANTITY = regex.compile(
     rf"(?P<sign>(?<![\w)\]])[-−+])?(?P<before>{CURRENCY}{SPACE}?+[-−]?)?(?P<digits>{DIGITS})"
@@ -26,50 +27,25 @@ _GROUPING = regex.compile(r"[ \u00A0\u2009\u202F'’]")
 _GROUPS = regex.compile(r"\d{1,3}(?:[.,]\d{3})+")
 
 _WORD = regex.compile(r"[\p{L}\p{M}]++|\d++")
-_FROM_ZERO = {
-    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty",
-    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
-    "de": "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
-    "siebzehn achtzehn neunzehn zwanzig",
-    "es": "cero un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis "
-    "diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco",
-}
-_OTHER_WORDS = {
-    "en": "first=1 once=1 second=2 twice=2 both=2 couple=2 third=3 fourth=4 fifth=5 sixth=6 seventh=7 eighth=8 ninth=9 "
-    "tenth=10 dozen=12 noon=12 midday=12 midnight=0 midnight=12 midnight=24 quarter=15 quarter=45 half=30 half=50 "
-    "half=5 twelfth=12 twentieth=20 thirty=30 forty=40 fifty=50 sixty=60 seventy=70 eighty=80 ninety=90 hundred=100 "
-    "hundreds=100 thousand=1000 thousands=1000 million=1000000 billion=1000000000 fortnight=15 week=8",
-    "fr": "une=1 premier=1 première=1 second=2 deuxième=2 troisième=3 quatrième=4 cinquième=5 vingt=20 trente=30 "
-    "quarante=40 cinquante=50 soixante=60 cent=100 cents=100 mille=1000 million=1000000 millions=1000000 "
-    "milliard=1000000000 douzaine=12 midi=12 minuit=0 minuit=12 minuit=24 quart=15 demi=30 demie=30 quinzaine=15",
-    "de": "eins=1 eine=1 einen=1 einer=1 erste=1 ersten=1 zweite=2 zweiten=2 dritte=3 dritten=3 dreißig=30 vierzig=40 "
-    "fünfzig=50 sechzig=60 siebzig=70 achtzig=80 neunzig=90 hundert=100 tausend=1000 million=1000000 "
-    "millionen=1000000 mittag=12 mitternacht=0 mitternacht=12 viertel=15 viertel=45 halb=30 dutzend=12",
-    "es": "uno=1 una=1 primero=1 primera=1 primer=1 segundo=2 segunda=2 tercero=3 tercera=3 treinta=30 cuarenta=40 "
-    "cincuenta=50 sesenta=60 setenta=70 ochenta=80 noventa=90 cien=100 ciento=100 mil=1000 millón=1000000 "
-    "millones=1000000 mediodía=12 medianoche=0 medianoche=12 cuarto=15 cuarto=45 media=30 docena=12",
-}
-_CONJUNCTIONS = word_set("and et und y a")
-_AFTERNOON = {  # with one of these words, hours may be written as those of the 24-hour clock
-    "en": word_set("p pm afternoon evening night tonight clock past to at"),
-    "fr": word_set("heure heures h soir midi"),
-    "de": word_set("uhr abends nachmittags abend nachmittag"),
-    "es": word_set("tarde noche las"),
-}
+_CONJUNCTIONS = ("and", "et", "und", "y", "a")
 _GERMAN_COMPOUND = regex.compile(r"(\p{L}+)und(\p{L}+zig|dreißig)")
 
 
-def _word_values(language: str) -> dict[str, list[int]]:
-    """Number word → its values."""
-    values = {word: [value] for value, word in enumerate(_FROM_ZERO[language].split())}
-    for entry in _OTHER_WORDS[language].split():
-        word, _, value = entry.partition("=")
+class NumberWords(NamedTuple):
+    """The number words of a language with their values, and the words with which hours are those of the afternoon."""
+
+    values: dict[str, list[int]]
+    afternoon: frozenset[str]
+
+
+@cache
+def number_words(language: str) -> NumberWords:
+    """The words of `word_lists.json`; none for other languages."""
+    lists = word_lists("numbers").get(language, {})
+    values = {word: [value] for value, word in enumerate(lists.get("from_zero", ()))}
+    for word, _, value in (entry.partition("=") for entry in lists.get("others", ())):
         values.setdefault(word, []).append(int(value))
-    return values
-
-
-_WORD_VALUES = {language: _word_values(language) for language in _FROM_ZERO}
+    return NumberWords(values, frozenset(lists.get("afternoon", ())))
 
 
 class Quantity(NamedTuple):
@@ -134,7 +110,7 @@ def numbers_in_words(text: str, language: str = "en") -> set[str]:
     >>> sorted(numbers_in_words("I have twenty-one cats.", "en"), key=int)
     ['1', '20', '21']
     """
-    word_values, afternoon = _WORD_VALUES.get(language, {}), _AFTERNOON.get(language, frozenset())
+    word_values, afternoon = number_words(language)
     found: set[int] = set()
     run: list[int] = []
     is_afternoon = False

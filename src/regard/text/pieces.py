@@ -12,11 +12,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
 import regex
 
 from regard.errors import InputError
 from regard.text.slots import FROM_BROKEN
+from regard.text.words import Span
 
 SPACE = "▁"
 # A literal ▁ is written ESCAPE ONE, a literal ESCAPE is written ESCAPE ZERO: rare private-use characters.
@@ -55,7 +57,7 @@ def check_characters(text: str) -> None:
         ) from None
 
 
-def nfc_origins(text: str) -> list[tuple[int, int]]:
+def nfc_origins(text: str) -> list[Span]:
     """For every character of `nfc(text)`, the span of `text` it came from.
 
     >>> nfc_origins("e\\u0301t")
@@ -63,7 +65,7 @@ def nfc_origins(text: str) -> list[tuple[int, int]]:
     """
     if unicodedata.is_normalized("NFC", text):
         return [(i, i + 1) for i in range(len(text))]
-    origins: list[tuple[int, int]] = []
+    origins: list[Span] = []
     for cluster in regex.finditer(r"\X", text):  # composition never reaches beyond a grapheme cluster
         composed = unicodedata.normalize("NFC", cluster.group())
         if composed == cluster.group():
@@ -96,7 +98,7 @@ def from_pieces_form(raw: bytes) -> str:
     return text.removeprefix(" ")
 
 
-def piece_spans(pieces: Sequence[bytes]) -> list[tuple[int, int]]:
+def piece_spans(pieces: Sequence[bytes]) -> list[Span]:
     """For every piece, its (start, end) in `from_pieces_form(b"".join(pieces))`.
 
     The space before a word is left out of the word's span. A piece that is part of a character has the whole
@@ -107,18 +109,22 @@ def piece_spans(pieces: Sequence[bytes]) -> list[tuple[int, int]]:
     """
     text = b"".join(pieces).decode("utf-8", "surrogateescape")
     shapes = [_shape(piece) for piece in pieces]
-    if ESCAPE not in text and sum(length for length, _ in shapes) == len(text):  # no character in two pieces
-        return _spans_of_whole(shapes, 1 if text.startswith(SPACE) else 0)
-    units = _UNIT.findall(text)
-    index = [i for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]  # byte → unit
-    index.append(len(units))
+    ends = list(accumulate([length for length, _ in shapes], initial=0))
+    if ESCAPE not in text and ends[-1] == len(text):  # no character in two pieces
+        bounds = list(pairwise(ends))
+    else:
+        units = _UNIT.findall(text)
+        index = [i for i, unit in enumerate(units) for _ in unit.encode("utf-8", "surrogateescape")]  # byte → unit
+        index.append(len(units))
+        bounds, at = [], 0
+        for piece in pieces:
+            bounds.append((index[at], index[at + len(piece) - 1] + 1 if piece else index[at]))
+            at += len(piece)
     shift = 1 if text.startswith(SPACE) else 0
-    spans, at = [], 0
-    for piece, (_, space) in zip(pieces, shapes, strict=True):
-        start, end = index[at] + space, index[at + len(piece) - 1] + 1 if piece else index[at]
-        spans.append((max(start - shift, 0), max(end - shift, 0)))
-        at += len(piece)
-    return spans
+    return [
+        (max(start + space - shift, 0), max(end - shift, 0))
+        for (start, end), (_, space) in zip(bounds, shapes, strict=True)
+    ]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -127,12 +133,3 @@ def _shape(piece: bytes) -> tuple[int, int]:
     space = SPACE.encode()
     begins_word = piece.startswith(space) and bool(piece.strip(space))
     return len(piece.decode("utf-8", "surrogateescape")), int(begins_word)
-
-
-def _spans_of_whole(shapes: Sequence[tuple[int, int]], shift: int) -> list[tuple[int, int]]:
-    """`piece_spans` of pieces of whole characters."""
-    spans, at = [], -shift
-    for length, space in shapes:
-        spans.append((max(at + space, 0), max(at + length, 0)))
-        at += length
-    return spans

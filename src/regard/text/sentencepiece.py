@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
 
 PAD, BOS, EOS = SPECIALS
-THEIR_BOS = "<s> "  # the name here of an imported <s>, which no text becomes: each piece has a name of its own
+IMPORTED_BOS = "<s> "  # the name here of an imported <s>, which no text becomes: each piece has a name of its own
 
 
 def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
@@ -44,19 +44,21 @@ def imported_order(size: int, pad: int, eos: int) -> list[int | None]:
 class SentencePieceVocabulary(Vocabulary):
     """A SentencePiece model, and the pieces by id."""
 
+    unknown: int
+
     def __init__(self, model: bytes, pieces: Sequence[str], pad: int, eos: int) -> None:
         """`pieces` in our order; `pad` and `eos` are their ids in the imported vocabulary."""
         super().__init__(pieces)
         self.model, self.pad, self.eos = model, pad, eos
         self.unknown = self.ids[UNKNOWN]
         self.tags = tuple(piece for piece in self.pieces if LANGUAGE_TAG.fullmatch(piece))
-        nothing = {*SPECIALS, THEIR_BOS, *self.tags}
+        nothing = {*SPECIALS, IMPORTED_BOS, *self.tags}
         self._of_text = {piece: i for piece, i in self.ids.items() if piece not in nothing}
 
     @classmethod
     def imported(cls, model: bytes, ids: dict[str, int]) -> SentencePieceVocabulary:
         """From a SentencePiece model and a vocab.json."""
-        names = {i: THEIR_BOS if piece == BOS else piece for piece, i in ids.items()}
+        names = {i: IMPORTED_BOS if piece == BOS else piece for piece, i in ids.items()}
         order = imported_order(len(ids), ids[PAD], ids[EOS])
         return cls(model, [*SPECIALS, *(names[i] for i in order[len(SPECIALS) :] if i is not None)], ids[PAD], ids[EOS])
 
@@ -76,7 +78,7 @@ class SentencePieceVocabulary(Vocabulary):
     def imported_ids(self) -> dict[str, int]:
         """The content of vocab.json."""
         order = imported_order(len(self.pieces) - 1, self.pad, self.eos)
-        names = [PAD, PAD, *(BOS if piece == THEIR_BOS else piece for piece in self.pieces[2:])]
+        names = [PAD, PAD, *(BOS if piece == IMPORTED_BOS else piece for piece in self.pieces[2:])]
         of_id = {i: name for i, name in zip(order, names, strict=True) if i is not None}
         return {of_id[i]: i for i in range(len(of_id))}
 
@@ -96,11 +98,7 @@ class SentencePieceVocabulary(Vocabulary):
         """Our id for each id of SentencePiece; <unk> where there is none."""
         cutter = self._cutter
         names = cutter.id_to_piece(list(range(cutter.get_piece_size())))
-        return [self._of_text.get(name, self._unknown) for name in names]
-
-    @property
-    def _unknown(self) -> int:
-        return self.ids[UNKNOWN]
+        return [self._of_text.get(name, self.unknown) for name in names]
 
     @cached_property
     def _single_bytes(self) -> dict[str, bytes]:
@@ -135,7 +133,7 @@ class SentencePieceVocabulary(Vocabulary):
         raise InputError(f"bpe_dropout is {dropout}, but SentencePiece has no merges to drop; set 0")
 
     def _ids(self, cutter: SentencePieceProcessor, text: str) -> list[int]:
-        return [self._of_text.get(piece, self._unknown) for piece in cutter.encode(text, out_type=str)]
+        return [self._of_text.get(piece, self.unknown) for piece in cutter.encode(text, out_type=str)]
 
     def _without_tag(self, text: str) -> tuple[str, str]:
         """The tag at the beginning, if the vocabulary has it, and the rest."""

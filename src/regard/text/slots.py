@@ -2,7 +2,7 @@
 
 In a text a slot is one private-use character. In ids it is one of the byte pieces 0xF5 to 0xFF, which no text in UTF-8
 contains: every BPE vocabulary has them already, and no text without slots is encoded otherwise because of them. A
-vocabulary of whole words has no slots. What stands for what is known to whoever puts the slots in (`fill`).
+vocabulary of whole words has no slots. The caller that inserts slots keeps the text that each stands for (`fill`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ slots_in = SLOT.findall  # the slots of a text, in order
 
 # A byte that makes no character is read as a lone surrogate (Python's "surrogateescape"): 0xF5 as U+DCF5.
 FROM_BROKEN = {0xDC00 + FIRST_BYTE + k: slot for k, slot in enumerate(SLOTS)}
-_REMOVED = dict.fromkeys(map(ord, SLOTS), "")
 
 
 def without_slots(text: str) -> str:
-    return text.translate(_REMOVED) if SLOT.search(text) else text
+    """The text with its slots removed; the same object where it has none."""
+    return SLOT.sub("", text) if SLOT.search(text) else text
 
 
 def fill(text: str, spans: Sequence[str]) -> str:
@@ -31,12 +31,8 @@ def fill(text: str, spans: Sequence[str]) -> str:
     >>> fill(f"Appelle {SLOTS[1]} au {SLOTS[0]}.", ["555-0199", "Sarah"])
     'Appelle Sarah au 555-0199.'
     """
-
-    def span_of(found: re.Match[str]) -> str:
-        number = SLOTS.index(found[0])
-        return spans[number] if number < len(spans) else found[0]
-
-    return SLOT.sub(span_of, text)
+    filled = dict(zip(SLOTS, spans, strict=False))
+    return SLOT.sub(lambda found: filled.get(found[0], found[0]), text)
 
 
 class SlotTexts(NamedTuple):

@@ -29,9 +29,6 @@ URL = (
 )
 
 EMAIL = r"(?:(?<!\w)mailto:)?+(?<![\w.+%-])[\w.+%-]{1,64}+@(?=\p{L})[\w-]++(?:\.[\w-]++)*+(?!@)"
-FEDERATED_MENTION = r"(?<![\w@])@\w{1,60}+@[\w-]++(?:\.[\w-]++)++"  # @user@server.example
-MENTION = r"(?<![\w@/])@(?=\d*+[\p{L}_])\w++(?:[.-]\w++)*+(?:/\w++(?:[.-]\w++)*+)?+"
-TAG = r"(?<![\w&#/])#[\p{L}\p{M}\p{N}_]++"
 
 _FILE_EXTENSIONS = (
     r"7z|apk|avi|bak|bash|bat|bib|bin|bmp|bz2|cfg|cmd|conf|cpp|css|csv|dat|db|deb|dll|dmg|doc|docx|eot|epub|exe|flac|"
@@ -74,9 +71,6 @@ _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
 _DOTTED_NAME = rf"{_NAME}(?:(?:\.|::|->){_NAME})*+"
 _HEX = r"[0-9a-fA-F]"
 _LOOKS_LIKE_CODE = r"(?<=[A-Za-z0-9]_\w{0,60}|[a-z][A-Z]\w{0,60}|\.\w{1,60})"  # a_b  aB  a.b
-BACKTICKED = r"(?<!`)(?P<ticks>`{1,3}+)(?!`)[^`\n]{1,1000}+(?P=ticks)(?!`)"  # `code`
-FLAG = r"(?<![\w-])(?:--[a-zA-Z][\w-]*+(?:=[^\s,;]*[\w/\"'])?|-[a-z](?![\w'’-]))"  # --flag=x  -f
-HEX_COLOR = rf"#(?=[a-fA-F]{{0,7}}\d)(?:{_HEX}{{6}}|{_HEX}{{8}})(?!\w)"  # #1a2b3c
 ID = (
     r"(?<![\w.-])(?:"
     rf"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}(?![\w-])"  # UUID
@@ -94,7 +88,6 @@ IDENTIFIER = (
     rf"|{_NAME}(?:(?:::|->){_NAME})++|[a-z]\w++(?:\.[A-Za-z]\w++){{2,10}}+(?!\w)"  # a::b  os.path.join
     r")"
 )
-WORD_WITH_DIGITS = r"(?<![\w.-])\p{Ll}++\d++[\p{Ll}\d]*+(?![\p{L}\p{N}_])"  # mp3  x86
 
 # Emoji, emoticons and symbols
 _EMOJI = (
@@ -107,12 +100,10 @@ _EMOTICON = (
     r"|¯\\_\(ツ\)_/¯|\\o/|[Dd]:)"
 )
 EMOJI = rf"{_EMOJI}++"
-EMOJI_STARTS = r"[0-9#*\p{Extended_Pictographic}\p{Regional_Indicator}]"
 EMOTICON = (
     rf"(?<![^\s\p{{P}}\p{{So}}]|[:\[(<\\/]){_EMOTICON}(?![\w/\\:()])"  # :) ;-) <3
     r"|(?<![\w:]):(?=[^:\s]{0,40}[a-z])[a-z0-9_+-]{2,40}+:(?![\w:])"  # :smile:
 )
-EMOTICON_STARTS = r"[:;=8>xX<^oOT(\\¯Dd-]"
 
 # Private use (a model's own marks among them), control characters, marks of direction, halves of characters
 _INVISIBLE = r"[\p{Co}\p{Cs}\u200E\u200F\u202A-\u202E\u2066-\u2069[\p{Cc}--\s]]"
@@ -120,8 +111,6 @@ _SYMBOLS = r"[[\p{So}\p{Sm}\xA9\xAE]--[\x00-\xA8\xAA-\xAD\xAF-\xB1×÷\uFFFC]]" 
 _ASTRAL = r"[[\U00010000-\U0010FFFF]--\p{Extended_Pictographic}--\p{Regional_Indicator}--\p{Co}]"  # 𝕏
 SYMBOL = rf"{_INVISIBLE}++|{_SYMBOLS}++|{_ASTRAL}++"
 SYMBOL_STARTS = rf"{_INVISIBLE}|{_SYMBOLS}|{_ASTRAL}"
-UNIT_WITH_EXPONENT = r"(?<!\p{L})\p{Latin}{1,3}+[²³](?![\p{L}\p{N}])"  # m²
-OBJECT = r"\uFFFC"
 
 # Numbers, dates, times, amounts and phone numbers
 SPACE = r"[ \u00A0\u2009\u202F]"  # those that stand between groups of digits or before a sign
@@ -186,13 +175,13 @@ NAME_WITH_DIGITS = (
 
 # (kind, the characters with which a match begins, pattern), in the order in which they are tried
 PATTERNS = (
-    ("object", OBJECT, OBJECT),
+    ("object", r"\uFFFC", r"\uFFFC"),
     ("url", r"[\p{L}\p{N}]", URL),
     ("email", r"\w", EMAIL),
-    ("email", "@", FEDERATED_MENTION),
+    ("email", "@", r"(?<![\w@])@\w{1,60}+@[\w-]++(?:\.[\w-]++)++"),  # @user@server.example
     ("placeholder", r"[{$%<&\[\\#@]", PLACEHOLDER),
-    ("emoji", EMOJI_STARTS, EMOJI),
-    ("emoji", EMOTICON_STARTS, EMOTICON),
+    ("emoji", r"[0-9#*\p{Extended_Pictographic}\p{Regional_Indicator}]", EMOJI),
+    ("emoji", r"[:;=8>xX<^oOT(\\¯Dd-]", EMOTICON),
     ("path", r"[A-Za-z\\]", WINDOWS_PATH),
     ("path", r"[~./]", UNIX_PATH),
     ("path", r"\w", FILE_NAME),
@@ -202,15 +191,15 @@ PATTERNS = (
     ("amount", r"[\p{Sc}A-Z+−±-]", AMOUNT_AFTER_SIGN),
     ("amount", NUMBER_STARTS, AMOUNT_BEFORE_SIGN),
     ("name", r"[\p{Lu}\d.]", NAME_WITH_DIGITS),
-    ("code", "`", BACKTICKED),
-    ("code", "-", FLAG),
-    ("code", "#", HEX_COLOR),
+    ("code", "`", r"(?<!`)(?P<ticks>`{1,3}+)(?!`)[^`\n]{1,1000}+(?P=ticks)(?!`)"),  # `code`
+    ("code", "-", r"(?<![\w-])(?:--[a-zA-Z][\w-]*+(?:=[^\s,;]*[\w/\"'])?|-[a-z](?![\w'’-]))"),  # --flag=x  -f
+    ("code", "#", rf"#(?=[a-fA-F]{{0,7}}\d)(?:{_HEX}{{6}}|{_HEX}{{8}})(?!\w)"),  # #1a2b3c
     ("code", "[0-9a-fA-FvV]", ID),
     ("code", "[A-Za-z_]", IDENTIFIER),
-    ("code", r"\p{Ll}", WORD_WITH_DIGITS),
+    ("code", r"\p{Ll}", r"(?<![\w.-])\p{Ll}++\d++[\p{Ll}\d]*+(?![\p{L}\p{N}_])"),  # mp3  x86
     ("number", NUMBER_STARTS, NUMBER),
-    ("mention", "@", MENTION),
-    ("tag", "#", TAG),
+    ("mention", "@", r"(?<![\w@/])@(?=\d*+[\p{L}_])\w++(?:[.-]\w++)*+(?:/\w++(?:[.-]\w++)*+)?+"),
+    ("tag", "#", r"(?<![\w&#/])#[\p{L}\p{M}\p{N}_]++"),
     ("symbol", SYMBOL_STARTS, SYMBOL),
-    ("symbol", r"\p{Latin}", UNIT_WITH_EXPONENT),
+    ("symbol", r"\p{Latin}", r"(?<!\p{L})\p{Latin}{1,3}+[²³](?![\p{L}\p{N}])"),  # m²
 )

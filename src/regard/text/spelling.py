@@ -78,14 +78,9 @@ class RankLimits(NamedTuple):
     edge: float  # the first or the last letter
 
 
-LIMITS_BY_LENGTH = {
-    1: RankLimits(0, 0, 0),
-    2: RankLimits(60, 25, 25),
-    3: RankLimits(500, 300, 120),
-    4: RankLimits(20_000, 3_000, 500),
-}
+LIMITS_BY_LENGTH = {1: (0, 0, 0), 2: (60, 25, 25), 3: (500, 300, 120), 4: (20_000, 3_000, 500)}
 MAX_EDGE_RANK = 3_000
-LONG_WORD_LIMITS = RankLimits(100_000, 10_000, MAX_EDGE_RANK)
+LONG_WORD_LIMITS = (100_000, 10_000, MAX_EDGE_RANK)
 FREQUENCY_RATIO = 5  # between the rank of a correction and those of all other candidates
 MAX_SPLIT_RANK = 40  # of each of two words that are read as two
 
@@ -100,11 +95,8 @@ def likely_correction(word: str, ranks: Mapping[str, int]) -> str | None:
     """
     if not 2 <= len(word) <= MAX_LETTERS or word in ranks:
         return None
-    candidates = [
-        (other, limit)
-        for other, limit in _one_error_away(word, LIMITS_BY_LENGTH.get(len(word), LONG_WORD_LIMITS))
-        if other in ranks
-    ]
+    limits = RankLimits(*LIMITS_BY_LENGTH.get(len(word), LONG_WORD_LIMITS))
+    candidates = [(other, limit) for other, limit in _one_error_away(word, limits) if other in ranks]
     best = min((other for other, limit in candidates if ranks[other] < limit), key=ranks.__getitem__, default=None)
     if best is None:
         return None

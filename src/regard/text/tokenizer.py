@@ -77,6 +77,10 @@ class Tokenizer:
         assert len(source) == len(target) or not config.joint
         assert mark is None or mark in config.tags
         self.source, self.target, self.config = source, target, config
+        self.source_size, self.target_size = len(source), len(target)
+        self.unknown = target.unknown  # the target id of <unk>; None where the vocabulary can spell every text
+        self.slot_ids = target.slot_ids  # in the target (`slots.py`); only BPE has them
+        self.multilingual = config.unit == "sentencepiece" and bool(config.tags)  # its tags select the target language
         self.mark = mark  # the tag before every source
 
     @classmethod
@@ -108,24 +112,6 @@ class Tokenizer:
 
         source = learn((0, 1) if config.joint else (0,))
         return cls(source, source if config.joint else learn((1,)), config)
-
-    @property
-    def source_size(self) -> int:
-        return len(self.source)
-
-    @property
-    def target_size(self) -> int:
-        return len(self.target)
-
-    @property
-    def unknown(self) -> int | None:
-        """The target id of <unk>; None where the vocabulary can spell every text."""
-        return self.target.unknown
-
-    @property
-    def slot_ids(self) -> tuple[int, ...]:
-        """The target ids of the slots (`slots.py`); only BPE has them."""
-        return self.target.slot_ids
 
     @property
     def longest_piece(self) -> int | None:
@@ -164,11 +150,6 @@ class Tokenizer:
             known = nearest(name, self.config.tags) if self.config.tags else "this vocabulary has none"
             raise InputError(f'unknown tag "{name}"; {known}')
         return name
-
-    @property
-    def multilingual(self) -> bool:
-        """Whether its tags say which language to translate into."""
-        return self.config.unit == "sentencepiece" and bool(self.config.tags)
 
     def by_tag(self, texts: Sequence[str], tag: str | None) -> dict[str | None, dict[int, str]]:
         """The texts by their numbers, for each tag before them. Those of a multilingual model may begin with one each,

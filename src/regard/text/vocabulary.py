@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from regard.text.pieces import from_pieces_form, piece_spans
+from regard.text.words import Span
 
 SPECIALS = ("<pad>", "<s>", "</s>")  # PAD, BOS, EOS of regard.batch, by position
 UNKNOWN = "<unk>"
@@ -74,7 +75,7 @@ class Vocabulary(ABC):
     def decode(self, ids: Iterable[int]) -> str:
         return from_pieces_form(b"".join(self.bytes[i] for i in ids))
 
-    def spans(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+    def spans(self, ids: Sequence[int]) -> list[Span]:
         """For every id its span in `decode(ids)`; a byte of a character has the whole character's span."""
         return piece_spans([self.bytes[i] for i in ids])
 

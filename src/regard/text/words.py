@@ -7,7 +7,11 @@ display and alignment, not for translation: models read subwords (`tokenizer.py`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import regex
@@ -34,9 +38,16 @@ def shortened(text: str, most: int = 100) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def word_set(words: str) -> frozenset[str]:
-    """The words of a table, which are separated by white space."""
-    return frozenset(words.split())
+@cache
+def word_lists(name: str) -> dict[str, Any]:
+    """A section of `word_lists.json`: name, or language and name → words."""
+
+    def split(table: dict[str, Any]) -> dict[str, Any]:
+        return {key: " ".join(value).split() if isinstance(value, list) else value for key, value in table.items()}
+
+    lists = json.loads(Path(__file__).with_name("word_lists.json").read_text(encoding="utf-8"), object_hook=split)
+    section: dict[str, Any] = lists[name]
+    return section
 
 
 def word_spans(text: str) -> list[Span]:

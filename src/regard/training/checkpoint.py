@@ -194,7 +194,7 @@ def load_checkpoint(folder: Path, previous: bool = False) -> Checkpoint:
         if not (isinstance(checkpoint.progress.step, int) and isinstance(checkpoint.recipe, str)):
             raise ValueError("step or recipe is missing")
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        advice = "copy it again, or start anew"
+        advice = "copy it again, or start again"
         if path.name == CURRENT and other.exists():
             advice = f"the one before it is still there: regard resume {folder} --previous"
         raise RunError(f"the checkpoint {path} is damaged ({problem}); {advice}") from None
@@ -216,7 +216,7 @@ def _parameter_name(name: str) -> str:
 
 
 def _rank_suffix(rank: int) -> str:
-    """Of the names of random states; the first process has none."""
+    """What the names of a process's random states end with; nothing for the first process."""
     return f".{rank}" if rank else ""
 
 

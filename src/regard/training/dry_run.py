@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 import torch
 
-from regard.device import RandomState
+from regard.device import save_random_state
 from regard.training.cost import FlopCounter, peak_bytes
 from regard.training.training_data import TrainingData
 from regard.training.update import BatchLoss, Update, split_batch
@@ -32,11 +32,11 @@ TRIALS = 3  # the first is not counted
 @contextmanager
 def preserve_state(loss: BatchLoss) -> Iterator[None]:
     """Restore random state and progress afterwards, except the size of parts that fit into memory (`room`)."""
-    random, before = RandomState.of(loss.device), dataclasses.replace(loss.progress)
+    restore_random, before = save_random_state(loss.device), dataclasses.replace(loss.progress)
     try:
         yield
     finally:
-        random.restore()
+        restore_random()
         for field in dataclasses.fields(before):
             if field.name != "room":
                 setattr(loss.progress, field.name, getattr(before, field.name))

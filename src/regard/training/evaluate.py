@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 
 from regard.batch import flat_batch
-from regard.budget import budgeted
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.metrics.bleu import BleuScore, bleu
+from regard.search.engine import token_batches
 from regard.training.loss import smoothed_nll
 from regard.translation.options import AS_LINES
 from regard.translation.translator import TextTranslator
@@ -63,7 +63,7 @@ def token_loss(bundle: Bundle, pairs: HeldOut, longest: int, batch_tokens: int) 
         (s, t) for s, t in zip(sources, targets, strict=True) if s[len(tag) :] and t and max(len(s), len(t)) < longest
     ]
     total, tokens = 0.0, 0
-    for group in budgeted([max(len(s), len(t)) for s, t in fitting], batch_tokens):
+    for group in token_batches([max(len(s), len(t)) for s, t in fitting], batch_tokens):
         flat = flat_batch([fitting[i][0] for i in group], [fitting[i][1] for i in group])
         batch = flat.pad().to(bundle.model.device)
         total += float(smoothed_nll(bundle.model(batch), batch.tgt_out, batch.tgt_mask, 0.0))

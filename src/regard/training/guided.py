@@ -236,6 +236,6 @@ def _fingerprint(corpora: Sequence[EncodedCorpus], tokenizer: Tokenizer) -> str:
 
 
 def _hash(source: Numbers, target: Numbers) -> int:
-    """The same in every process."""
+    """A hash of a pair that is the same in every process."""
     made = hashlib.blake2b(source.tobytes() + b"|" + target.tobytes(), digest_size=8)
     return int.from_bytes(made.digest(), "little")

@@ -110,7 +110,7 @@ def adapt_model(model: Model, architecture: str, config: TrainConfig) -> None:
 
 
 def with_text_config(tokenizer: Tokenizer, text: TextConfig) -> Tokenizer:
-    """The same vocabulary, with the BPE-dropout of `text` and no tag before every source."""
+    """The vocabulary of a tokenizer with the settings of `text`: its BPE-dropout, and no tag before every source."""
     return Tokenizer(tokenizer.source, tokenizer.target, text)
 
 
@@ -252,7 +252,7 @@ def shares_rows(bundle: Bundle, config: TrainConfig, reward: RewardConfig) -> bo
 
 
 def for_processes(progress: Progress, processes: int) -> Progress:
-    """The same position in the data for another number of processes, as nearly as batches allow: no pair is left out,
+    """The progress with its position for another number of processes, as nearly as batches allow: no pair is left out,
     but a few may come twice."""
     index = progress.index if progress.shared_rows else progress.index * progress.processes // processes
     return dataclasses.replace(progress, processes=processes, index=index)

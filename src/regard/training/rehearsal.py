@@ -1,4 +1,4 @@
-"""Updates of a run made and timed before the run: for `regard bench train` and for the doctor's prediction.
+"""Timing of a run's updates before the run: for `regard bench train` and for the doctor's prediction.
 
     share of peak = operations by the model's own formula ÷ seconds ÷ FLOP/s of the device
 
@@ -62,13 +62,14 @@ class Trial:
         return [next(self.batches) for _ in range(self.job.config.accumulate)]
 
     def learn(self, updates: int) -> tuple[list[UpdateSize], Time]:
+        """Make updates; returns the size of each, and the time of all."""
         job, learnt, began = self.job, [], now()
         for _ in range(updates):
             set_rate(job.update.optimizer, learning_rate(1, job.config))
-            micro = self.micro_batches()
-            loss, norm = job.update(micro)
+            micro_batches = self.micro_batches()
+            loss, norm = job.update(micro_batches)
             job.average.after_update(1)
-            learnt.append(UpdateSize.of(micro))
+            learnt.append(UpdateSize.of(micro_batches))
         float(loss), float(norm)  # waits for a GPU
         return learnt, since(began)
 
@@ -87,11 +88,16 @@ class UpdateSize:
     shapes: frozenset[Shape]
 
     @classmethod
-    def of(cls, micro: list[PreparedBatch]) -> UpdateSize:
-        masks = [mask for ready in micro for mask in (ready.batch.src_mask, ready.batch.tgt_mask)]
+    def of(cls, micro_batches: list[PreparedBatch]) -> UpdateSize:
+        masks = [mask for prepared in micro_batches for mask in (prepared.batch.src_mask, prepared.batch.tgt_mask)]
         filled = torch.stack([mask.sum() for mask in masks]).sum() / sum(mask.numel() for mask in masks)
-        shapes = frozenset(shape_of(ready.batch) for ready in micro)
-        return cls(sum(ready.flops for ready in micro), sum(ready.tokens for ready in micro), filled, shapes)
+        shapes = frozenset(shape_of(prepared.batch) for prepared in micro_batches)
+        return cls(
+            sum(prepared.flops for prepared in micro_batches),
+            sum(prepared.tokens for prepared in micro_batches),
+            filled,
+            shapes,
+        )
 
 
 @dataclass(frozen=True)
@@ -190,10 +196,10 @@ def time_parts(trial: Trial, updates: int) -> dict[str, float]:
         taken[part] = taken.get(part, 0.0) + at - before
 
     for _ in range(updates):
-        micro = trial.micro_batches()
+        micro_batches = trial.micro_batches()
         stop(WAITING)
-        scale = 1 / sum(ready.tokens for ready in micro)
-        for batch in (ready.batch for ready in micro):
+        scale = 1 / sum(prepared.tokens for prepared in micro_batches)
+        for batch in (prepared.batch for prepared in micro_batches):
             if whole:
                 update.accumulate_gradients([batch], scale)
                 stop(BOTH)

@@ -63,7 +63,7 @@ def sampling_probability(step: int, config: TrainConfig) -> float:
 
 
 def learning_rate(step: int, config: TrainConfig, place: float | None = None) -> float:
-    """Of an update; its place on the schedule is its number unless another is given."""
+    """The learning rate of an update; its place on the schedule is its number unless another is given."""
     place = step if place is None else place
     warmed = warm(step, config.warmup)
     shape = {

@@ -110,7 +110,7 @@ def written_by_tag(corpus: Encoded, tags: Sequence[str | None], size: int) -> di
 def learn_known_words(
     data: DataConfig, splits: Splits, dev: HeldOut | None, pairs: int, known: KnownWords | None = None
 ) -> KnownWords:
-    """From at most SAMPLE of the training pairs, or from the cache; those that are given are put there."""
+    """The words of at most SAMPLE training pairs, learnt or from the cache; `known` words are put there if given."""
     language = (sample_language(dev.sources) if dev else None) or "en"
 
     def learn() -> KnownWords:
@@ -128,10 +128,10 @@ def make_batches(
     console: Console,
     group: ProcessGroup = SINGLE_PROCESS,
 ) -> Batches | RowBatches:
-    """Batches from the position in `progress` on. With BPE-dropout or transforms every epoch is encoded anew; of
+    """Batches from the position in `progress` on. With BPE-dropout or transforms every epoch is encoded again; of
     weighted corpora every epoch is another mixture."""
     seed, weights = config.seed, [corpus.weight for corpus in train]
-    anew = tokenizer.config.bpe_dropout > 0 or any(data.transforms)
+    epochs_differ = tokenizer.config.bpe_dropout > 0 or any(data.transforms)
     in_background = BackgroundEncoder(train, tokenizer, data, seed)
 
     def encode(epoch: int | None) -> list[EncodedCorpus]:
@@ -140,8 +140,8 @@ def make_batches(
             return encode_epoch(train, tokenizer, data, seed, epoch, show)
 
     if group.size > 1:  # the first process encodes; the others find it in the cache, or have a cache of their own
-        group.broadcast(lambda: len(encode(progress.epoch if anew else None)))
-    fixed = None if anew else encode(None)
+        group.broadcast(lambda: len(encode(progress.epoch if epochs_differ else None)))
+    fixed = None if epochs_differ else encode(None)
 
     def of_epoch(epoch: int) -> Encoded:
         corpora = fixed or encode(epoch)
@@ -150,7 +150,7 @@ def make_batches(
     state = {"epoch": progress.epoch, "index": progress.index, "width": progress.width}
     kind = RowBatches if progress.shared_rows else Batches
     batches = kind(of_epoch, config.batch_tokens, seed, group.rank, group.size, state)
-    if anew and group.rank == 0:
+    if epochs_differ and group.rank == 0:
         batches.begin_epoch = in_background.begin
     console.print(f"pairs       {batches.corpus.report.summary()}", highlight=False)
     return batches

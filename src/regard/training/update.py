@@ -3,6 +3,11 @@
 The sections [train] and [reward] of a recipe define the loss: likelihood (`loss.py`), with scheduled sampling or R-Drop
 (`regularize.py`), with guided attention (`guided.py`), or rewards of whole translations (`reward.py`).
 
+On a GPU, forward and backward of one batch shape are a CUDA graph: recorded once, then replayed without Python. The
+kernels of a small model are so short that the host cannot launch them fast enough; a replay is one launch. It needs
+batches of one shape (`data/rows.py`) and a pass that reads no number back from the GPU. Gradients are added to those
+that exist, as by backward, so micro-batches and the optimizer stay outside the graph.
+
 A batch that does not fit into memory is split into parts. Losses are sums, so the gradients of two halves add up to the
 batch's own. Splitting costs time and changes nothing but the random numbers (dropout draws other masks) and, in a
 mixture of experts, the balance loss, which is per part. A pass that fails leaves some of its gradients behind, so the
@@ -23,12 +28,11 @@ import torch
 from torch import Tensor, nn
 
 from regard.batch import Batch
-from regard.device import RandomState, is_out_of_memory
+from regard.device import is_out_of_memory, save_random_state
 from regard.errors import RunError
 from regard.models.base import Model, RowModel
 from regard.recipe.train import RewardConfig, TrainConfig
 from regard.training.checkpoint import Progress
-from regard.training.cuda_graph import CudaGraphPass
 from regard.training.distributed import ProcessGroup, accumulate_distributed, full_tensor
 from regard.training.feed import PreparedBatch
 from regard.training.guided import guided_loss
@@ -36,6 +40,8 @@ from regard.training.loss import projected_nll, smoothed_nll_fused
 from regard.training.regularize import predictions, r_drop_fused, replace_with_predictions
 from regard.training.reward import reward_loss
 from regard.training.schedule import sampling_probability
+
+WARM_UP = 3  # passes before recording, for compilation, workspaces and caches
 
 
 @dataclass
@@ -84,6 +90,36 @@ class BatchLoss:
         progress.flops += found.flops
         progress.reward = found.reward if progress.reward is None else 0.95 * progress.reward + 0.05 * found.reward
         return found.loss
+
+
+class CudaGraphPass:
+    """`work(batch, scale)`, which calls backward and returns a loss, recorded."""
+
+    def __init__(self, work: Callable[[Batch, Tensor], Tensor], batch: Batch, parameters: Sequence[Tensor]) -> None:
+        self.batch = batch.clone()
+        self.scale = torch.ones((), device=batch.src.device)
+        generator = torch.cuda.default_generators[batch.src.device.index or 0]
+        rng_state = generator.get_state()
+        gradients = [None if p.grad is None else p.grad.clone() for p in parameters]  # of earlier micro-batches
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UP):
+                work(self.batch, self.scale)
+        torch.cuda.current_stream().wait_stream(stream)
+        for parameter, before in zip(parameters, gradients, strict=True):  # their addresses are fixed from here on
+            parameter.grad = torch.zeros_like(parameter) if before is None else before
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.loss = work(self.batch, self.scale)
+        generator.set_state(rng_state)  # the warm-up passes must not change what is drawn later
+
+    def __call__(self, batch: Batch, scale: float | Tensor) -> Tensor:
+        for own, given in zip(self.batch.tensors(), batch.tensors(), strict=True):
+            own.copy_(given, non_blocking=True)
+        self.scale.fill_(scale)
+        self.graph.replay()
+        return self.loss.clone()
 
 
 class Update:
@@ -167,7 +203,7 @@ def accumulate_within_memory(
     learn: Callable[[Batch], Tensor], batches: Sequence[Batch], zero_grad: Callable[[], None], progress: Progress
 ) -> Tensor:
     """The sum of `learn`, which adds to gradients, over all batches, split where memory requires it."""
-    random = RandomState.of(batches[0].src.device)
+    restore_random = save_random_state(batches[0].src.device)
     while True:
         failed, losses = None, []
         for part in [part for batch in batches for part in split_batch(batch, progress.room)]:
@@ -189,6 +225,6 @@ def accumulate_within_memory(
             )
         half = (len(failed) + 1) // 2
         progress.room = positions(failed.rows(slice(None, half)))
-        random.restore()  # as if the largest part had been known from the start
+        restore_random()  # as if the largest part had been known from the start
         if failed.src.is_cuda:
             torch.cuda.empty_cache()

@@ -90,7 +90,7 @@ def verify(run: Path, console: Console | None = None) -> Verdict:
 def replay(
     folder: RunFolder, before: Checkpoint, last: Checkpoint, splits: Splits, place: Path, console: Console
 ) -> Checkpoint:
-    """The same steps in another folder, with the recipe of the last checkpoint."""
+    """Repeat the steps in the folder `place`, with the recipe of the last checkpoint; returns the new checkpoint."""
     recipe = recipe_from_toml(last.recipe)
     recipe = dataclasses.replace(recipe, train=dataclasses.replace(recipe.train, minutes=None))
     job = restore(recipe, folder, before, splits, Console(quiet=True))

@@ -17,11 +17,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.budget import budgeted
 from regard.errors import InputError
 from regard.models.base import Model
 from regard.search.alignment_heads import AlignmentHeads, AlignmentView
-from regard.search.engine import Ids
+from regard.search.engine import Ids, token_batches
 from regard.search.forced_decoding import forced_attention
 from regard.search.options import BATCH_TOKENS
 from regard.search.token_lexicon import TokenLexicon, known
@@ -86,7 +85,7 @@ def source_positions(
     pairs = [(tuple(source), tuple(target)) for source, target in zip(sources, targets, strict=True)]
     once = list(dict.fromkeys(pairs))  # sentences that differ in unknown words have equal ids
     found: dict[tuple[Ids, Ids], list[int]] = {}
-    for batch in budgeted([len(source) + len(target) for source, target in once], batch_tokens):
+    for batch in token_batches([len(source) + len(target) for source, target in once], batch_tokens):
         some = [once[i] for i in batch]
         maps = forced_attention(
             model, AlignmentView(heads), [source for source, _ in some], [target for _, target in some]

@@ -9,8 +9,7 @@ import sacrebleu
 
 from regard.course.compare.entrants import read_name
 from regard.course.compare.learn import LearningCost
-from regard.course.compare.published import PUBLISHED
-from regard.course.compare.report import LONG, make_report
+from regard.course.compare.report import LONG, PUBLISHED, make_report
 from regard.course.compare.run import EntrantResult
 from regard.course.compare.show import published_table, render_html, render_markdown, render_text
 from regard.report.chart import Spot, line_chart, log_scatter

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.numbered import Sentences
-from regard.course.phrases.kneser_ney import KneserNey, learn_language
+from regard.course.phrases.kneser_ney import KneserNey, train_language_model
 
 SIZE = 4
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -70,7 +70,7 @@ def probability(model: KneserNey, history: Words, word: int | str) -> float:
     st.integers(2, 5),
 )
 def test_it_is_the_formula_and_sums_to_one(lines: list[list[int]], history: list[int | str], order: int) -> None:
-    model, p = learn_language(Sentences.of(lines), SIZE, order), formula(lines, order)
+    model, p = train_language_model(Sentences.of(lines), SIZE, order), formula(lines, order)
     known = tuple([BEGIN, *history][-(order - 1) :])
     total = 0.0
     for word in (0, 1, 2, 3, UNKNOWN, END):
@@ -86,7 +86,7 @@ def test_a_bigram_model_by_hand() -> None:
     q(1) = (1 − ½)/5 + (1 + ½ + 1)/5 · 1/4 = 0.225 with D = ½, 1 and a uniform 1/(2 + 2);
     p(1 | 0) = (1 − ½)/3 + 3 · ½/3 · q(1) = 0.279166…
     """
-    model = learn_language(Sentences.of([[0, 1], [0, 0]]), 2, 2)
+    model = train_language_model(Sentences.of([[0, 1], [0, 0]]), 2, 2)
     assert probability(model, (0,), 1) == pytest.approx(1 / 6 + 0.5 * 0.225)
     assert probability(model, (1,), 1) == pytest.approx(0.5 * 0.225)  # after 1 stands </s> alone
 
@@ -94,5 +94,5 @@ def test_a_bigram_model_by_hand() -> None:
 def test_a_word_that_follows_one_word_alone_is_improbable_elsewhere() -> None:
     """3 occurs as often as 2, but always after 0: what continuation counts are for."""
     lines = [[0, 3], [0, 3], [0, 3], [1, 2], [2, 2], [0, 1]]
-    model = learn_language(Sentences.of(lines), SIZE, 3)
+    model = train_language_model(Sentences.of(lines), SIZE, 3)
     assert probability(model, (UNKNOWN,), 3) < probability(model, (UNKNOWN,), 2)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.course.phrases import phrase_based
-from regard.course.phrases.phrase_based import BEGINNING, PhraseBased, PhraseBasedConfig
+from regard.course.phrases.phrase_based import INITIAL_WEIGHTS, PhraseBased, PhraseBasedConfig
 from regard.course.phrases.search import Weights
 from regard.errors import InputError, RecipeError
 
@@ -62,7 +62,7 @@ def test_one_round_goes_only_a_part_of_the_way(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(phrase_based, "pro", turned_around)
     PhraseBased.train(PAIRS, PAIRS[:2], PhraseBasedConfig(rounds=3, n_best=2))
-    assert [pytest.approx(BEGINNING)] * 3 == used
+    assert [pytest.approx(INITIAL_WEIGHTS)] * 3 == used
 
 
 def test_a_saved_translator_is_the_same(system: PhraseBased, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.align.numbered import Sentences
-from regard.course.phrases.kneser_ney import learn_language
-from regard.course.phrases.nbest import candidate, n_best, paths
+from regard.course.phrases.kneser_ney import train_language_model
 from regard.course.phrases.search import (
     FEATURES,
     Futures,
@@ -18,11 +17,14 @@ from regard.course.phrases.search import (
     Options,
     SearchConfig,
     Weights,
+    candidate,
     future_scores,
+    n_best,
+    paths,
     search,
 )
 
-LANGUAGE = learn_language(Sentences.of([[0, 1, 2], [2, 1], [0, 0, 1, 2], [1, 2, 2]]), 3, 3)
+LANGUAGE = train_language_model(Sentences.of([[0, 1, 2], [2, 1], [0, 0, 1, 2], [1, 2, 2]]), 3, 3)
 WEIGHTS: Weights = (1.0, 0.5, 0.0, 0.0, -0.2, 0.3, 1.0, 0.4)
 SILENT: Weights = (*WEIGHTS[:6], 0.0, WEIGHTS[7])
 ENDLESS = 10**9

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis.strategies import floats, lists
 
-from regard.course.phrases.tune import RankedCandidates, logistic_regression, mixed, pro, scored_candidates
+from regard.course.phrases.tune import (
+    Proposals,
+    RankedCandidates,
+    interpolated_weights,
+    learn_reranking,
+    logistic_regression,
+    pro,
+    scored_candidates,
+)
 
 
 def constructed(rng: np.random.Generator, sentences: int = 20) -> list[RankedCandidates]:
@@ -36,10 +44,10 @@ def test_tuned_weights_choose_better_translations() -> None:
 def test_a_mix_never_turns_away_from_the_weights_before(before: list[float], learnt: list[float]) -> None:
     """What is learnt can be the opposite, and its scale does not count."""
     assume(min(sum(map(abs, before)), sum(map(abs, learnt))) > 0.01)
-    found = mixed(before, learnt)
+    found = interpolated_weights(before, learnt)
     assert sum(map(abs, found)) == pytest.approx(1)
     assert np.dot(found, before) > 0
-    assert found == pytest.approx(mixed(before, [1000 * weight for weight in learnt]))
+    assert found == pytest.approx(interpolated_weights(before, [1000 * weight for weight in learnt]))
 
 
 def test_alike_candidates_leave_the_weights_alone() -> None:
@@ -62,3 +70,12 @@ def test_sentences_are_scored_as_given() -> None:
     found = scored_candidates([[1.0], [2.0]], ["le chat noir dort", "un chien"], "le chat noir dort")
     assert found.bleu[0] == pytest.approx(100 * np.exp(1 - 5 / 4))  # one word more in the reference
     assert found.bleu[1] < found.bleu[0]
+
+
+def test_the_feature_that_knows_better_decides() -> None:
+    """The first feature prefers the wrong text, the second the right one; learnt weights turn the first around."""
+    references = [f"le chat numéro {n} dort dans la grande maison" for n in ("un", "deux", "trois", "quatre")]
+    dev = [Proposals(["rien de tout cela", right], [[2.0, -1.0], [1.0, 1.0]]) for right in references]
+    weights = learn_reranking(dev, references)
+    assert [one.best(weights) for one in dev] == references
+    assert weights[1] > 0 > weights[0]

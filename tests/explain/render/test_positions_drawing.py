@@ -6,9 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from regard.course.positions.drawing import positions_drawing
+from regard.course.positions.render import positions_drawing, positions_text
 from regard.course.positions.requirements import positions
-from regard.course.positions.text import positions_text
 from regard.report.render import svg
 
 

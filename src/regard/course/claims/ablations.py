@@ -20,6 +20,7 @@ from regard.layers.attention import KeyValue, MultiHeadAttention
 
 @contextmanager
 def replaced(owner: Any, name: str, part: Any) -> Iterator[None]:
+    """Replace an attribute inside the `with` block."""
     original = getattr(owner, name)
     setattr(owner, name, part)
     try:

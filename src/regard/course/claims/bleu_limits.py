@@ -1,113 +1,16 @@
 """What BLEU does not see, in numbers (the notes on its weaknesses): synonyms, order, and whether a sentence is right.
 
-The examples are ours and few. Which of two translations says what the reference says is part of an example: a person
-who reads both decides it at once, and no metric is asked.
+The examples (`bleu_examples.toml`) are ours and few.
 """
 
 from __future__ import annotations
 
-from regard.course.claims.claim import Claim, ClaimResult, judge
-from regard.course.claims.experiment import ExperimentSetup
+from regard.course.claims.experiment import ClaimResult, ExperimentSetup, judge, read_data
 from regard.metrics.bleu import bleu
 from regard.metrics.chrf import chrf
 
-# the reference, a word of it, a synonym in this sentence, a word that makes it wrong
-SYNONYMS = (
-    ("the doctor arrived at the hospital early this morning", "doctor", "physician", "butcher"),
-    ("we bought a small car with the money from the bank", "small", "little", "large"),
-    ("she began to sing as soon as the lights went out", "began", "started", "refused"),
-    ("the film was so boring that half of us fell asleep", "film", "movie", "meal"),
-    ("he answered every question of the judge without a lawyer", "answered", "replied to", "ignored"),
-    ("the road to the village is closed because of the snow", "closed", "shut", "open"),
-    ("it is almost impossible to find a cheap flat in this city", "almost", "nearly", "hardly"),
-    ("the children hid behind the big tree in the garden", "big", "large", "small"),
-)
-
-# the reference, the same words in another order that is right too
-ORDERS = (
-    ("yesterday the committee approved the new law", "the committee approved the new law yesterday"),
-    ("in the evening we sat on the old bridge", "we sat on the old bridge in the evening"),
-    ("she slowly opened the door of the house", "slowly she opened the door of the house"),
-    ("because it rained we stayed at home", "we stayed at home because it rained"),
-    ("he gave back the books on Monday", "on Monday he gave the books back"),
-    ("without a word the old man left the room", "the old man left the room without a word"),
-)
-
-# a kind of pair: reference, a translation that says the same, one that does not
-JUDGEMENTS = {
-    "paraphrase against a changed word": (
-        (
-            "the committee did not approve the new law",
-            "the new bill was rejected by the panel",
-            "the committee did approve the new law",
-        ),
-        (
-            "the train leaves at nine in the morning",
-            "departure of the train is at 9 am",
-            "the train leaves at nine in the evening",
-        ),
-        (
-            "he sold his house to his brother",
-            "his brother bought the house from him",
-            "he sold his house to his neighbour",
-        ),
-        (
-            "nobody in the office knew the answer",
-            "no one at work could tell",
-            "everybody in the office knew the answer",
-        ),
-    ),
-    "other order against a changed word": (
-        (
-            "yesterday the girl gave the dog a bone",
-            "the girl gave the dog a bone yesterday",
-            "yesterday the girl gave the cat a bone",
-        ),
-        (
-            "in winter the lake is often frozen",
-            "the lake is often frozen in winter",
-            "in winter the lake is never frozen",
-        ),
-        (
-            "if you call me I will come at once",
-            "I will come at once if you call me",
-            "if you call me I will never come",
-        ),
-        (
-            "only the red car was damaged in the storm",
-            "in the storm only the red car was damaged",
-            "only the red car was stolen in the storm",
-        ),
-    ),
-    "a slip of grammar against missing words": (
-        (
-            "she has lived in this town for ten years",
-            "she has live in this town for ten years",
-            "she has lived in town",
-        ),
-        ("the price of bread rose again last month", "the prices of bread rose again last month", "the price rose"),
-        ("they were waiting for the last bus home", "they was waiting for the last bus home", "they were waiting"),
-        ("you must take this medicine twice a day", "you must take this medicines twice a day", "you must take this"),
-    ),
-    "one synonym against words in disorder": (
-        (
-            "the old man crossed the street slowly",
-            "the old man crossed the road slowly",
-            "man the slowly old street the crossed",
-        ),
-        (
-            "our teacher told us a funny story",
-            "our teacher told us an amusing story",
-            "story a us funny teacher our told",
-        ),
-        (
-            "the ship sank near the rocky coast",
-            "the ship sank near the rocky shore",
-            "coast sank rocky the near ship the",
-        ),
-        ("he forgot to lock the front door", "he forgot to bolt the front door", "door to front forgot he lock the"),
-    ),
-}
+EXAMPLES = read_data("bleu_examples.toml")
+SYNONYMS, ORDERS, JUDGEMENTS = EXAMPLES["synonyms"], EXAMPLES["orders"], EXAMPLES["judgements"]
 
 
 def sentence_bleu(hypothesis: str, reference: str) -> float:
@@ -168,31 +71,3 @@ def test_judgement(setup: ExperimentSetup) -> ClaimResult:
     return ClaimResult(
         judge(share <= 0.75), figure, ["right against wrong", "agrees", "BLEU, right", "BLEU, wrong"], rows, remark
     )
-
-
-CLAIMS = (
-    Claim(
-        "bleu-synonyms",
-        "BLEU does not consider synonyms.",
-        f"{len(SYNONYMS)} sentences in which one word is replaced by a synonym, or by a word that makes it wrong.",
-        "A synonym costs at least 20 BLEU on the mean, and in three of four sentences exactly as much as the wrong "
-        "word.",
-        test_synonyms,
-    ),
-    Claim(
-        "bleu-order",
-        "BLEU falls when words change places, also where the new order is as good.",
-        f"{len(ORDERS)} sentences whose words are put into another order that says the same.",
-        "Every one of them loses at least 10 BLEU.",
-        test_order,
-    ),
-    Claim(
-        "bleu-judgement",
-        "BLEU of a single sentence is unreliable.",
-        f"{sum(map(len, JUDGEMENTS.values()))} references of four kinds, each with a translation that says the same "
-        "and one that "
-        "does not.",
-        "In a quarter of the pairs or more, the wrong one has the higher BLEU or the same.",
-        test_judgement,
-    ),
-)

@@ -11,8 +11,15 @@ import torch
 from regard.batch import flat_batch
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
-from regard.course.claims.claim import Claim, ClaimResult, judge, over_seeds
-from regard.course.claims.experiment import BASE, LONGEST, ExperimentSetup
+from regard.course.claims.experiment import (
+    BASE,
+    LONGEST,
+    ClaimResult,
+    ExperimentSetup,
+    judge,
+    over_seeds,
+    untrained_model,
+)
 from regard.metrics.bleu import bleu
 from regard.models.base import Model
 from regard.translation.options import AS_LINES
@@ -86,13 +93,9 @@ def _least(work: Callable[[], Any], tries: int = 5) -> float:
 
 
 def test_parallel(setup: ExperimentSetup) -> ClaimResult:
-    from regard.models.table import ARCHITECTURES
-
     rows, at = [], {}
     for name in ("transformer", "rnn-attention"):
-        torch.manual_seed(1)
-        _, presets, make = ARCHITECTURES[name]
-        model = make(presets["tiny"], 2400, 2400, True).eval()
+        model = untrained_model(name, 2400, seed=1).eval()
         for length in LENGTHS:
             together, apart = seconds(model, length)
             at[name, length] = apart / together
@@ -106,21 +109,3 @@ def test_parallel(setup: ExperimentSetup) -> ClaimResult:
     )
     header = ["model", "tokens", "at once, ms", "step by step, ms", "factor"]
     return ClaimResult(judge(passed), f"step by step takes, for {figure}", header, rows, remark)
-
-
-CLAIMS = (
-    Claim(
-        "beam",
-        "Beam search finds better translations than greedy search.",
-        f"The trained Transformers, beam 1 and beam {BEAM} on the same test.",
-        "At least 0.3 BLEU more and a higher mean log p, with every seed.",
-        test_beam,
-    ),
-    Claim(
-        "parallel",
-        "Teacher forcing computes all positions of a Transformer at once, which is faster than step by step.",
-        "A pass over 16 sentences of 8 to 64 tokens, all positions at once and step by step with a key-value cache.",
-        "At 64 tokens at least twice as fast at once, and more so than at 8.",
-        test_parallel,
-    ),
-)

@@ -1,4 +1,11 @@
-"""What all experiments share: one small corpus, one recipe, trained models and their measurements.
+"""What all experiments share: the result of one, its verdict, one small corpus, one recipe, trained models.
+
+The criterion for "shown" is part of a claim and is fixed before its experiment runs. A verdict is one of
+
+    shown               the measurement meets the criterion with every seed
+    not shown           it does not; that is no proof of the contrary
+    the notes are wrong the notes' own formula does not give what they print
+    rounded             it does, but for the last digit printed
 
 Training is the same as `regard train`, so an interrupted run resumes exactly. Measurements of a trained model are
 cached. A model that several experiments need is trained once.
@@ -9,22 +16,25 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from rich.console import Console
 
 from regard.bundle.bundle import Bundle
 from regard.bundle.card import DecodeConfig
 from regard.bundle.folder import find_bundle
 from regard.course.claims.ablations import ABLATIONS
-from regard.course.claims.cache import JsonCache
 from regard.course.grammar import Example, Split, generate, write_corpus
 from regard.data.config import DataConfig
+from regard.files import write_atomically
 from regard.metrics.bleu import bleu
+from regard.models.base import Model
 from regard.models.table import ARCHITECTURES
 from regard.recipe.recipe import Recipe
 from regard.recipe.train import TrainConfig
@@ -34,6 +44,54 @@ from regard.training.evaluate import HeldOut, token_loss
 from regard.training.run import resume, train
 from regard.translation.options import AS_LINES
 from regard.translator import Translator
+
+SHOWN, NOT_SHOWN = "shown", "not shown"
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """What an experiment measured, and the verdict."""
+
+    verdict: str
+    figure: str  # the numbers behind the verdict, in one or two lines
+    header: list[str] = field(default_factory=list)  # a table with more numbers
+    rows: list[list[str]] = field(default_factory=list)
+    remark: str = ""  # other observations, above all surprises
+
+
+def judge(passed: bool) -> str:
+    """The verdict."""
+    return SHOWN if passed else NOT_SHOWN
+
+
+def over_seeds(values: Sequence[float], form: str = "{:.1f}") -> str:
+    """The mean over seeds with minimum and maximum: [70, 74, 75] is "73.0 (70.0 to 75.0)"."""
+    mean, *ends = (form.format(x) for x in (sum(values) / len(values), min(values), max(values)))
+    return mean if len(values) == 1 else f"{mean} ({ends[0]} to {ends[1]})"
+
+
+def read_data(name: str) -> dict[str, Any]:
+    """A TOML file of this folder."""
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+class JsonCache:
+    """Results in a folder: what exists is read, not computed again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get(self, name: str, make: Callable[[], Any]) -> Any:
+        """The stored result, or that of `make`, which is then stored."""
+        path = self.folder / f"{name}.json"
+        if path.exists():
+            return json.loads(path.read_text(encoding="utf-8"))
+        result = make()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
+        return json.loads(text)  # the same types as a later read gives
+
 
 SEEDS = (1, 2, 3)
 LONGEST = 128  # tokens
@@ -76,6 +134,7 @@ class ExperimentSetup:
         return list(self.splits["test"].examples[:: 8 if self.quick else 3])
 
     def corpus(self) -> Path:
+        """The folder of the corpus, written first if needed."""
         folder = self.out / "corpus"
         if not (folder / "done").exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -89,6 +148,7 @@ class ExperimentSetup:
         return folder
 
     def recipe(self, spec: ModelSpec, seed: int) -> Recipe:
+        """The training recipe of a model."""
         corpus = self.corpus()
         presets = ARCHITECTURES[spec.architecture].presets
         model = replace(presets["tiny"], dropout=0.0)
@@ -174,6 +234,7 @@ class ExperimentSetup:
         return found
 
     def bleu(self, spec: ModelSpec, seed: int) -> float:
+        """BLEU of the greedy translations of the test."""
         return bleu(self.translations(spec, seed), [example.tgt for example in self.test()]).score
 
     def loss(self, spec: ModelSpec, seed: int) -> float:
@@ -184,5 +245,13 @@ class ExperimentSetup:
 
 
 def translations_of(bundle: Bundle, sources: list[str], beam: int = 1) -> list[str]:
+    """Translations of these lines as whole sentences."""
     translator = Translator(bundle, DecodeConfig(beam), LONGEST)
     return [one.text for one in translator.translate(sources, **AS_LINES)]
+
+
+def untrained_model(architecture: str, vocabulary: int, seed: int) -> Model:
+    """A model of preset tiny with random weights."""
+    torch.manual_seed(seed)
+    _, presets, make = ARCHITECTURES[architecture]
+    return make(presets["tiny"], vocabulary, vocabulary, True)

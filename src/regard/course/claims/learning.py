@@ -12,10 +12,8 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from regard.batch import flat_batch
-from regard.course.claims.claim import Claim, ClaimResult, judge
-from regard.course.claims.experiment import ExperimentSetup, ModelSpec
+from regard.course.claims.experiment import ClaimResult, ExperimentSetup, ModelSpec, judge, untrained_model
 from regard.models.base import Model
-from regard.models.table import ARCHITECTURES
 
 ASSESSED = 12  # times in a training
 MODELS = tuple(ModelSpec(f"{name} assessed", name, updates=3, assessed=ASSESSED) for name in (
@@ -84,30 +82,6 @@ def table_of_speeds(found: Mapping[str, Sequence[float]]) -> ClaimResult:
 def test_speed(setup: ExperimentSetup) -> ClaimResult:
     found = {}
     for name in ("rnn", "rnn-attention", "transformer"):
-        torch.manual_seed(1)
-        _, presets, make = ARCHITECTURES[name]
-        model = make(presets["tiny"], 2400, 2400, True).train()
+        model = untrained_model(name, 2400, seed=1).train()
         found[name] = [training_speed(model, length) for length in LENGTHS]
     return table_of_speeds(found)
-
-
-CLAIMS = (
-    Claim(
-        "training-steps",
-        "Attention needs fewer training steps.",
-        f"rnn, rnn-attention and transformer, preset tiny, trained alike; BLEU on the dev set {ASSESSED} times on "
-        "the way.",
-        f"With attention an RNN has {GOAL:g} BLEU after at most half the updates that it needs without.",
-        test_steps,
-    ),
-    Claim(
-        "parallel-training",
-        "Recurrence prevents parallel computation in training; a Transformer's positions are computed at once.",
-        f"Forward and backward passes over {TOKENS:,} tokens in sentences of {LENGTHS[0]} to {LENGTHS[-1]}, preset "
-        "tiny.",
-        f"At {LENGTHS[-1]} tokens the Transformer keeps at least 80% of its tokens a second at {LENGTHS[0]}, and "
-        "RNNs keep at "
-        "most 60%.",
-        test_speed,
-    ),
-)

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import torch
 
-from regard.course.claims.claim import SHOWN, Claim, ClaimResult
-from regard.course.claims.experiment import ExperimentSetup
+from regard.course.claims.experiment import SHOWN, ClaimResult, ExperimentSetup
 from regard.layers.attention import attend
 from regard.metrics.bleu import Bleu, bleu
 
@@ -89,56 +88,3 @@ def test_filter(setup: ExperimentSetup) -> ClaimResult:
         f"{gap:.1f} above the others, or more; or a mask."
     )
     return replace(found, remark=remark)
-
-
-CLAIMS = (
-    Claim(
-        "notes-softmax",
-        "“I love NLP”: scores 2, 4, 6 become weights 0.1, 0.3, 0.6 and a context of 5.0.",
-        "softmax(QKᵀ / √d_k) V with the notes' own numbers, d_k = 1.",
-        "The printed figures to the digits printed.",
-        test_softmax,
-    ),
-    Claim(
-        "notes-softmax-exercise",
-        "softmax(2, 1, 0) = 0.665, 0.244, 0.091.",
-        "The softmax.",
-        "The printed figures to the digits printed.",
-        test_small_softmax,
-    ),
-    Claim(
-        "notes-additive",
-        "Exercise 5: the additive score tanh(W₁h + W₂s) is one of four given answers.",
-        "The formula with the exercise's numbers.",
-        "One of the printed answers.",
-        test_additive,
-    ),
-    Claim(
-        "notes-bigrams",
-        "“the the the the the the” has 1 of 5 bigrams right against “the cat is on the mat”.",
-        "Clipped counts by the package's BLEU, which equals sacreBLEU.",
-        "The printed counts.",
-        test_bigrams,
-    ),
-    Claim(
-        "notes-trigrams",
-        "“The cat is on mat” has 1 of 3 trigrams right against “The cat is on the mat”, and BLEU 0.51 for N = 3.",
-        "Clipped counts and BLEU by the package.",
-        "The printed figures to the digits printed.",
-        test_trigrams,
-    ),
-    Claim(
-        "notes-retrieval",
-        "Retrieval by similarity: 0.05, 0.8, 0.05, 0.1 on the values 171, 23, 130, 1 give 33.55.",
-        "The weighted sum with the slide's own numbers.",
-        "The figure to two decimals.",
-        test_retrieval,
-    ),
-    Claim(
-        "notes-filter",
-        "The 4 × 4 attention filter is a matrix of attention weights: each row sums to 1.",
-        "Sums of the printed rows.",
-        "Every row sums to 1 to two decimals.",
-        test_filter,
-    ),
-)

@@ -18,6 +18,7 @@ WIDTH = 100  # characters of a line of text
 
 
 def claims_output(tested: Sequence[TestedClaim], quick: bool) -> Output:
+    """The results in every format that `regard claims` writes."""
     return Output(
         text=lambda: render_text(tested, quick),
         data=lambda: {one.claim.name: {"seconds": one.seconds, **asdict(one.result)} for one in tested},
@@ -27,6 +28,7 @@ def claims_output(tested: Sequence[TestedClaim], quick: bool) -> Output:
 
 
 def note(quick: bool) -> str:
+    """The conditions of all experiments."""
     size = "in the quick form, which shows that everything runs and proves nothing" if quick else "on one CPU"
     return f"Small experiments on the embedded corpus, {size}. The criterion of each claim was fixed before they ran."
 

@@ -5,8 +5,8 @@
     ensemble                  all plain neural models of the comparison, seed 1, as one ensemble
     ibm  phrases  rules       no neural network: no seed, and no operations are counted
 
-A name is parsed into one of four kinds of system. A neural one is an ensemble of one or more trained runs with
-additions for translation; its cost is that of all its runs. Recipes are made in `plan.py`, training is in `run.py`.
+A neural system is an ensemble of one or more trained runs with additions for translation; its cost is that of all its
+runs. Recipes are made in `plan.py`, training is in `run.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BASELINES = {
     "phrases": "phrase-based: phrases from the aligner, a 5-gram model, weights tuned on the development data",
     "rules": "translation by rules; for a test that the rules can parse",
 }
-TOGETHER = "ensemble"
+ENSEMBLE = "ensemble"
 ADDITIONS = {  # in the order in which a name has them
     "rl": "further trained for reward, self-critical, from the run of the same seed; costs both",
     "lexicon": "a lexicon from the aligner is mixed into every step",
@@ -52,6 +52,8 @@ class TrainingRun:
 
 @dataclass(frozen=True)
 class NeuralSystem:
+    """One trained model, or an ensemble of several."""
+
     members: tuple[TrainingRun, ...]
     additions: tuple[str, ...] = ()  # of lexicon, rules and posunk
 
@@ -62,28 +64,13 @@ class NeuralSystem:
 
 
 @dataclass(frozen=True)
-class WordBasedSystem:
-    """`ibm`"""
-
-
-@dataclass(frozen=True)
-class PhraseBasedSystem:
-    """`phrases`"""
-
-
-@dataclass(frozen=True)
-class RuleBasedSystem:
-    """`rules`"""
-
-
-@dataclass(frozen=True)
 class Entrant:
     """One translator of the comparison; a row of the report is all entrants with one name."""
 
     name: str
     seed: int | None  # None: one system for all seeds
     recipe: Recipe  # of its first member; a system without a network uses only the data
-    system: NeuralSystem | WordBasedSystem | PhraseBasedSystem | RuleBasedSystem
+    system: NeuralSystem | None  # None: the one of BASELINES that `name` names
     folder: Path
 
     def __str__(self) -> str:
@@ -91,13 +78,7 @@ class Entrant:
 
     @property
     def needs_rules(self) -> bool:
-        match self.system:
-            case RuleBasedSystem():
-                return True
-            case WordBasedSystem() | PhraseBasedSystem():
-                return False
-            case NeuralSystem(additions=additions):
-                return "rules" in additions
+        return self.name == "rules" or (self.system is not None and "rules" in self.system.additions)
 
 
 @dataclass(frozen=True)
@@ -105,7 +86,7 @@ class EntrantName:
     """A parsed name."""
 
     text: str
-    architecture: str  # or one of BASELINES, or TOGETHER
+    architecture: str  # or one of BASELINES, or ENSEMBLE
     preset: str
     additions: tuple[str, ...]
 
@@ -126,7 +107,7 @@ def read_name(text: str) -> EntrantName:
     """
     head, *additions = text.split("+")
     architecture, _, preset = head.partition(":")
-    known = (*ARCHITECTURES, *BASELINES, TOGETHER)
+    known = (*ARCHITECTURES, *BASELINES, ENSEMBLE)
     if architecture not in known:
         raise InputError(f'unknown model "{architecture}"; {nearest(architecture, known)}', parameter="models")
     if architecture not in ARCHITECTURES and preset:
@@ -164,7 +145,7 @@ def check_names(names: Sequence[EntrantName], seeds: int, unit: str) -> None:
             raise InputError(f"{name.text} needs two seeds or more, but seeds is {seeds}", parameter="seeds")
         if "posunk" in name.additions and unit != "word":
             raise InputError(f"{name.text} needs words as tokens, but text.unit is {unit}; set it to word")
-        if name.text == TOGETHER and len(plain) < 2:
+        if name.text == ENSEMBLE and len(plain) < 2:
             found = f"only {plain[0]}" if plain else "none"
             raise InputError(
                 f"ensemble needs two plain neural models or more, but there is {found}; "

@@ -29,7 +29,6 @@ from regard.data.corpus import read_pairs
 from regard.data.splits import find_splits
 from regard.errors import InputError, RegardError, RunError
 from regard.files import write_atomically
-from regard.recipe.recipe import Recipe
 from regard.search.token_lexicon import LexiconConfig, learn_lexicon
 from regard.text.tokenizer import Tokenizer
 from regard.training.checkpoint import has_checkpoint, load_checkpoint
@@ -62,30 +61,34 @@ class LearningCost:
 
 
 def learn_run(training: TrainingRun) -> LearningCost:
-    cost = _learnt(training.folder, training.recipe.data, lambda: _train(training))
+    """Train a model; RunError if a stored run has other steps than its recipe."""
+    cost = _learn_once(training.folder, training.recipe.data, lambda: _train(training))
     config = training.recipe.train
     ends_by_steps_alone = not (config.minutes or config.flops or config.patience)
     if ends_by_steps_alone and cost.steps != config.steps:
         raise RunError(
             f"{training.folder / LEARNT} says {cost.steps} steps, but the budget is {config.steps:,}; "
-            f"remove {training.folder} and give the same command again"
+            f"remove {training.folder} and run the same command again"
         )
     return cost
 
 
 def learn_words(data: DataConfig, folder: Path) -> LearningCost:
-    return _learnt(folder, data, lambda: in_new_process(_measured, _word_based, data, folder))
+    """Train the word-based translator."""
+    return _learn_once(folder, data, lambda: in_new_process(_measured, _word_based, data, folder))
 
 
 def learn_phrases(data: DataConfig, folder: Path) -> LearningCost:
-    return _learnt(folder, data, lambda: in_new_process(_measured, _phrase_based, data, folder))
+    """Train the phrase-based translator."""
+    return _learn_once(folder, data, lambda: in_new_process(_measured, _phrase_based, data, folder))
 
 
-def learn_lexicon_of(data: DataConfig, run: Path, folder: Path, config: LexiconConfig | None = None) -> LearningCost:
-    return _learnt(folder, data, lambda: in_new_process(_measured, _token_lexicon, data, run, folder, config))
+def learn_token_lexicon(data: DataConfig, run: Path, folder: Path, config: LexiconConfig | None = None) -> LearningCost:
+    """Learn the lexicon in the tokens of the model in `run`."""
+    return _learn_once(folder, data, lambda: in_new_process(_measured, _token_lexicon, data, run, folder, config))
 
 
-def _learnt(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -> LearningCost:
+def _learn_once(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -> LearningCost:
     """What learning cost, as recorded in the folder; if nothing is recorded, it is learnt now."""
     done, now = folder / LEARNT, data_fingerprint(data)
     if done.exists():
@@ -94,7 +97,7 @@ def _learnt(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -
             before = record.pop("data")
             cost = LearningCost(**record)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
-            raise RunError(f"{done} cannot be read ({problem}); remove it and give the same command again") from None
+            raise RunError(f"{done} cannot be read ({problem}); remove it and run the same command again") from None
         if now not in (None, before):
             raise RunError(f"{done} is of other training data; choose another folder, or remove {folder}")
         return cost
@@ -105,7 +108,7 @@ def _learnt(folder: Path, data: DataConfig, learn: Callable[[], LearningCost]) -
 
 
 def data_fingerprint(data: DataConfig) -> str | None:
-    """Of the training text as it is now; None if its files are no longer there."""
+    """The fingerprint of the training text as it is now; None if its files are no longer there."""
     try:
         return find_splits(data).fingerprint()
     except InputError:
@@ -119,13 +122,13 @@ def _train(training: TrainingRun) -> LearningCost:
         if not has_checkpoint(folder):
             shutil.rmtree(folder, ignore_errors=True)  # it has no checkpoint, so nothing is lost
             write_atomically(recipe_file(folder), lambda path: path.write_text(recipe.to_toml(), encoding="utf-8"))
-            in_new_process(_begin, recipe, folder)
+            in_new_process(train, recipe, folder)
         elif not _is_done(training):
-            in_new_process(_go_on, folder)
+            in_new_process(resume, folder)
     except RegardError as problem:
         raise RunError(f"training {training.name}, seed {training.seed}: {problem}") from None
     if not _is_done(training):
-        raise RunError(f"{training.name} stopped before its budget was spent; to go on, give the same command again")
+        raise RunError(f"{training.name} stopped before its budget was spent; to resume, run the same command again")
     card = json.loads((folder / "last" / "card.json").read_text(encoding="utf-8"))
     return LearningCost(
         seconds=card["training_seconds"],
@@ -144,14 +147,6 @@ def _is_done(training: TrainingRun) -> bool:
     progress, config = load_checkpoint(training.folder).progress, training.recipe.train
     spent = progress.step >= config.steps or budget_spent(config, progress) is not None
     return spent and RunFolder(training.folder).last_step() == progress.step
-
-
-def _begin(recipe: Recipe, folder: Path) -> None:
-    train(recipe, folder)
-
-
-def _go_on(folder: Path) -> None:
-    resume(folder)
 
 
 def recipe_file(folder: Path) -> Path:

@@ -14,14 +14,12 @@ from typing import Any, Literal
 
 from regard.config import build
 from regard.course.compare.entrants import (
-    TOGETHER,
+    BASELINES,
+    ENSEMBLE,
     Entrant,
     EntrantName,
     NeuralSystem,
-    PhraseBasedSystem,
-    RuleBasedSystem,
     TrainingRun,
-    WordBasedSystem,
     check_names,
     read_name,
 )
@@ -31,11 +29,6 @@ from regard.recipe.recipe import Recipe
 from regard.recipe.train import RewardConfig, TrainConfig
 
 DEFAULT_MODELS = ("rnn", "rnn-attention", "convs2s", "transformer")
-WITHOUT_NETWORK: dict[str, WordBasedSystem | PhraseBasedSystem | RuleBasedSystem] = {
-    "ibm": WordBasedSystem(),
-    "phrases": PhraseBasedSystem(),
-    "rules": RuleBasedSystem(),
-}
 
 # Good rates for short runs (docs/log.md); a recipe's own train.learning_rate overrides them.
 LEARNING_RATES = {"convs2s": 1e-3, "bytenet": 1e-3}
@@ -62,6 +55,8 @@ def embedded_recipe(corpus: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Budget:
+    """What each training may cost."""
+
     kind: Literal["steps", "minutes", "flops"]
     amount: float
 
@@ -123,30 +118,30 @@ def entrants_of(
         system = NeuralSystem(tuple(members), tuple(a for a in name.additions if a not in ("rl", "ensemble")))
         return Entrant(name.text, seed, members[0].recipe, system, settings.runs / folder)
 
-    if name.text in WITHOUT_NETWORK:
-        system = WITHOUT_NETWORK[name.text]
-        return [Entrant(name.text, None, Recipe(data=shared.data), system, settings.runs / name.text)]
-    if name.text == TOGETHER:
-        plain = [training_of(other, 1, settings) for other in names if other.is_neural and not other.additions]
+    if name.text in BASELINES:
+        return [Entrant(name.text, None, Recipe(data=shared.data), None, settings.runs / name.text)]
+    if name.text == ENSEMBLE:
+        plain = [training_run(other, 1, settings) for other in names if other.is_neural and not other.additions]
         return [one(plain, None, "+".join(["ensemble.of", *(member.folder.name for member in plain)]))]
-    seeds = [training_of(name, seed, settings) for seed in range(1, settings.seeds + 1)]
+    seeds = [training_run(name, seed, settings) for seed in range(1, settings.seeds + 1)]
     folder = name.text.replace(":", "-")
     if "ensemble" in name.additions:
         return [one(seeds, None, f"{folder}.of{settings.seeds}")]
     return [one([member], member.seed, f"{folder}.seed{member.seed}") for member in seeds]
 
 
-def training_of(name: EntrantName, seed: int, settings: SharedSettings) -> TrainingRun:
+def training_run(name: EntrantName, seed: int, settings: SharedSettings) -> TrainingRun:
     """The run of a model, or the one that trains it further for reward."""
     folder = name.model.replace(":", "-")
     first = TrainingRun(name.model, seed, recipe_of(name, seed, settings), settings.runs / f"{folder}.seed{seed}")
     if "rl" not in name.additions:
         return first
-    recipe = rewarded(first, settings)
+    recipe = reward_recipe(first, settings)
     return TrainingRun(f"{name.model}+rl", seed, recipe, settings.runs / f"{folder}+rl.seed{seed}", after=first)
 
 
 def recipe_of(name: EntrantName, seed: int, settings: SharedSettings) -> Recipe:
+    """The training recipe of a model with this seed."""
     tables, budget = settings.tables, settings.budget
     model = {k: v for k, v in tables.get("model", {}).items() if k in ("preset", "dropout")}  # what all of them have
     train = {
@@ -168,7 +163,7 @@ def recipe_of(name: EntrantName, seed: int, settings: SharedSettings) -> Recipe:
     return recipe_from_tables({**plain, "model": model, "train": train})
 
 
-def rewarded(first: TrainingRun, settings: SharedSettings) -> Recipe:
+def reward_recipe(first: TrainingRun, settings: SharedSettings) -> Recipe:
     """Further training for reward, with a share of budget and learning rate; the recipe's [reward] keys are kept."""
     train = first.recipe.train
     reward = build(RewardConfig, {"objective": "self-critical", **settings.tables.get("reward", {})}, "reward")
@@ -192,7 +187,7 @@ def rewarded(first: TrainingRun, settings: SharedSettings) -> Recipe:
     )
 
 
-def spent(settings: SharedSettings) -> str:
+def budget_text(settings: SharedSettings) -> str:
     """The budget of each training, as text."""
     steps = settings.tables.get("train", {}).get("steps", TrainConfig.steps)
     return str(settings.budget) if settings.budget else f"{steps:,} steps"

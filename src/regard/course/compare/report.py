@@ -2,6 +2,11 @@
 
 Statistics are counted once per run (`metrics`); everything else is computed from their sums. A model's BLEU is the mean
 over its seeds; significance and samples use the run with the median BLEU.
+
+Beside them stand published scores for WMT 2014: table 2 of Vaswani et al. 2017, "Attention Is All You Need", as the
+notes print it. BLEU is as the papers report it, tokenized and without a signature, on newstest2014; the costs are the
+authors' own estimates: training time × number of GPUs × sustained speed of the GPU. The Transformers have one cost for
+both languages: the paper prints it across both columns, the notes in the first. Nothing of it is measured by regard.
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +34,8 @@ SAMPLES = 3
 
 @dataclass(frozen=True)
 class LengthBucket:
+    """BLEU of the sentences in one range of source lengths."""
+
     label: str
     lines: int
     bleu: float  # of all seeds' translations together
@@ -65,6 +72,8 @@ class ModelRow:
 
 @dataclass(frozen=True)
 class ComparisonReport:
+    """The figures of a comparison, a row for each system."""
+
     rows: tuple[ModelRow, ...]
     signature: str
     test_lines: int
@@ -94,6 +103,7 @@ class _ScoredModel:
 def make_report(
     results: Sequence[EntrantResult], test: HeldOut, budget: str, metric: Bleu | None = None
 ) -> ComparisonReport:
+    """The report from the results of all entrants on one test."""
     metric = metric or Bleu()
     models: dict[str, _ScoredModel] = {}
     for result in results:
@@ -115,7 +125,7 @@ def make_report(
         test_lines=len(test.sources),
         long_lines=len(long),
         budget=budget,
-        apart=None if best == first else _apart(metric, (models[first], models[best]), test),
+        apart=None if best == first else _differences(metric, (models[first], models[best]), test),
     )
 
 
@@ -160,7 +170,7 @@ def _p_values(metric: Bleu, systems: Sequence[Stats]) -> list[float | None]:
     return [one.p_value for one in paired(metric, systems, "randomisation")]
 
 
-def _apart(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOut) -> Differences:
+def _differences(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOut) -> Differences:
     """The lines in which the first and the best model differ most, each represented by its median seed."""
     one, other = (model.runs[model.median] for model in models)
     counted = (models[0].stats[models[0].median], models[1].stats[models[1].median])
@@ -174,3 +184,31 @@ def _apart(metric: Bleu, models: tuple[_ScoredModel, _ScoredModel], test: HeldOu
         SAMPLES,
         metric.tokenize,
     )
+
+
+# -------------------------------------------------------------------------------- published scores
+
+
+class PublishedSystem(NamedTuple):
+    """A row of the published table; None where it has no figure."""
+
+    system: str
+    here: str  # its name in a comparison
+    en_de: float | None  # BLEU
+    en_fr: float | None
+    en_de_flops: float | None
+    en_fr_flops: float | None
+
+
+PUBLISHED = (
+    PublishedSystem("ByteNet", "bytenet", 23.75, None, None, None),
+    PublishedSystem("Deep-Att + PosUnk", "deep-att+posunk", None, 39.2, None, 1.0e20),
+    PublishedSystem("GNMT + RL", "gnmt+rl", 24.6, 39.92, 2.3e19, 1.4e20),
+    PublishedSystem("ConvS2S", "convs2s", 25.16, 40.46, 9.6e18, 1.5e20),
+    PublishedSystem("MoE", "moe", 26.03, 40.56, 2.0e19, 1.2e20),
+    PublishedSystem("Deep-Att + PosUnk Ensemble", "deep-att+posunk+ensemble", None, 40.4, None, 8.0e20),
+    PublishedSystem("GNMT + RL Ensemble", "gnmt+rl+ensemble", 26.30, 41.16, 1.8e20, 1.1e21),
+    PublishedSystem("ConvS2S Ensemble", "convs2s+ensemble", 26.36, 41.29, 7.7e19, 1.2e21),
+    PublishedSystem("Transformer (base model)", "transformer", 27.3, 38.1, 3.3e18, 3.3e18),
+    PublishedSystem("Transformer (big)", "transformer:big", 28.4, 41.8, 2.3e19, 2.3e19),
+)

@@ -19,23 +19,16 @@ from pathlib import Path
 from rich.console import Console
 
 from regard.config import differences
-from regard.course.compare.entrants import (
-    Entrant,
-    NeuralSystem,
-    PhraseBasedSystem,
-    RuleBasedSystem,
-    TrainingRun,
-    WordBasedSystem,
-)
+from regard.course.compare.entrants import Entrant, NeuralSystem, TrainingRun
 from regard.course.compare.learn import (
     LEARNT,
     PHRASES,
     WORDS,
     LearningCost,
     data_fingerprint,
-    learn_lexicon_of,
     learn_phrases,
     learn_run,
+    learn_token_lexicon,
     learn_words,
     recipe_file,
 )
@@ -74,6 +67,7 @@ class EntrantResult:
 
 
 def read_test(data: DataConfig) -> HeldOut:
+    """The test set of a recipe; InputError if it names none."""
     files = find_splits(data).test
     if files is None:
         raise InputError(
@@ -106,6 +100,7 @@ class Comparison:
             check_recipes(entrant)
 
     def run(self, entrants: Sequence[Entrant]) -> list[EntrantResult]:
+        """Train and translate with every entrant that has no stored result."""
         return [
             self._run_or_read(entrant, f"{number} of {len(entrants)}: {entrant}")
             for number, entrant in enumerate(entrants, start=1)
@@ -130,7 +125,7 @@ class Comparison:
             before = {name: stored.pop(name) for name in now}
             result = EntrantResult(**{**stored, "cost": LearningCost(**stored["cost"])})
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as problem:
-            raise RunError(f"{done} cannot be read ({problem}); remove it and give the same command again") from None
+            raise RunError(f"{done} cannot be read ({problem}); remove it and run the same command again") from None
         for name, fingerprint in now.items():
             if fingerprint not in (None, before[name]):
                 raise RunError(
@@ -144,25 +139,23 @@ class Comparison:
         return {"test text": test, "training data": data_fingerprint(entrant.recipe.data)}
 
     def _run(self, entrant: Entrant) -> EntrantResult:
-        match entrant.system:
-            case NeuralSystem() as system:
-                return self._run_neural(entrant, system)
-            case WordBasedSystem():
-                cost = learn_words(entrant.recipe.data, entrant.folder)
-                translator = WordBased.load(entrant.folder / WORDS)
-                began = time.monotonic()
-                return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
-            case PhraseBasedSystem():
-                cost = learn_phrases(entrant.recipe.data, entrant.folder)
-                phrases = PhraseBased.load(entrant.folder / PHRASES)
-                began = time.monotonic()
-                return EntrantResult(entrant.name, None, phrases.translate(self.test.sources), _since(began), cost)
-            case RuleBasedSystem():
-                began = time.monotonic()
-                found = [self.rules(line) for line in self.test.sources]
-                lines = [line or "" for line in found]
-                note = parsed_share(found) + ("; the others are empty lines" if None in found else "")
-                return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
+        if entrant.system is not None:
+            return self._run_neural(entrant, entrant.system)
+        if entrant.name == "rules":
+            began = time.monotonic()
+            found = [self.rules(line) for line in self.test.sources]
+            lines = [line or "" for line in found]
+            note = parsed_share(found) + ("; the others are empty lines" if None in found else "")
+            return EntrantResult(entrant.name, None, lines, _since(began), LearningCost(0.0), note=note)
+        translator: WordBased | PhraseBased
+        if entrant.name == "ibm":
+            cost = learn_words(entrant.recipe.data, entrant.folder)
+            translator = WordBased.load(entrant.folder / WORDS)
+        else:
+            cost = learn_phrases(entrant.recipe.data, entrant.folder)
+            translator = PhraseBased.load(entrant.folder / PHRASES)
+        began = time.monotonic()
+        return EntrantResult(entrant.name, None, translator.translate(self.test.sources), _since(began), cost)
 
     def _run_neural(self, entrant: Entrant, system: NeuralSystem) -> EntrantResult:
         runs, additions = system.runs(), system.additions
@@ -173,7 +166,7 @@ class Comparison:
         cost = total_cost(list(costs.values()), sum(costs[m.folder].parameters or 0 for m in system.members))
         if "lexicon" in additions or "posunk" in additions:
             shared = entrant.folder.with_name("lexicon")
-            learning = learn_lexicon_of(entrant.recipe.data, runs[0].folder, shared)
+            learning = learn_token_lexicon(entrant.recipe.data, runs[0].folder, shared)
             translator.lexicon = TokenLexicon.load(shared, translator.tokenizer)
             cost = replace(cost, aligning=learning.seconds)
         translator.rule_system = self.rules
@@ -217,7 +210,7 @@ class Comparison:
 
 def check_recipes(entrant: Entrant) -> None:
     """A folder that exists must have been made with the same recipe."""
-    runs = entrant.system.runs() if isinstance(entrant.system, NeuralSystem) else []
+    runs = entrant.system.runs() if entrant.system is not None else []
     for folder, recipe in [(run.folder, run.recipe) for run in runs] + [(entrant.folder, entrant.recipe)]:
         stored = recipe_file(folder)
         if not (folder.exists() and stored.exists()):
@@ -233,6 +226,7 @@ def check_recipes(entrant: Entrant) -> None:
 
 
 def store(entrant: Entrant, result: EntrantResult, texts: Mapping[str, str | None]) -> None:
+    """Write the result of an entrant, with its recipe, into its folder."""
     entrant.folder.mkdir(parents=True, exist_ok=True)
     recipe, text = entrant.recipe.to_toml(), json.dumps({**asdict(result), **texts}, ensure_ascii=False, indent=1)
     write_atomically(recipe_file(entrant.folder), lambda path: path.write_text(recipe, encoding="utf-8"))
@@ -252,6 +246,7 @@ def total_cost(costs: Sequence[LearningCost], parameters: int) -> LearningCost:
 
 
 def parsed_share(translations: Sequence[str | None]) -> str:
+    """How many sentences the rules could parse, as text."""
     return f"read {sum(line is not None for line in translations):,} of {len(translations):,} sentences"
 
 

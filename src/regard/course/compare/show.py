@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from regard.course.compare.entrants import ADDITIONS, BASELINES
-from regard.course.compare.published import PUBLISHED
-from regard.course.compare.report import LONG, ComparisonReport, ModelRow
+from regard.course.compare.report import LONG, PUBLISHED, ComparisonReport, ModelRow
 from regard.metrics.show.comparison import differences_html, differences_text
 from regard.report.chart import Spot, line_chart, log_scatter
 from regard.report.deliver import Output
@@ -24,6 +23,7 @@ NONE = "–"
 
 
 def comparison_output(report: ComparisonReport) -> Output:
+    """The report in every format that `regard compare` writes."""
     return Output(
         text=lambda: render_text(report),
         data=report.to_dict,
@@ -36,6 +36,7 @@ def comparison_output(report: ComparisonReport) -> Output:
 
 
 def main_table(report: ComparisonReport) -> Table:
+    """A row for each system."""
     return Table(HEADER, [_cells(row) for row in report.rows])
 
 

@@ -35,7 +35,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.course.complexity.fit import Growth, growth
 from regard.course.complexity.layers import (
     CausalConvolution,
     DilatedConvolution,
@@ -45,7 +44,7 @@ from regard.course.complexity.layers import (
     SelfAttention,
     TableLayer,
 )
-from regard.course.complexity.timing import Function, Sweep, memory_kept, rising, sweep
+from regard.course.complexity.timing import Function, Growth, Sweep, growth, memory_kept, rising, sweep
 
 SMALL = 0.1  # scale of inputs: with large x·x/√d some weights are denormal numbers, which are a hundred times slower
 STRUCTURE_WIDTH = 4  # the structure does not depend on d

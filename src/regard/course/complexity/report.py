@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 from dataclasses import asdict
 
-from regard.course.complexity.fit import Growth
 from regard.course.complexity.measure import ComplexityReport, LayerRow
-from regard.course.complexity.timing import Sweep
+from regard.course.complexity.timing import Growth, Sweep
 from regard.report.chart import Spot, plot, powers
 from regard.report.deliver import Output
 from regard.report.drawing import Drawing
@@ -42,6 +41,7 @@ The table says nothing of memory. Written out, the equation holds n² weights; a
 
 
 def complexity_output(report: ComplexityReport) -> Output:
+    """The report in every format that `regard complexity` writes."""
     return Output(
         text=lambda: as_text(report),
         data=lambda: asdict(report),
@@ -64,6 +64,7 @@ def tables(report: ComplexityReport) -> dict[str, Table]:
 
 
 def conditions(report: ComplexityReport) -> str:
+    """The machine and the settings, in one line."""
     threads = "" if report.device != "cpu" else f", {report.threads} thread{'s' if report.threads > 1 else ''}"
     place = f"{report.device}{threads}, torch {report.torch}, k = {report.kernel}, r = {report.window}"
     if report.quick:

@@ -9,6 +9,8 @@ from regard.course.grammar.morphology import WORDS, feminine_adjective, plural_a
 
 @dataclass(frozen=True)
 class Adjective:
+    """An adjective with its French forms; `before`: it stands before the French noun."""
+
     en: str
     comparative: str
     fr: str
@@ -19,6 +21,7 @@ class Adjective:
     invariable: bool = False  # "en bois"
 
     def form(self, feminine: bool, plural: bool) -> str:
+        """The French form with this gender and number."""
         if self.invariable:
             return self.fr
         one = self.fr_feminine if feminine else self.fr
@@ -26,6 +29,7 @@ class Adjective:
 
 
 def _parse(line: str) -> Adjective:
+    """An entry of `words.toml`."""
     words, _, kinds = line.partition(":")
     en, fr, *marks = words.split()
     forms = fr.replace("_", " ").split("/")

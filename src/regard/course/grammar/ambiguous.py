@@ -30,12 +30,15 @@ class Sense:
     does: tuple[str, ...] = ()  # verbs it is the subject of
 
     def contexts(self, frame: str) -> tuple[str, ...]:
+        """The words that select this sense in a frame."""
         contexts: tuple[str, ...] = getattr(self, frame)
         return contexts
 
 
 @dataclass(frozen=True)
 class AmbiguousWord:
+    """An English noun with several senses."""
+
     en: str
     verbs: tuple[str, ...]  # verbs that fit every sense
     qualities: tuple[str, ...]  # adjectives that fit every sense
@@ -72,6 +75,7 @@ class SenseCase:
 
 
 def draw(rng: random.Random) -> SenseCase:
+    """A random case."""
     word = rng.choice(AMBIGUOUS_WORDS)
     frames = [f for f in ("of", "of", "of", "adj", "verb", "beside", "does") if any(s.contexts(f) for s in word.senses)]
     frame = rng.choice(frames)
@@ -95,7 +99,7 @@ def write(case: SenseCase, sense: Sense, context: str) -> tuple[Draft, Pair]:
     if case.frame == "does":
         doing = verbs.BY_NAME[context]
         p = Predicate(doing, tense, "not" if pick.random() < 0.15 else "")
-        p.obj = choices.thing(d, doing, what, bool(p.negation), 0.1) if doing.objects else None
+        p.obj = choices.object_phrase(d, doing, what, bool(p.negation), 0.1) if doing.objects else None
         return d, clause(d, what, p)
     if case.as_subject:
         d.tags.add("agreement")

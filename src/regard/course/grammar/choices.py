@@ -6,7 +6,16 @@ from functools import cache
 
 from regard.course.grammar import adjectives, nouns, phrases, verbs
 from regard.course.grammar.adjectives import Adjective
-from regard.course.grammar.clauses import FUTURE, PAST, PRESENT, PROGRESSIVE, WAS_DOING, Predicate, clause, settle
+from regard.course.grammar.clauses import (
+    FUTURE,
+    PAST,
+    PRESENT,
+    PROGRESSIVE,
+    WAS_DOING,
+    Predicate,
+    clause,
+    repair_predicate,
+)
 from regard.course.grammar.morphology import WORDS
 from regard.course.grammar.nouns import Noun
 from regard.course.grammar.phrases import Phrase
@@ -28,6 +37,7 @@ _OF_PEOPLE = tuple(a for a in adjectives.ADJECTIVES if "person" in a.kinds.split
 
 
 def tense(d: Draft, verb: Verb) -> str:
+    """A tense that suits the verb."""
     draw = d.rng.random()
     if verb.state:
         return PRESENT if draw < 0.5 else PAST if draw < 0.9 else FUTURE
@@ -41,6 +51,7 @@ def tense(d: Draft, verb: Verb) -> str:
 
 
 def negation(d: Draft, probability: float = 0.2) -> str:
+    """A negation with this probability, else ""."""
     if not d.chance(probability):
         return ""
     return d.rng.choice(("not", "not", "not", "not", "never", "no longer"))
@@ -67,17 +78,18 @@ def definite(d: Draft, noun: Noun, adj: float = 0.15, plural: float = 0.22) -> P
         det = d.rng.choice(("my", "my", "his", "her", "our", "their", "your"))
     else:
         det = d.rng.choices(("the", "this", "a"), (80, 10, 0 if many else 10))[0] if "sky" not in noun.kinds else "the"
-    return phrases.noun_phrase(d, noun, det, many, quality(d, noun, adj))
+    return phrases.noun_phrase(d, noun, det, many, random_adjective(d, noun, adj))
 
 
-def quality(d: Draft, noun: Noun, probability: float) -> Adjective | None:
+def random_adjective(d: Draft, noun: Noun, probability: float) -> Adjective | None:
+    """An adjective that can describe the noun, with this probability."""
     if not d.chance(probability):
         return None
     choices = phrases.fitting(noun)
     return d.rng.choice(choices) if choices else None
 
 
-def thing(d: Draft, verb: Verb, who: Phrase, negated: bool, adj: float = 0.25) -> Phrase:
+def object_phrase(d: Draft, verb: Verb, who: Phrase, negated: bool, adj: float = 0.25) -> Phrase:
     """An object that the verb can have, with a determiner that suits both."""
     choices = nouns.select(verb.objects)
     noun = d.rng.choice(choices)
@@ -85,7 +97,7 @@ def thing(d: Draft, verb: Verb, who: Phrase, negated: bool, adj: float = 0.25) -
         noun = d.rng.choice(choices)
     if verb.base in ("love", "hate") and noun.is_a(frozenset({"food", "stuff", "animal"})) and d.chance(0.7):
         return phrases.noun_phrase(d, noun, "all", not noun.is_a(nouns.MASS))  # she loves apples, cheese
-    adjective = quality(d, noun, adj)
+    adjective = random_adjective(d, noun, adj)
     many = False
     if noun.is_a(nouns.MASS):
         det = d.rng.choice(("the", "some")) if verb.base not in ("love", "hate") else "the"
@@ -115,7 +127,7 @@ def _determiner(d: Draft, verb: Verb, who: Phrase, noun: Noun, many: bool) -> st
     return d.rng.choices(("the", "a", "this", own), (9, 6, 2, 3))[0]
 
 
-def when(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
+def time_expression(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
     """A time that suits the tense."""
     if p.verb.state or p.negation in ("never", "no longer") or p.tense == WAS_DOING or p.modal or p.adverb:
         return None
@@ -125,8 +137,8 @@ def when(d: Draft, p: Predicate, probability: float = 0.2) -> Pair | None:
     return d.words(*d.rng.choice(TIMES[p.tense]))
 
 
-def modal(d: Draft, p: Predicate, probability: float = 0.1) -> None:
-    """With some probability can, must or want to, in the present or past."""
+def add_modal(d: Draft, p: Predicate, probability: float = 0.1) -> None:
+    """Add can, must or want to, in the present or past, with this probability."""
     if p.verb.state or not d.chance(probability):
         return
     p.modal = d.rng.choice(("can", "must", "want"))
@@ -135,7 +147,8 @@ def modal(d: Draft, p: Predicate, probability: float = 0.1) -> None:
         p.negation = "not"
 
 
-def frequency(d: Draft, p: Predicate, probability: float = 0.12) -> None:
+def add_frequency(d: Draft, p: Predicate, probability: float = 0.12) -> None:
+    """Add an adverb of frequency with this probability, where one can stand."""
     if p.tense == PRESENT and not p.negation and not p.modal and not p.verb.state and d.chance(probability):
         p.adverb = d.words(*d.rng.choice(FREQUENCY))
 
@@ -148,7 +161,7 @@ def predicate(
     return Predicate(verb, chosen, negation(d, negated), contracted=d.chance(0.7))
 
 
-def acting(d: Draft, who: Phrase, verb: Verb) -> tuple[Phrase, Predicate]:
+def subject_and_predicate(d: Draft, who: Phrase, verb: Verb) -> tuple[Phrase, Predicate]:
     """A clause with this subject and verb, and an object if the verb has one."""
     return transitive(d, who, verb) if verb.objects else intransitive(d, who, verb)
 
@@ -158,9 +171,9 @@ def transitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) ->
     verb = verb or d.rng.choice(verbs.TRANSITIVE)
     who = who or subject(d, verb.subjects)
     p = predicate(d, verb)
-    modal(d, p)
-    p.obj = thing(d, verb, who, bool(p.negation))
-    frequency(d, p)
+    add_modal(d, p)
+    p.obj = object_phrase(d, verb, who, bool(p.negation))
+    add_frequency(d, p)
     return who, p
 
 
@@ -169,8 +182,8 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
     verb = verb or d.rng.choice(verbs.INTRANSITIVE)
     who = who or subject(d, verb.subjects)
     p = predicate(d, verb)
-    modal(d, p, 0.08 if "person" in verb.subjects else 0.0)
-    frequency(d, p)
+    add_modal(d, p, 0.08 if "person" in verb.subjects else 0.0)
+    add_frequency(d, p)
     if verb.name in MANNER and d.chance(0.35):
         p.tail.append(d.words(*d.rng.choice(MANNER[verb.name])))
     elif verb.name not in PLACELESS and d.chance(0.4):
@@ -180,8 +193,8 @@ def intransitive(d: Draft, who: Phrase | None = None, verb: Verb | None = None) 
 
 def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> Pair:
     """The clause, with some probability with a time at its end or beginning."""
-    settle(who, p)
-    time = when(d, p, probability)
+    repair_predicate(who, p)
+    time = time_expression(d, p, probability)
     if time is None:
         return clause(d, who, p)
     if d.chance(0.6):
@@ -190,7 +203,7 @@ def with_time(d: Draft, who: Phrase, p: Predicate, probability: float = 0.2) -> 
     return joined(time, d.words(",", ","), clause(d, who, p))
 
 
-def quality_of(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
+def predicate_adjective(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
     """An adjective that fits the subject, with agreement: too tired, very old."""
     d.tags.add("agreement")
     if who.noun is not None and who.kind != "pronoun":
@@ -204,13 +217,13 @@ def quality_of(d: Draft, who: Phrase, degree: float = 0.45) -> Pair:
 
 
 @cache
-def receivers(noun: Noun) -> tuple[Verb, ...]:
+def verbs_with_object(noun: Noun) -> tuple[Verb, ...]:
     """The verbs that can have this noun as their object without a preposition."""
     plain = (v for v in verbs.TRANSITIVE if not v.preposition and v.base != "have")
     return tuple(v for v in plain if noun in nouns.select(v.objects))
 
 
 @cache
-def doers(noun: Noun) -> tuple[Verb, ...]:
+def verbs_with_subject(noun: Noun) -> tuple[Verb, ...]:
     """The verbs that this noun can be the subject of."""
     return tuple(v for v in (*verbs.TRANSITIVE, *verbs.INTRANSITIVE) if noun in nouns.select(v.subjects))

@@ -74,7 +74,7 @@ def question(d: Draft, subject: Phrase, p: Predicate, wh: Pair | None = None) ->
     return Pair(en, fr)
 
 
-def settle(subject: Phrase, p: Predicate) -> None:
+def repair_predicate(subject: Phrase, p: Predicate) -> None:
     """Repair combinations that do not go together or that are ambiguous in English."""
     if p.negation in ("never", "no longer") and p.tense == PROGRESSIVE:
         p.tense = PRESENT
@@ -88,7 +88,7 @@ def settle(subject: Phrase, p: Predicate) -> None:
 
 
 def _start(d: Draft, subject: Phrase, p: Predicate) -> Keys:
-    settle(subject, p)
+    repair_predicate(subject, p)
     if subject.name:
         d.combinations.append(("subject-verb", subject.name, p.verb.name))
     thing = p.gap or p.obj

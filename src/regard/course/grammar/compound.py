@@ -9,7 +9,7 @@ from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 
 
-def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
+def relative_phrase(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
     """A noun with a relative clause: the man who reads, the letter that Marie wrote, the book that is on the table.
 
     `tense` is that of the clause around it: in a past clause the relative clause is past too.
@@ -18,7 +18,7 @@ def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
     many = d.chance(0.2) and not noun.is_a(nouns.MASS) and "one" not in noun.kinds
     phrase = phrases.noun_phrase(d, noun, "the", many)
     person = "person" in noun.kinds
-    receivers = choices.receivers(noun)
+    receivers = choices.verbs_with_object(noun)
     rel = (d.key(),)
     if receivers and d.chance(0.5):
         verb = d.rng.choice(receivers)
@@ -31,7 +31,7 @@ def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
         fr = [Tok("que", rel), *inner.fr]
     else:
         silent = Phrase([], [], phrase.feminine, phrase.plural, 3, noun.en, "", noun, phrase.possessive)
-        p = _said_of(d, silent, PAST if tense == PAST else PRESENT)
+        p = _short_predicate(d, silent, PAST if tense == PAST else PRESENT)
         inner = clause(d, silent, p)
         en = [Tok("who" if person else "that", rel), *inner.en]
         fr = [Tok("qui", rel), *inner.fr]
@@ -39,48 +39,48 @@ def relative(d: Draft, noun: nouns.Noun, tense: str) -> Phrase:
     return phrase
 
 
-def _said_of(d: Draft, who: Phrase, tense: str) -> Predicate:
+def _short_predicate(d: Draft, who: Phrase, tense: str) -> Predicate:
     """A short predicate for a relative clause."""
     assert who.noun is not None
-    doing = choices.doers(who.noun)
+    doing = choices.verbs_with_subject(who.noun)
     if doing and d.chance(0.7):
         verb = d.rng.choice(doing)
-        _, p = choices.acting(d, who, verb)
+        _, p = choices.subject_and_predicate(d, who, verb)
         p.modal = ""
         p.tense, p.adverb = (tense if verb.state else PAST), None
         return p
     if phrases.predicable(who.noun) and (d.chance(0.6) or not who.noun.is_a(_MOVABLE)):
-        return Predicate(verbs.BE, tense, complement=choices.quality_of(d, who))
+        return Predicate(verbs.BE, tense, complement=choices.predicate_adjective(d, who))
     return Predicate(verbs.BE, tense, tail=[phrases.place(d)])
 
 
 _MOVABLE = frozenset(["person", "animal", "vehicle", "portable", "container", "furniture", "clothing", "food"])
 
 
-def describing(d: Draft) -> Pair:
+def relative_statement(d: Draft) -> Pair:
     """The man who sings bought the book. Marie reads the letter that Paul wrote."""
     if d.chance(0.5):
         noun = d.rng.choice(nouns.select("person animal"))
-        verb = d.rng.choice(choices.doers(noun))
+        verb = d.rng.choice(choices.verbs_with_subject(noun))
         tense = choices.tense(d, verb)
-        who = relative(d, noun, tense)
-        _, p = choices.acting(d, who, verb)
+        who = relative_phrase(d, noun, tense)
+        _, p = choices.subject_and_predicate(d, who, verb)
         p.tense, p.modal, p.adverb = tense, "", None
         return clause(d, who, p)
     if d.chance(0.4):
         noun = d.rng.choice(nouns.select("document portable clothing vehicle building furniture container"))
         if phrases.predicable(noun):
             tense = d.rng.choice((PRESENT, PAST))
-            thing = relative(d, noun, tense)
-            return clause(d, thing, Predicate(verbs.BE, tense, complement=choices.quality_of(d, thing)))
+            thing = relative_phrase(d, noun, tense)
+            return clause(d, thing, Predicate(verbs.BE, tense, complement=choices.predicate_adjective(d, thing)))
     verb = d.rng.choice(verbs.TRANSITIVE)
     who = choices.subject(d, verb.subjects)
     p = choices.predicate(d, verb)
-    p.obj = relative(d, d.rng.choice(nouns.select(verb.objects)), p.tense)
+    p.obj = relative_phrase(d, d.rng.choice(nouns.select(verb.objects)), p.tense)
     return clause(d, who, p)
 
 
-def because(d: Draft) -> Pair:
+def reason(d: Draft) -> Pair:
     """Marie slept because she was tired. The girls were sad, so they cried. He ran because it was raining."""
     d.tags.update(("subordinate", "agreement"))
     verb_name = d.rng.choice(tuple(_REASONS))
@@ -118,7 +118,7 @@ _AWAKE = ("sick", "nervous", "frightened", "happy", "angry")
 _REASONS = {verb: some.split() for verb, some in WORDS["verbs"]["reasons"].items()}
 
 
-def small_clause(d: Draft, tense: str, adj: float = 0.1, first: bool = False) -> Pair:
+def short_clause(d: Draft, tense: str, adj: float = 0.1, first: bool = False) -> Pair:
     """A plain clause in a given tense, for joining with others. Only the first may have any pronoun."""
     transitive = d.chance(0.6)
     verb = d.rng.choice(verbs.TRANSITIVE if transitive else verbs.INTRANSITIVE)
@@ -128,13 +128,13 @@ def small_clause(d: Draft, tense: str, adj: float = 0.1, first: bool = False) ->
         who = choices.subject(d, verb.subjects, pronouns=first, adj=adj)
     p = Predicate(verb, tense, choices.negation(d, 0.1) and "not", contracted=d.chance(0.7))
     if transitive:
-        p.obj = choices.thing(d, verb, who, bool(p.negation), adj)
+        p.obj = choices.object_phrase(d, verb, who, bool(p.negation), adj)
     elif verb.name not in choices.PLACELESS and d.chance(0.3):
         p.tail.append(phrases.place(d))
     return clause(d, who, p)
 
 
-def when_or_while(d: Draft) -> Pair:
+def temporal_or_conditional(d: Draft) -> Pair:
     """When Paul arrived, Marie was reading. When Paul arrives, Marie will sing. If he leaves, she will cry."""
     d.tags.add("subordinate")
     draw = d.rng.random()
@@ -152,7 +152,7 @@ def when_or_while(d: Draft) -> Pair:
     word, fr, fr_tense = ("when", "quand", FUTURE) if draw < 0.8 else ("if", "si", PRESENT)
     condition_first = d.chance(0.6)
     condition = _event(d, d.rng.choice(_CONDITIONS), PRESENT, fr_tense, pronouns=condition_first)
-    result = small_clause(d, FUTURE, first=not condition_first)
+    result = short_clause(d, FUTURE, first=not condition_first)
     if condition_first:
         return joined(d.words(word, fr), condition, d.words(",", ","), result)
     return joined(result, d.words(word, fr), condition)
@@ -173,11 +173,11 @@ def _event(d: Draft, verb: verbs.Verb, tense: str, fr_tense: str = "", pronouns:
     who = choices.subject(d, "person" if "person" in verb.subjects else verb.subjects, pronouns, adj=0.05)
     p = Predicate(verb, tense, fr_tense=fr_tense)
     if verb.objects:
-        p.obj = choices.thing(d, verb, who, False, 0.1)
+        p.obj = choices.object_phrase(d, verb, who, False, 0.1)
     return clause(d, who, p)
 
 
-def saying(d: Draft) -> Pair:
+def reported_statement(d: Draft) -> Pair:
     """Marie thinks that Paul is sick."""
     d.tags.add("subordinate")
     verb = d.rng.choice(verbs.THINKING)
@@ -190,7 +190,7 @@ def saying(d: Draft) -> Pair:
     while inner_who.en[-1].text == who.en[-1].text or (inner_who.kind == "pronoun" and inner_who.en[0].text == "they"):
         inner_who = choices.subject(d, "person", adj=0.05)
     if past:
-        inner = clause(d, inner_who, Predicate(verbs.BE, PAST, complement=choices.quality_of(d, inner_who)))
+        inner = clause(d, inner_who, Predicate(verbs.BE, PAST, complement=choices.predicate_adjective(d, inner_who)))
     elif d.chance(0.4):
         inner = _being(d, inner_who, verb.base == "hope")
     else:
@@ -209,32 +209,34 @@ _HOPED = ("happy", "kind", "brave", "calm", "polite", "rich", "famous", "strong"
 def _being(d: Draft, who: Phrase, hoped: bool) -> Pair:
     """What someone is or was, or, after "hope", will be."""
     if not hoped:
-        return clause(d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.quality_of(d, who)))
+        return clause(
+            d, who, Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.predicate_adjective(d, who))
+        )
     adj = adjectives.BY_NAME[d.rng.choice(_HOPED)]
     complement = phrases.adjective(d, adj, who.feminine, who.agrees_plural, who.name)
     return clause(d, who, Predicate(verbs.BE, FUTURE, complement=complement))
 
 
-def chaining(d: Draft) -> Pair:
+def two_clauses(d: Draft) -> Pair:
     """Two clauses in a row."""
     d.tags.add("coordination")
     tense = d.rng.choices((PAST, FUTURE, PRESENT), (3, 1, 1))[0]
     link = d.words(*d.rng.choice((("and", "et"), ("but", "mais"))))
-    return joined(small_clause(d, tense, first=True), link, small_clause(d, tense))
+    return joined(short_clause(d, tense, first=True), link, short_clause(d, tense))
 
 
 _LINKS = ((",", ","), (",", ","), (",", ","), ("and", "et"), ("but", "mais"))
 
 
-def long_chain(d: Draft) -> Pair:
+def many_clauses(d: Draft) -> Pair:
     """Many clauses in a row, some with relative clauses, up to fifty words."""
     d.tags.update(("coordination", "long"))
     tense = d.rng.choices((PAST, FUTURE, PRESENT), (4, 1, 1))[0]
     target = d.rng.randint(24, 46)
-    whole = small_clause(d, tense, 0.2, first=True)
+    whole = short_clause(d, tense, 0.2, first=True)
     while len(whole.en) < target:
         draw = d.rng.random()
-        piece = _with_relative(d, tense) if draw < 0.4 else small_clause(d, tense, 0.2)
+        piece = _with_relative(d, tense) if draw < 0.4 else short_clause(d, tense, 0.2)
         last = len(whole.en) + 1 + len(piece.en) >= target
         words = ("and", "et") if last else d.rng.choice(_LINKS)
         whole = joined(whole, d.words(*words), piece)
@@ -245,8 +247,8 @@ def _with_relative(d: Draft, tense: str) -> Pair:
     verb = d.rng.choice(verbs.TRANSITIVE)
     who = choices.subject(d, verb.subjects, pronouns=False)
     if d.chance(0.5) and who.noun is not None:
-        who = relative(d, who.noun, tense)
-        obj = choices.thing(d, verb, who, False)
+        who = relative_phrase(d, who.noun, tense)
+        obj = choices.object_phrase(d, verb, who, False)
     else:
-        obj = relative(d, d.rng.choice(nouns.select(verb.objects)), tense)
+        obj = relative_phrase(d, d.rng.choice(nouns.select(verb.objects)), tense)
     return clause(d, who, Predicate(verb, tense, obj=obj))

@@ -18,7 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from regard.course.grammar import ambiguous, compound, objects, pronouns, simple
-from regard.course.grammar.tokens import Draft, Pair, Tok, alignment, join, realise_english, realise_french
+from regard.course.grammar.tokens import Draft, Pair, Tok, alignment, join, realize_english, realize_french
 from regard.errors import InputError
 from regard.files import check_free
 
@@ -49,6 +49,8 @@ NOTES_EXAMPLES: tuple[tuple[str, str], ...] = (
 
 @dataclass(frozen=True)
 class Example:
+    """A sentence pair with its word alignment and tags."""
+
     src: str
     tgt: str
     alignment: tuple[tuple[int, int], ...]  # (source word, target word) by regard.text.words.split_words, from 0
@@ -68,6 +70,8 @@ class MinimalPair:
 
 @dataclass(frozen=True)
 class Split:
+    """The examples of one split, and its minimal pairs."""
+
     name: str
     examples: tuple[Example, ...]
     pairs: tuple[MinimalPair, ...]
@@ -85,30 +89,30 @@ class DrawnSentence:
 
 # construction: final mark and how many in a thousand
 _MIX: tuple[tuple[Callable[[Draft], Pair], str, int], ...] = (
-    (simple.acting, ".", 150),
-    (simple.moving, ".", 60),
-    (simple.going, ".", 35),
-    (simple.being, ".", 55),
-    (simple.being_somewhere, ".", 35),
+    (simple.transitive_statement, ".", 150),
+    (simple.intransitive_statement, ".", 60),
+    (simple.motion, ".", 35),
+    (simple.adjective_statement, ".", 55),
+    (simple.location, ".", 35),
     (simple.sitting, ".", 20),
-    (simple.putting, ".", 20),
+    (simple.placing, ".", 20),
     (objects.giving, ".", 50),
-    (objects.seeing_them, ".", 45),
-    (objects.having_it, ".", 25),
-    (simple.feeling, ".", 20),
-    (simple.grouping, ".", 15),
-    (simple.existing, ".", 30),
-    (simple.comparing, ".", 20),
-    (simple.asking, "?", 40),
-    (simple.asking_where, "?", 30),
-    (compound.describing, ".", 60),
-    (objects.together, ".", 35),
-    (objects.owning, ".", 35),
-    (compound.because, ".", 35),
-    (compound.when_or_while, ".", 40),
-    (compound.saying, ".", 30),
-    (compound.chaining, ".", 25),
-    (compound.long_chain, ".", 190),
+    (objects.object_pronoun_statement, ".", 45),
+    (objects.pronoun_sequence, ".", 25),
+    (simple.avoir_idiom, ".", 20),
+    (simple.adjective_as_noun, ".", 15),
+    (simple.existential, ".", 30),
+    (simple.comparison, ".", 20),
+    (simple.yes_no_question, "?", 40),
+    (simple.wh_question, "?", 30),
+    (compound.relative_statement, ".", 60),
+    (objects.coordinated_phrases, ".", 35),
+    (objects.possession, ".", 35),
+    (compound.reason, ".", 35),
+    (compound.temporal_or_conditional, ".", 40),
+    (compound.reported_statement, ".", 30),
+    (compound.two_clauses, ".", 25),
+    (compound.many_clauses, ".", 190),
     (pronouns.sentence, ".", 220),
 )
 _POLYSEMY_WEIGHT = 340
@@ -127,8 +131,8 @@ def withheld(combination: tuple[str, str, str]) -> bool:
 def finish(d: Draft, pair: Pair, mark: str) -> DrawnSentence:
     """Word borders, capital letter, final mark, alignment, tags."""
     key = (d.key(),)
-    en = realise_english([*pair.en, Tok(mark, key)])
-    fr = realise_french([*pair.fr, Tok(mark, key)])
+    en = realize_english([*pair.en, Tok(mark, key)])
+    fr = realize_french([*pair.fr, Tok(mark, key)])
     src, tgt = join(en, attached=".,?"), join(fr, attached=".,")
     if "'" in tgt:
         d.tags.add("elision")
@@ -161,10 +165,12 @@ class _Sorter:
         self.taken = {text.casefold() for pair in NOTES_EXAMPLES for text in pair}
 
     def free(self, *examples: Example) -> bool:
+        """Whether none of these texts is taken, or equals another of them."""
         texts = [t.casefold() for e in examples for t in (e.src, e.tgt)]
         return len(set(texts)) == len(texts) and not any(t in self.taken for t in texts)
 
     def take(self, *examples: Example) -> None:
+        """Mark these texts as taken."""
         self.taken.update(t.casefold() for e in examples for t in (e.src, e.tgt))
 
 

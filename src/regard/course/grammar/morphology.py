@@ -204,7 +204,7 @@ def feminine_adjective(masculine: str) -> str:
 
 
 def plural_adjective(singular: str) -> str:
-    """The same endings as a noun's, but bleu → bleus."""
+    """The plural of an adjective: that of a noun, but bleu → bleus."""
     if singular.endswith("bleu"):
         return singular + "s"
     return french_plural(singular)

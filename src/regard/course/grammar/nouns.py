@@ -13,6 +13,8 @@ from regard.course.grammar.morphology import WORDS, english_plural, french_plura
 
 @dataclass(frozen=True, eq=False)  # compared by identity
 class Noun:
+    """A noun with its forms in both languages and its kinds."""
+
     en: str
     en_plural: str
     fr: str
@@ -21,6 +23,7 @@ class Noun:
     kinds: frozenset[str]
 
     def is_a(self, kinds: frozenset[str]) -> bool:
+        """Whether it is of any of these kinds."""
         return not self.kinds.isdisjoint(kinds)
 
 

@@ -21,7 +21,7 @@ def giving(d: Draft) -> Pair:
     verb = d.rng.choice(verbs.GIVING)
     who = choices.subject(d, verb.subjects)
     p = choices.predicate(d, verb)
-    choices.modal(d, p)
+    choices.add_modal(d, p)
     if d.chance(0.45):
         p.recipient = phrases.object_pronoun(d, _other_than(d, who), indirect=True)
     else:
@@ -31,7 +31,7 @@ def giving(d: Draft) -> Pair:
     if d.chance(0.12) and p.recipient.kind == "pronoun" and p.recipient.en[0].text in ("him", "her", "them"):
         p.obj = phrases.object_pronoun(d, "them")
     else:
-        p.obj = choices.thing(d, verb, who, bool(p.negation), adj=0.15)
+        p.obj = choices.object_phrase(d, verb, who, bool(p.negation), adj=0.15)
         p.recipient_first = verb.base != "explain" and p.recipient.kind == "pronoun" and d.chance(0.7)
     return choices.with_time(d, who, p)
 
@@ -42,18 +42,18 @@ def _other_than(d: Draft, who: Phrase) -> str:
     return d.rng.choice([word for word in phrases.OBJECTS if word not in same])
 
 
-def seeing_them(d: Draft) -> Pair:
+def object_pronoun_statement(d: Draft) -> Pair:
     """I see him. She did not help us."""
     verb = d.rng.choice(_ON_PEOPLE)
     who = choices.subject(d, "person")
     p = choices.predicate(d, verb, 0.3)
-    choices.modal(d, p, 0.2)
+    choices.add_modal(d, p, 0.2)
     p.obj = phrases.object_pronoun(d, _other_than(d, who))
-    choices.frequency(d, p)
+    choices.add_frequency(d, p)
     return choices.with_time(d, who, p)
 
 
-def having_it(d: Draft) -> Pair:
+def pronoun_sequence(d: Draft) -> Pair:
     """Marie bought the letter and read it."""
     first, second = d.rng.choice(_SEQUENCES)
     who = choices.subject(d, "person")
@@ -62,7 +62,7 @@ def having_it(d: Draft) -> Pair:
     noun = d.rng.choice([n for n in nouns.select(first.objects) if n in later])
     many = not noun.is_a(nouns.MASS) and d.chance(0.25)
     det = "the" if noun.is_a(nouns.MASS) else d.rng.choice(("the", "this", "some" if many else "a"))
-    obj = phrases.noun_phrase(d, noun, det, many, choices.quality(d, noun, 0.2))
+    obj = phrases.noun_phrase(d, noun, det, many, choices.random_adjective(d, noun, 0.2))
     one = clause(d, who, Predicate(first, tense, obj=obj))
     d.tags.add("coordination")
     again = d.chance(0.5)
@@ -73,7 +73,7 @@ def having_it(d: Draft) -> Pair:
     return joined(one, d.words("and", "et"), then)
 
 
-def together(d: Draft) -> Pair:
+def coordinated_phrases(d: Draft) -> Pair:
     """Marie and the boy sing. She bought a hat and a scarf."""
     if d.chance(0.5):
         verb = d.rng.choice(_BY_PERSON)
@@ -83,19 +83,19 @@ def together(d: Draft) -> Pair:
             second = choices.subject(d, "person", pronouns=False, adj=0.05)
         who = phrases.coordinated(d, first, second)
         who.noun = None
-        return choices.with_time(d, *choices.acting(d, who, verb))
+        return choices.with_time(d, *choices.subject_and_predicate(d, who, verb))
     verb = d.rng.choice(_JOINING)
     who = choices.subject(d, verb.subjects)
     p = Predicate(verb, choices.tense(d, verb), contracted=d.chance(0.7))
-    one, two = choices.thing(d, verb, who, False, 0.15), choices.thing(d, verb, who, False, 0.15)
+    one, two = choices.object_phrase(d, verb, who, False, 0.15), choices.object_phrase(d, verb, who, False, 0.15)
     while two.name == one.name:
-        two = choices.thing(d, verb, who, False, 0.15)
+        two = choices.object_phrase(d, verb, who, False, 0.15)
     p.obj = phrases.coordinated(d, one, two)
     d.combinations += [("verb-object", verb.name, one.name), ("verb-object", verb.name, two.name)]
     return choices.with_time(d, who, p)
 
 
-def owning(d: Draft) -> Pair:
+def possession(d: Draft) -> Pair:
     """Paul washed the neighbor's car. Marie's brother is tired."""
     if d.chance(0.5):
         owner = phrases.name(d, d.rng.choice(nouns.ALL_NAMES))
@@ -107,11 +107,11 @@ def owning(d: Draft) -> Pair:
         who = phrases.possessed(d, noun, owner, genitive, d.chance(0.2))
         if d.chance(0.5):
             p = Predicate(verbs.BE, choices.tense(d, verbs.BE), choices.negation(d, 0.15))
-            p.complement = choices.quality_of(d, who)
+            p.complement = choices.predicate_adjective(d, who)
             return clause(d, who, p)
-        if choices.doers(noun):
-            verb = d.rng.choice(choices.doers(noun))
-            return clause(d, *choices.acting(d, who, verb))
+        if choices.verbs_with_subject(noun):
+            verb = d.rng.choice(choices.verbs_with_subject(noun))
+            return clause(d, *choices.subject_and_predicate(d, who, verb))
     verb = d.rng.choice(_ON_PROPERTY)
     who = choices.subject(d, verb.subjects)
     noun = d.rng.choice([n for n in nouns.select(verb.objects) if n.is_a(_OWNABLE)])

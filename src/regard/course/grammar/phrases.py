@@ -16,6 +16,8 @@ from regard.course.grammar.tokens import Draft, Pair, Tok
 
 @dataclass(slots=True)
 class Phrase:
+    """A subject or an object, in both languages."""
+
     en: list[Tok]
     fr: list[Tok]
     feminine: bool
@@ -147,6 +149,7 @@ def _refer_back(noun: Noun, plural: bool) -> str:
 
 
 def name(d: Draft, word: str) -> Phrase:
+    """The name of a person."""
     key = (d.key(),)
     feminine = nouns.NAMES[word]
     possessive = "her" if feminine else "his"
@@ -154,6 +157,7 @@ def name(d: Draft, word: str) -> Phrase:
 
 
 def subject_pronoun(d: Draft, word: str) -> Phrase:
+    """I, you, he, she, we, they."""
     key = (d.key(),)
     fr, feminine, plural, person, possessive = SUBJECTS[word]
     d.tags.add("pronoun-subject")
@@ -178,6 +182,7 @@ def referring(d: Draft, to: Phrase) -> Phrase:
 
 
 def object_pronoun(d: Draft, word: str, indirect: bool = False) -> Phrase:
+    """me, him, her, us, you, them: a direct or indirect French clitic."""
     key = (d.key(),)
     direct_fr, indirect_fr, feminine, plural = OBJECTS[word]
     d.tags.add("clitic")
@@ -214,6 +219,7 @@ def possessed(d: Draft, noun: Noun, owner: Phrase, genitive: bool, plural: bool 
 
 
 def coordinated(d: Draft, first: Phrase, second: Phrase) -> Phrase:
+    """Two phrases joined by and / et."""
     key = (d.key(),)
     d.tags.add("coordination")
     return Phrase(
@@ -250,6 +256,7 @@ def at_place(d: Draft, en: str, fr: str, kinds: str) -> Pair:
 
 
 def after_preposition(d: Draft, en: str, fr: str, phrase: Phrase) -> Pair:
+    """A preposition and a phrase."""
     link = d.words(en, fr)
     return Pair(link.en + phrase.en, link.fr + phrase.fr)
 

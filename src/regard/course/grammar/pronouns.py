@@ -20,6 +20,8 @@ from regard.course.grammar.tokens import Draft, Pair, joined
 
 @dataclass(frozen=True)
 class Scene:
+    """A verb with its nouns, and the adjectives that fit only its subject or only its object."""
+
     verb: verbs.Verb
     subjects: tuple[Noun, ...]
     of_subject: tuple[str, ...]
@@ -38,6 +40,7 @@ class PronounCase:
 
     @property
     def decided_by_sense(self) -> bool:
+        """Whether the choice of il or elle depends on the adjective."""
         return self.subject.feminine != self.object.feminine
 
 
@@ -58,6 +61,7 @@ _UNCONTRACTED = len(_FORMS)  # form numbers from here on write "did not"
 
 
 def draw(rng: random.Random) -> PronounCase:
+    """A random case, mostly one in which the genders of the nouns differ."""
     scene = rng.choice(SCENES)
     subject = rng.choice(scene.subjects)
     thing, qualities = rng.choice(scene.objects)

@@ -11,22 +11,22 @@ from regard.course.grammar.phrases import Phrase
 from regard.course.grammar.tokens import Draft, Pair, Tok, joined
 
 
-def acting(d: Draft) -> Pair:
+def transitive_statement(d: Draft) -> Pair:
     """The cat eats the fish."""
     return choices.with_time(d, *choices.transitive(d))
 
 
-def moving(d: Draft) -> Pair:
+def intransitive_statement(d: Draft) -> Pair:
     """Marie danced in the garden."""
     return choices.with_time(d, *choices.intransitive(d))
 
 
-def going(d: Draft) -> Pair:
+def motion(d: Draft) -> Pair:
     """Paul went to the market."""
     verb = d.rng.choice(verbs.MOTION)
     who = choices.subject(d, verb.subjects)
     p = choices.predicate(d, verb)
-    choices.frequency(d, p)
+    choices.add_frequency(d, p)
     p.tail.append(phrases.at_place(d, "at" if verb.base == "arrive" else "to", "à", "at"))
     return choices.with_time(d, who, p)
 
@@ -42,18 +42,18 @@ _DESCRIBED = (
 )
 
 
-def being(d: Draft) -> Pair:
+def adjective_statement(d: Draft) -> Pair:
     """The street is too wide."""
     kinds = d.rng.choice(_DESCRIBED)
     who = choices.subject(d, kinds, adj=0.0)
     while who.noun is not None and not phrases.predicable(who.noun):
         who = choices.subject(d, kinds, adj=0.0)
     p = choices.predicate(d, verbs.BE, 0.15)
-    p.complement = choices.quality_of(d, who)
+    p.complement = choices.predicate_adjective(d, who)
     return clause(d, who, p)
 
 
-def being_somewhere(d: Draft) -> Pair:
+def location(d: Draft) -> Pair:
     """The cat is on the mat."""
     draw = d.rng.random()
     if draw < 0.4:
@@ -87,11 +87,11 @@ def sitting(d: Draft) -> Pair:
     return choices.with_time(d, who, p)
 
 
-def putting(d: Draft) -> Pair:
+def placing(d: Draft) -> Pair:
     """She put the book on the table."""
     who = choices.subject(d, "person")
     p = choices.predicate(d, verbs.PUT, 0.12, (PAST, FUTURE), (4, 1))
-    p.obj = choices.thing(d, verbs.PUT, who, bool(p.negation))
+    p.obj = choices.object_phrase(d, verbs.PUT, who, bool(p.negation))
     p.tail.append(_on_something(d, p.obj))
     return choices.with_time(d, who, p)
 
@@ -99,7 +99,7 @@ def putting(d: Draft) -> Pair:
 FEELINGS = (("hungry", "faim"), ("thirsty", "soif"), ("cold", "froid"), ("right", "raison"), ("wrong", "tort"))
 
 
-def feeling(d: Draft) -> Pair:
+def avoir_idiom(d: Draft) -> Pair:
     """He is hungry. / Il a faim."""
     d.tags.add("idiom")
     en, fr = d.rng.choice(FEELINGS)
@@ -114,7 +114,7 @@ def feeling(d: Draft) -> Pair:
 GROUPS = (("poor", "pauvres"), ("rich", "riches"), ("sick", "malades"), ("young", "jeunes"))
 
 
-def grouping(d: Draft) -> Pair:
+def adjective_as_noun(d: Draft) -> Pair:
     """The poor do not have any money."""
     en, fr = d.rng.choice(GROUPS)
     key, the = (d.key(),), (d.key(),)
@@ -122,14 +122,14 @@ def grouping(d: Draft) -> Pair:
     who.possessive, who.kind = "their", "group"
     verb = verbs.BY_NAME[d.rng.choice(("have", "have", "have", "love", "hate", "sleep", "work", "travel", "wait"))]
     if verb.base != "have":
-        return choices.with_time(d, *choices.acting(d, who, verb))
+        return choices.with_time(d, *choices.subject_and_predicate(d, who, verb))
     negation = choices.negation(d, 0.6)
     noun = d.rng.choice(nouns.select("stuff wealth drink"))
     obj = phrases.noun_phrase(d, noun, "any" if negation else "some")
     return clause(d, who, Predicate(verb, choices.tense(d, verb), negation, obj=obj, contracted=d.chance(0.5)))
 
 
-def existing(d: Draft) -> Pair:
+def existential(d: Draft) -> Pair:
     """There is a cat in the garden."""
     d.tags.add("there-is")
     noun = d.rng.choice(nouns.select("person animal vehicle portable food stuff drink furniture container"))
@@ -142,7 +142,7 @@ def existing(d: Draft) -> Pair:
         d.tags.add("negation")
     else:
         det = "some" if mass else d.rng.choice(("some", "many", "two", "three", "several")) if many else "a"
-    what = phrases.noun_phrase(d, noun, det, many, choices.quality(d, noun, 0.3))
+    what = phrases.noun_phrase(d, noun, det, many, choices.random_adjective(d, noun, 0.3))
     if noun.is_a(frozenset({"portable", "food"})):
         kinds, en, fr = d.rng.choice((("top", "on", "sur"), ("container", "in", "dans"), ("room", "in", "dans")))
     elif mass:
@@ -168,7 +168,7 @@ def existing(d: Draft) -> Pair:
     return joined(Pair(opening, fr_opening), Pair(what.en, what.fr), where)
 
 
-def comparing(d: Draft) -> Pair:
+def comparison(d: Draft) -> Pair:
     """The cat is smaller than the dog."""
     d.tags.update(("comparison", "agreement"))
     while True:
@@ -184,7 +184,7 @@ def comparing(d: Draft) -> Pair:
         if n.en != first.en and (n.en in allowed or n.is_a(allowed)) and not n.kinds.isdisjoint(first.kinds & main)
     ]  # fmt: skip
     if not rivals:
-        return comparing(d)
+        return comparison(d)
     who = choices.definite(d, first, adj=0.0)
     other = choices.definite(d, d.rng.choice(rivals), adj=0.0, plural=0.1)
     than = (d.key(),)
@@ -208,25 +208,25 @@ _WHAT, _WHERE = verbs.named("of_what"), verbs.named("of_where")
 _BY_PERSON = [v for v in verbs.TRANSITIVE if "person" in v.subjects.split()]
 
 
-def asking(d: Draft) -> Pair:
+def yes_no_question(d: Draft) -> Pair:
     """Does Marie like the cake?"""
     draw = d.rng.random()
     if draw < 0.2:
         who = choices.subject(d, "person animal", adj=0.0)
-        p = Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.quality_of(d, who, 0.2))
+        p = Predicate(verbs.BE, d.rng.choice((PRESENT, PAST)), complement=choices.predicate_adjective(d, who, 0.2))
         return question(d, who, p)
     who, p = choices.transitive(d) if draw < 0.65 else choices.intransitive(d)
     if p.negation:
         p.negation = ""
         if p.obj is not None:
-            p.obj = choices.thing(d, p.verb, who, False)
+            p.obj = choices.object_phrase(d, p.verb, who, False)
     p.adverb = None
     if p.verb.state and p.tense == FUTURE:
         p.tense = PRESENT
     return question(d, who, p)
 
 
-def asking_where(d: Draft) -> Pair:
+def wh_question(d: Draft) -> Pair:
     """Where did Paul find the key? Why is she crying? What did the man buy?"""
     word, fr = d.rng.choice((("where", "où"), ("why", "pourquoi"), ("when", "quand"), ("what", "que"), ("who", "qui")))
     if word == "who":
@@ -235,7 +235,7 @@ def asking_where(d: Draft) -> Pair:
         _, p = choices.transitive(d, who, d.rng.choice(_BY_PERSON))
         p.adverb, p.modal = None, ""
         if p.negation:
-            p.negation, p.obj = "", choices.thing(d, p.verb, who, False)
+            p.negation, p.obj = "", choices.object_phrase(d, p.verb, who, False)
         return clause(d, who, p)
     if word == "what":
         verb = d.rng.choice(_WHAT)
@@ -245,5 +245,5 @@ def asking_where(d: Draft) -> Pair:
     who = choices.subject(d, "person", adj=0.05)
     p = Predicate(verb, choices.tense(d, verb))
     if verb.objects:
-        p.obj = choices.thing(d, verb, who, False, adj=0.1)
+        p.obj = choices.object_phrase(d, verb, who, False, adj=0.1)
     return question(d, who, p, d.words(word, fr))

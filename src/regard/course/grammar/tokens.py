@@ -4,8 +4,8 @@ Every construction writes an English and a French list of `Tok`. A token carries
 that share a key are aligned. Nothing else in the grammar counts positions: words may be moved, merged and elided
 freely, and the alignment is read off at the end.
 
-`realise_french` applies elision (le homme → l'homme), forms before a vowel (beau homme → bel homme) and contraction
-(de le → du); `realise_english` chooses a / an.
+`realize_french` applies elision (le homme → l'homme), forms before a vowel (beau homme → bel homme) and contraction
+(de le → du); `realize_english` chooses a / an.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ Combination = tuple[str, str, str]  # ("adjective-noun" | "subject-verb" | "verb
 
 
 class Tok(NamedTuple):
+    """A word with its alignment keys."""
+
     text: str
     keys: tuple[int, ...] = ()
     before_vowel: str = ""  # the form before a vowel sound, where elision alone does not give it ("ma" → "mon")
@@ -32,6 +34,7 @@ class Pair(NamedTuple):
 
 
 def joined(*pairs: Pair) -> Pair:
+    """The words of all pairs, in order."""
     return Pair([t for p in pairs for t in p.en], [t for p in pairs for t in p.fr])
 
 
@@ -47,10 +50,12 @@ class Draft:
         self._key = 0
 
     def key(self) -> int:
+        """A new alignment key."""
         self._key += 1
         return self._key
 
     def chance(self, probability: float) -> bool:
+        """True with this probability."""
         return self.rng.random() < probability
 
     def words(self, en: str, fr: str) -> Pair:
@@ -79,11 +84,11 @@ def starts_with_vowel_sound(french: str) -> bool:
     return word[0] in _FRENCH_VOWELS or word in ("y", "yeux")
 
 
-def realise_french(tokens: list[Tok]) -> list[Tok]:
+def realize_french(tokens: list[Tok]) -> list[Tok]:
     """
-    >>> [t.text for t in realise_french([Tok("de"), Tok("le", article=True), Tok("chat")])]
+    >>> [t.text for t in realize_french([Tok("de"), Tok("le", article=True), Tok("chat")])]
     ['du', 'chat']
-    >>> [t.text for t in realise_french([Tok("de"), Tok("le", article=True), Tok("homme")])]
+    >>> [t.text for t in realize_french([Tok("de"), Tok("le", article=True), Tok("homme")])]
     ['de', "l'", 'homme']
     """
     out: list[Tok] = []  # built from the right, so that each token sees the final form of the next one
@@ -104,9 +109,9 @@ def realise_french(tokens: list[Tok]) -> list[Tok]:
     return out
 
 
-def realise_english(tokens: list[Tok]) -> list[Tok]:
+def realize_english(tokens: list[Tok]) -> list[Tok]:
     """
-    >>> [t.text for t in realise_english([Tok("a"), Tok("old"), Tok("cat")])]
+    >>> [t.text for t in realize_english([Tok("a"), Tok("old"), Tok("cat")])]
     ['an', 'old', 'cat']
     """
     out = list(tokens)

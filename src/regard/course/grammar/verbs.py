@@ -10,6 +10,8 @@ from regard.course.grammar.morphology import WORDS
 
 @dataclass(frozen=True)
 class Verb:
+    """A verb with its English forms, its French infinitive, and the kinds of its subjects and objects."""
+
     base: str
     particle: str  # "for" of "look for"; else empty
     third: str
@@ -28,6 +30,7 @@ class Verb:
 
 
 def parse(line: str) -> Verb:
+    """An entry of `words.toml`."""
     words, _, selection = line.partition(":")
     en, fr, *marks = words.split()
     subjects, _, objects = selection.partition(">")
@@ -56,7 +59,6 @@ TRANSITIVE, INTRANSITIVE, GIVING, MOTION, THINKING, _SINGLE = (
     for group in ("transitive", "intransitive", "giving", "motion", "thinking", "single")
 )
 BE = Verb("be", "", "is", "was", "being", "être", False, "", True, "person", "")
-HAVE = next(v for v in TRANSITIVE if v.base == "have")
 HAVE_AS_BE = replace(BE, fr="avoir")  # he is hungry, il a faim
 PUT, SIT, FIT, JUMP_OVER = _SINGLE
 BY_NAME: dict[str, Verb] = {v.name: v for v in (FIT, JUMP_OVER, *GIVING, *MOTION, *INTRANSITIVE, *TRANSITIVE)}

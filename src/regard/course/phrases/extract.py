@@ -57,6 +57,7 @@ class CorpusLinks(NamedTuple):
 
     @classmethod
     def of(cls, links: Sequence[Sequence[Link]], source: Sentences, target: Sentences) -> CorpusLinks:
+        """From the links of each sentence pair."""
         counts = [len(some) for some in links]
         flat = np.array([link for some in links for link in some], dtype=np.int64).reshape(-1, 2)
         starts = np.repeat(np.stack([source.starts(), target.starts()], axis=1), counts, axis=0)
@@ -72,7 +73,7 @@ class Occurrences(NamedTuple):
     target_lengths: Numbers
 
 
-class Reach(NamedTuple):
+class LinkedRange(NamedTuple):
     """The lowest and the highest position that the words of spans are linked to: row n for spans of n + 1 words."""
 
     low: Numbers  # (longest, N)
@@ -83,9 +84,9 @@ def occurrences(
     links: CorpusLinks, source: Sentences, target: Sentences, longest: int = LONGEST
 ) -> Iterator[Occurrences]:
     """Every phrase pair of every sentence pair."""
-    forward = reach(links.source, links.target, source, longest)
-    backward = reach(links.target, links.source, target, longest)
-    before, after = free_words(backward.high[0] < 0, target, longest)
+    forward = linked_range(links.source, links.target, source, longest)
+    backward = linked_range(links.target, links.source, target, longest)
+    before, after = unlinked_words(backward.high[0] < 0, target, longest)
     for length in range(1, longest + 1):
         low, high = forward.low[length - 1], forward.high[length - 1]
         start = np.flatnonzero((high >= 0) & (high - low < longest))
@@ -99,8 +100,8 @@ def occurrences(
                     yield Occurrences(start[fits], length, low[fits] - left, width[fits] + left + right)
 
 
-def reach(words: Numbers, partners: Numbers, text: Sentences, longest: int) -> Reach:
-    """Of every span of up to `longest` words; a span that would leave its sentence is linked to nothing."""
+def linked_range(words: Numbers, partners: Numbers, text: Sentences, longest: int) -> LinkedRange:
+    """The linked range of every span of up to `longest` words; a span that leaves its sentence has no links."""
     size = len(text.numbers)
     nowhere = np.iinfo(np.int64).max
     low, high = np.full((longest, size), nowhere), np.full((longest, size), -1)
@@ -111,10 +112,10 @@ def reach(words: Numbers, partners: Numbers, text: Sentences, longest: int) -> R
         low[n, : size - n] = np.minimum(low[n - 1, : size - n], low[0, n:])
         high[n, : size - n] = np.maximum(high[n - 1, : size - n], high[0, n:])
         low[n, left <= n], high[n, left <= n] = nowhere, -1
-    return Reach(low, high)
+    return LinkedRange(low, high)
 
 
-def free_words(free: Numbers, text: Sentences, longest: int) -> tuple[Numbers, Numbers]:
+def unlinked_words(free: Numbers, text: Sentences, longest: int) -> tuple[Numbers, Numbers]:
     """(M,) how many words without a link stand directly before, and directly after, each word; at most `longest`."""
     sentence = np.repeat(np.arange(len(text.lengths)), text.lengths)
     before, after = np.zeros(len(free), dtype=np.int64), np.zeros(len(free), dtype=np.int64)

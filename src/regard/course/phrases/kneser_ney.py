@@ -90,7 +90,7 @@ class KneserNey:
         return total + log_probs[child], suffixes[child] if child >= self.trie.levels[-2] else child
 
     def log_prob(self, words: Iterable[int]) -> float:
-        """Of a sentence with its end."""
+        """ln p of a sentence with its end."""
         total, state = 0.0, self.start
         for word in (*words, self.end):
             gain, state = self.follow(state, word)
@@ -101,9 +101,9 @@ class KneserNey:
 _MEMORY = 2_000_000  # answers that are kept, of some 150 bytes
 
 
-def learn_language(text: Sentences, size: int, order: int = ORDER) -> KneserNey:
+def train_language_model(text: Sentences, size: int, order: int = ORDER) -> KneserNey:
     """From sentences of words numbered 0 … `size` − 1."""
-    numbers, lengths = bordered(text, begin=size + 1, end=size + 2)
+    numbers, lengths = with_boundaries(text, begin=size + 1, end=size + 2)
     trie, at = build_trie(Sentences(numbers, lengths), size + 3, order)
     nodes = trie.levels[-1]
     suffixes, begins = np.zeros(nodes, dtype=np.int32), np.zeros(nodes, dtype=bool)
@@ -123,7 +123,7 @@ def learn_language(text: Sentences, size: int, order: int = ORDER) -> KneserNey:
     return KneserNey(trie, log_probs, log_backoffs, suffixes)
 
 
-def bordered(text: Sentences, begin: int, end: int) -> tuple[Numbers, Numbers]:
+def with_boundaries(text: Sentences, begin: int, end: int) -> tuple[Numbers, Numbers]:
     """Every sentence between two marks: all numbers end to end, and the lengths."""
     starts = text.starts()
     ends = starts + text.lengths

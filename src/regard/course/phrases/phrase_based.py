@@ -20,18 +20,27 @@ from pathlib import Path
 from regard.align import hmm
 from regard.align.numbered import Link, NumberedPairs
 from regard.config import key, require
-from regard.course.phrases.kneser_ney import KneserNey, learn_language
-from regard.course.phrases.nbest import Derivation, n_best
-from regard.course.phrases.search import FEATURES, Option, Options, PartialTranslation, SearchConfig, Weights, search
+from regard.course.phrases.kneser_ney import KneserNey, train_language_model
+from regard.course.phrases.search import (
+    FEATURES,
+    Derivation,
+    Option,
+    Options,
+    PartialTranslation,
+    SearchConfig,
+    Weights,
+    n_best,
+    search,
+)
 from regard.course.phrases.store import load, save
 from regard.course.phrases.table import KEPT, SCORES, PhraseTable, build_table
-from regard.course.phrases.tune import RankedCandidates, mixed, pro, scored_candidates
-from regard.course.word_based import Writing
+from regard.course.phrases.tune import RankedCandidates, interpolated_weights, pro, scored_candidates
+from regard.course.word_based import Orthography
 from regard.errors import InputError
 from regard.metrics.bleu import bleu
 from regard.text.words import word_spans
 
-BEGINNING: Weights = (0.1, 0.1, 0.05, 0.05, 0.0, 0.2, 0.35, 0.15)  # weights before they are tuned
+INITIAL_WEIGHTS: Weights = (0.1, 0.1, 0.05, 0.05, 0.0, 0.2, 0.35, 0.15)  # weights before they are tuned
 UNKNOWN_SCORE = -10.0  # each table score of a word that is copied
 JOIN: hmm.Join = "grow-diag-final-and"
 Say = Callable[[str], None]
@@ -39,6 +48,8 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class PhraseBasedConfig:
+    """How a phrase-based translator is trained and searched."""
+
     longest: int = key(5, "words of a phrase at most")
     order: int = key(5, "words of the longest n-gram of the language model")
     options: int = key(20, "translations of a phrase that are tried")
@@ -58,11 +69,13 @@ class PhraseBasedConfig:
 
 @dataclass(frozen=True)
 class PhraseBased:
+    """A trained phrase-based translator."""
+
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     table: PhraseTable
     language: KneserNey
-    writing: Writing
+    writing: Orthography
     weights: Weights
     config: PhraseBasedConfig
 
@@ -86,7 +99,7 @@ class PhraseBased:
         say(f"aligning {len(numbered):,} pairs")
         links = list(hmm.train_both_on(numbered).align_each(numbered, JOIN))
         made = cls.of_links(numbered, links, (target for _, target in pairs), c, say)
-        return tuned(made, dev[: c.dev_sentences], say) if dev and c.rounds else made
+        return tune_weights(made, dev[: c.dev_sentences], say) if dev and c.rounds else made
 
     @classmethod
     def of_links(
@@ -102,9 +115,9 @@ class PhraseBased:
         say("extracting phrases")
         table = build_table(numbered, links, c.longest)
         say(f"{len(table):,} phrase pairs; counting n-grams")
-        language = learn_language(numbered.target, len(numbered.target_words), c.order)
-        writing = Writing.learn(targets)
-        return cls(numbered.source_words, numbered.target_words, table, language, writing, BEGINNING, c)
+        language = train_language_model(numbered.target, len(numbered.target_words), c.order)
+        writing = Orthography.learn(targets)
+        return cls(numbered.source_words, numbered.target_words, table, language, writing, INITIAL_WEIGHTS, c)
 
     @cached_property
     def _source_numbers(self) -> dict[str, int]:
@@ -116,9 +129,11 @@ class PhraseBased:
 
     @classmethod
     def load(cls, path: str | Path) -> PhraseBased:
+        """A saved translator; InputError if the file is missing or another one."""
         return load(cls, Path(path))
 
     def translate(self, lines: Iterable[str]) -> list[str]:
+        """A translation of each line."""
         return [self.translate_line(line) for line in lines]
 
     def translate_line(self, line: str) -> str:
@@ -131,6 +146,7 @@ class PhraseBased:
         return n_best(self.search(words), size) if words else []
 
     def write(self, line: str, candidate: Derivation) -> str:
+        """A candidate as text, with capitals and spaces."""
         return self.writing.write(candidate.words, capital=line.lstrip()[:1].isupper())
 
     def search(self, words: Sequence[str]) -> PartialTranslation:
@@ -166,8 +182,8 @@ class PhraseBased:
         return Option(words, text, scores, score, score + w[6] * lm)
 
 
-def tuned(system: PhraseBased, dev: Sequence[tuple[str, str]], say: Say) -> PhraseBased:
-    """With the weights of the round that had the highest BLEU on the development text."""
+def tune_weights(system: PhraseBased, dev: Sequence[tuple[str, str]], say: Say) -> PhraseBased:
+    """The system with the weights of the round that had the highest BLEU on the development text."""
     dev = [(source, target) for source, target in dev if word_spans(source)]
     if not dev:
         raise InputError("weights are tuned on development pairs with words, but they were given none")
@@ -186,7 +202,7 @@ def tuned(system: PhraseBased, dev: Sequence[tuple[str, str]], say: Say) -> Phra
             best, best_score = system, score
         if number < system.config.rounds:
             learnt = pro(list(_ranked(pools, dev)), system.weights, seed=number)
-            system = replace(system, weights=mixed(system.weights, learnt))
+            system = replace(system, weights=interpolated_weights(system.weights, learnt))
     return best
 
 

@@ -13,6 +13,10 @@ A jump may not be longer than the limit, nor leave the first open word further b
 always a way back to it. Stacks are filled by cube pruning (Chiang, 2007; Huang and Chiang, 2007): hypotheses of equal
 coverage × phrases for one span form a grid, both sides sorted; the most promising cells of all grids are taken, and
 only those ask the language model. With no limit on cells and stack it finds the best translation there is.
+
+A search leaves a graph: each hypothesis with all arcs that lead to it. Its score is that of the best path from the
+beginning, so a path that is written from the end backwards has an exact bound on what it will come to, and the first
+path that reaches the beginning is the best one: A* with a perfect heuristic gives the n best in order.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import count, groupby, islice
 from typing import NamedTuple, Protocol
 
 from regard.config import key, require
@@ -31,6 +35,8 @@ Weights = tuple[float, ...]  # one for each of FEATURES
 
 @dataclass(frozen=True)
 class SearchConfig:
+    """Limits of the search."""
+
     distortion: int = key(6, "words that a jump may skip")
     stack: int = key(100, "hypotheses that are kept for each number of covered words")
     cells: int = key(200, "hypotheses that are made for each number of covered words")
@@ -76,6 +82,8 @@ class Arc(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class PartialTranslation:
+    """A hypothesis."""
+
     coverage: int  # bit i: source word i is translated
     end: int  # the source word after the last phrase
     state: int  # of the language model
@@ -234,3 +242,61 @@ def future_scores(length: int, options: Options, limit: int) -> dict[tuple[int, 
                 if (start, middle) in estimates
             )
     return best
+
+
+# -------------------------------------------------------------------------------- the n best translations
+
+
+TRIES = 5  # paths that are read for each translation that is wanted: several paths give the same words
+
+
+class Derivation(NamedTuple):
+    """A translation with its features."""
+
+    words: tuple[str, ...]
+    features: tuple[float, ...]  # in the order of FEATURES
+    score: float
+
+
+def paths(best: PartialTranslation) -> Iterator[tuple[float, list[Arc]]]:
+    """All paths to a complete hypothesis, best first: their scores and arcs."""
+    numbers = count()
+    heap: list[tuple[float, int, PartialTranslation, float, tuple[Arc, object] | None]] = [
+        (-best.score, next(numbers), best, 0.0, None)
+    ]
+    while heap:
+        negative, _, hypothesis, behind, chain = heapq.heappop(heap)
+        if not hypothesis.arcs:
+            yield -negative, _listed(chain)
+            continue
+        for arc in hypothesis.arcs:
+            total = behind + arc.gain
+            heapq.heappush(heap, (-(arc.before.score + total), next(numbers), arc.before, total, (arc, chain)))
+
+
+def _listed(chain: object) -> list[Arc]:
+    arcs = []
+    while isinstance(chain, tuple):
+        arc, chain = chain
+        arcs.append(arc)
+    return arcs
+
+
+def candidate(score: float, arcs: list[Arc]) -> Derivation:
+    """The translation that a path of arcs spells."""
+    words = tuple(word for arc in arcs if arc.option for word in arc.option.text)
+    chosen = [arc.option for arc in arcs if arc.option is not None]
+    table = (sum(column) for column in zip(*(option.scores for option in chosen), strict=True))
+    lm, jump = sum(arc.lm for arc in arcs), sum(arc.jump for arc in arcs)
+    return Derivation(words, (*table, float(len(chosen)), float(len(words)), lm, float(jump)), score)
+
+
+def n_best(best: PartialTranslation, size: int) -> list[Derivation]:
+    """The best translations that differ in their words, at most `size`."""
+    found: dict[tuple[str, ...], Derivation] = {}
+    for score, arcs in islice(paths(best), size * TRIES):
+        one = candidate(score, arcs)
+        found.setdefault(one.words, one)
+        if len(found) == size:
+            break
+    return list(found.values())

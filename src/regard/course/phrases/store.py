@@ -41,6 +41,7 @@ def save(made: DataclassInstance, path: Path) -> None:
 
 
 def load(kind: type[Stored], path: Path) -> Stored:
+    """The dataclass that `save` wrote; InputError if the file is missing or of another kind."""
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             found: dict[str, Any] = dict(stored.items())

@@ -34,6 +34,8 @@ KEPT = 30  # translations of a phrase
 
 @dataclass(frozen=True)
 class PhraseTable:
+    """Phrase pairs with their scores."""
+
     source: NgramTrie
     target: NgramTrie
     first: Int32  # (source nodes + 1,) the first entry of each source phrase
@@ -66,8 +68,8 @@ def build_table(
     joined = CorpusLinks.of(links, pairs.source, pairs.target)
     source, source_at = build_trie(pairs.source, len(pairs.source_words), longest)
     target, target_at = build_trie(pairs.target, len(pairs.target_words), longest)
-    to_target = summed(word_factors(pairs.source.numbers, pairs.target.numbers, joined))
-    to_source = summed(word_factors(pairs.target.numbers, pairs.source.numbers, CorpusLinks(*joined[::-1])))
+    to_target = cumulative_log(word_factors(pairs.source.numbers, pairs.target.numbers, joined))
+    to_source = cumulative_log(word_factors(pairs.target.numbers, pairs.source.numbers, CorpusLinks(*joined[::-1])))
     starting = np.stack(target_at)  # (longest, M)
     keys, forward, backward = [], [], []
     for found in occurrences(joined, pairs.source, pairs.target, longest):
@@ -119,15 +121,15 @@ def word_factors(source: Numbers, target: Numbers, links: CorpusLinks) -> Floats
     """
     free = np.setdiff1d(np.arange(len(target)), links.target)
     places = np.concatenate([links.target, free])
-    makers = np.concatenate([1 + np.asarray(source, dtype=np.int64)[links.source], np.zeros_like(free)])
+    source_words = np.concatenate([1 + np.asarray(source, dtype=np.int64)[links.source], np.zeros_like(free)])
     words = np.asarray(target, dtype=np.int64)[places]
-    _, pair, count = np.unique(makers * (words.max() + 1) + words, return_inverse=True, return_counts=True)
-    w = count[pair.reshape(-1)] / np.bincount(makers)[makers]
+    _, pair, count = np.unique(source_words * (words.max() + 1) + words, return_inverse=True, return_counts=True)
+    w = count[pair.reshape(-1)] / np.bincount(source_words)[source_words]
     factors: Floats = np.bincount(places, w, minlength=len(target)) / np.bincount(places, minlength=len(target))
     return factors
 
 
-def summed(factors: Floats) -> Floats:
+def cumulative_log(factors: Floats) -> Floats:
     """(M + 1,) the logarithm of the product of all factors before each word."""
     sums: Floats = np.concatenate([[0.0], np.cumsum(np.log(factors))])
     return sums

@@ -29,6 +29,8 @@ ABSENT = -1
 
 @dataclass(frozen=True)
 class NgramTrie:
+    """All n-grams of a text."""
+
     words: Int32  # (nodes,) the last word of each n-gram
     parents: Int32  # (nodes,) the n-gram without its last word
     levels: tuple[int, ...]  # where the n-grams of 0, 1, 2, … words begin, and the number of all nodes
@@ -52,6 +54,7 @@ class NgramTrie:
         return place if place < end and words[place] == word else ABSENT
 
     def find(self, words: Sequence[int]) -> int:
+        """The node of an n-gram, or ABSENT."""
         node = 0
         for word in words:
             node = self.child(node, word)

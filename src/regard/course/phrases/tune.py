@@ -14,12 +14,17 @@ ranking; they are scaled so that their absolute values sum to one.
 What is learnt holds only near the candidates that it was learnt from: a decoder that follows it all the way can end
 where no candidate was (a negative weight for the language model, three words for one). So a round of tuning goes only
 a part of the way, as Hopkins and May do, and new candidates correct it: w ← SHARE · learnt + (1 − SHARE) · w, `mixed`.
+
+The same learns to rerank the translations of any systems, the usual hybrid: one system proposes (the phrase-based one
+its n best), others judge (a neural model's log-probability becomes one more feature), and PRO finds what each judgement
+is worth in BLEU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +46,7 @@ class RankedCandidates:
 
 
 def scored_candidates(features: Sequence[Sequence[float]], texts: Sequence[str], reference: str) -> RankedCandidates:
+    """The candidates of a sentence with their smoothed sentence BLEU."""
     rows = SENTENCE_BLEU.stats(texts, [reference] * len(texts)).rows.astype(np.float64)
     rows[:, 1] += 1  # words of the reference
     return RankedCandidates(np.array(features, dtype=np.float64), SENTENCE_BLEU.scores(rows))
@@ -70,10 +76,10 @@ def pro(sentences: Sequence[RankedCandidates], weights: Sequence[float], seed: i
     return _scaled(learnt)
 
 
-def mixed(before: Sequence[float], learnt: Sequence[float]) -> tuple[float, ...]:
+def interpolated_weights(before: Sequence[float], learnt: Sequence[float]) -> tuple[float, ...]:
     """A part of the way from one direction to another.
 
-    >>> mixed([1.0, 0.0], [0.0, 4.0])
+    >>> interpolated_weights([1.0, 0.0], [0.0, 4.0])
     (0.75, 0.25)
     """
     return _scaled(SHARE * np.array(_scaled(learnt)) + (1 - SHARE) * np.array(_scaled(before)))
@@ -102,3 +108,30 @@ def logistic_regression(examples: Floats, ridge: float = RIDGE, steps: int = 30)
         if np.abs(step).max() < 1e-6:
             break
     return weights
+
+
+# -------------------------------------------------------------------------------- reranking
+
+
+class Proposals(NamedTuple):
+    """Translations of one sentence, each with the same number of features."""
+
+    texts: Sequence[str]
+    features: Sequence[Sequence[float]]
+
+    def best(self, weights: Sequence[float]) -> str:
+        """The text with the highest weighted sum; of equals the first.
+
+        >>> Proposals(["un", "deux"], [[1.0, 0.0], [0.0, 2.0]]).best([1.0, 1.0])
+        'deux'
+        """
+        return self.texts[int(np.argmax(np.array(self.features) @ np.array(weights)))]
+
+
+def learn_reranking(proposals: Sequence[Proposals], references: Sequence[str], seed: int = 1) -> tuple[float, ...]:
+    """The weights that rank the proposals of development sentences most as BLEU ranks them."""
+    scored = [
+        scored_candidates(some.features, some.texts, reference)
+        for some, reference in zip(proposals, references, strict=True)
+    ]
+    return pro(scored, [1.0] * len(proposals[0].features[0]), seed)

@@ -76,6 +76,7 @@ def binary(positions: NDArray[np.int64], bits: int) -> Array:
 
 
 def make_encodings(width: int, length: int, learned: Array | None) -> dict[str, PositionEncoding]:
+    """The encodings by name; `learned` is a model's table of positions, or None for a random one."""
     bits = max(1, math.ceil(math.log2(length)))
 
     def table(seed: int) -> Array:
@@ -98,6 +99,7 @@ def make_encodings(width: int, length: int, learned: Array | None) -> dict[str, 
 
 
 def products_of(name: str, vectors: Array) -> DotProducts:
+    """The dot products of all pairs of these vectors (L, D)."""
     products = vectors @ vectors.T  # (L, L)
     scale = float(np.mean(np.diag(products))) or 1.0
     by_distance = [np.diag(products, k) / scale for k in range(len(vectors))]

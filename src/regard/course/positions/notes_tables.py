@@ -28,12 +28,15 @@ BEFORE, AFTER = (0.37, 0.99, 0.01, 0.08), (0.42, 0.84, 0.12, 0.81)  # of the sli
 
 @dataclass(frozen=True)
 class NotesTable:
+    """A table with its title and a remark."""
+
     title: str
     table: Table
     remark: str
 
 
 def notes_tables() -> tuple[NotesTable, ...]:
+    """All tables, in the order of the notes."""
     return (counting(), shares(), bits(), pairs(), sinusoids_of_five(), no_sinusoid())
 
 
@@ -130,7 +133,7 @@ def as_dict(tables: Sequence[NotesTable]) -> dict[str, Any]:
 
 
 def _sums(rows: Sequence[tuple[str, Sequence[float], Sequence[float]]]) -> Table:
-    """Of each position three lines: what is added, the word, their sum."""
+    """Three lines for each position: what is added, the word, their sum."""
     lines = []
     for name, added, word in rows:
         summed = [a + w for a, w in zip(added, word, strict=True)]

@@ -58,6 +58,8 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Positions:
+    """Everything that `regard explain positions` shows."""
+
     width: int
     length: int
     head_size: int
@@ -93,7 +95,7 @@ def positions(
     found = (
         unique(encodings, width, length),
         consistent(encodings, width, length),
-        generalises(encodings, length),
+        generalizes(encodings, length),
         deterministic(encodings, length),
         small(encodings, length, norm, origin, width),
     )
@@ -144,7 +146,7 @@ def consistent(encodings: dict[str, PositionEncoding], width: int, length: int) 
 
 
 def _depends_on_more_than_distance(width: int, length: int) -> str:
-    """Of an odd width: the last sine has no cosine beside it, so sin² + cos² = 1 does not hold there."""
+    """The finding for an odd width: the last sine has no cosine beside it, so sin² + cos² = 1 does not hold there."""
     products = products_of("sinusoid", sinusoid(np.arange(length), width))
     return (
         "holds, since the length of the sentence does not enter. But the width is odd, and the last sine has no cosine "
@@ -173,7 +175,7 @@ def _depends_on_distance(width: int, length: int) -> str:
     )
 
 
-def generalises(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
+def generalizes(encodings: dict[str, PositionEncoding], length: int) -> Requirement:
     later = np.array([2 * length - 1, 100 * length])  # of a sentence that ends with the second
     cells = {}
     for name, encoding in encodings.items():
@@ -233,7 +235,7 @@ def small(encodings: dict[str, PositionEncoding], length: int, norm: float, orig
 
 
 def positions_of(model: Model, length: int = 64) -> Positions:
-    """With a model's own width, heads, words and, where it has one, its learned table."""
+    """The positions with a model's own width, heads, word vectors and, where it has one, learned table."""
     if not isinstance(model, Transformer):
         raise InputError(
             "only Transformers encode positions as vectors, but this model is of the class "

@@ -2,9 +2,9 @@
 
 The grammar (`regard.course.grammar`) only generates. The parser finds noun phrases, verb groups, objects, tails and
 clauses, and builds from them the same Phrase and Predicate that the grammar builds; the grammar's `clause` then writes
-both languages. The parser holds no conjugation and no agreement: a verb group is recognised because the grammar writes
+both languages. The parser holds no conjugation and no agreement: a verb group is recognized because the grammar writes
 that verb so in some tense. The only French here are the function words that compare and that begin a clause inside
-another. `parser.py` makes sentences of clauses.
+another. `translate.py` joins clauses into sentences.
 
 An ambiguous noun needs one of the contexts that its entry lists. A pronoun refers to the subject or the object before
 it, as the grammar's scenes decide.
@@ -27,6 +27,7 @@ from regard.course.rules.english_words import (
     ADJECTIVES,
     COMPARATIVES,
     DEGREES,
+    DESTINATIONS,
     DETERMINERS,
     FEELINGS,
     GROUPS,
@@ -35,12 +36,11 @@ from regard.course.rules.english_words import (
     PLACES,
     SENSES,
     TIMES,
-    TOWARDS,
     VERB_FORMS,
     VerbFeatures,
     Words,
-    sense_of_bare,
-    sensible,
+    sense_of_bare_noun,
+    senses_fit,
     verb_groups,
 )
 
@@ -51,6 +51,8 @@ _LONGEST_GROUP = 7  # words of a verb group: did not want to wake up, is no long
 
 
 class ParsedClause(NamedTuple):
+    """A clause in both languages, with its subject and predicate."""
+
     pair: Pair
     subject: Phrase
     predicate: Predicate
@@ -76,7 +78,7 @@ class ClauseParser:
 
     # ---------------------------------------------------------------- noun phrases
 
-    def core(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
+    def simple_phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
         """A name, or determiner + adjective + noun, with a possessor before or after. `bare`: also "cheese", "cats"."""
         first = words[0].removesuffix("'s") if words else ""
         if first in nouns.NAMES:
@@ -102,7 +104,7 @@ class ClauseParser:
                     yield from self._owned(phrase, rest[1:])
                     continue
                 if det == "the" and adj is None and rest[1:2] == ("of",):
-                    for owner, left in self.core(rest[2:]):
+                    for owner, left in self.simple_phrase(rest[2:]):
                         if noun not in SENSES or owner.name in SENSES[noun].of:
                             yield phrases.possessed(self.d, noun, owner, False, plural), left
                 if noun not in SENSES or adj is None or adj.en in SENSES[noun].adj:
@@ -115,10 +117,10 @@ class ClauseParser:
 
     def phrase(self, words: Words, negated: bool = False, bare: bool = False) -> Parses[Phrase]:
         """A noun phrase, optionally coordinated with another or followed by a relative clause."""
-        for one, rest in self.core(words, negated, bare):
+        for one, rest in self.simple_phrase(words, negated, bare):
             if rest[:1] == ("and",):
-                for two, left in self.core(rest[1:]):
-                    sense = sense_of_bare(one)
+                for two, left in self.simple_phrase(rest[1:]):
+                    sense = sense_of_bare_noun(one)
                     if sense is None or two.name in sense.beside:
                         yield phrases.coordinated(self.d, one, two), left
             if rest[:1] in (("who",), ("that",)):
@@ -139,6 +141,7 @@ class ClauseParser:
         return replace(phrase, en=[*phrase.en, Tok(en, key), *inner.en], fr=[*phrase.fr, Tok(fr, key), *inner.fr])
 
     def subject(self, words: Words, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
+        """A subject; `refer`: phrases that a pronoun can refer to."""
         for phrase in refer:
             back = phrases.referring(self.d, phrase)
             if words[:1] == (back.en[0].text,):
@@ -147,7 +150,7 @@ class ClauseParser:
             yield phrases.subject_pronoun(self.d, words[0]), words[1:]
         yield from self.phrase(words)
 
-    def thing(self, words: Words, p: Predicate, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
+    def direct_object(self, words: Words, p: Predicate, refer: Sequence[Phrase] = ()) -> Parses[Phrase]:
         """A direct object."""
         for phrase in refer:
             back = phrases.referring_object(self.d, phrase)
@@ -172,7 +175,7 @@ class ClauseParser:
                 if setting is None or (verb.particle and rest[:1] != (verb.particle,)):
                     continue
                 for p, left in self._complements(who, verb, setting, rest[1:] if verb.particle else rest, refer, gap):
-                    for tail, end in self.tails(left, TOWARDS if verb in verbs.MOTION else {}):
+                    for tail, end in self.tails(left, DESTINATIONS if verb in verbs.MOTION else {}):
                         if not _needs_tail(p) or tail:
                             yield replace(p, tail=tail), end
 
@@ -184,7 +187,7 @@ class ClauseParser:
         p = Predicate(verb, s.tense, s.negation, s.modal, adverb=adverb, contracted=s.contracted)
         if verb is BE:
             for (complement, quality, means), rest in self._being(who, words):
-                if sensible(who, p, quality):
+                if senses_fit(who, p, quality):
                     yield replace(p, verb=means, complement=complement), rest
         elif verb in verbs.THINKING:
             for inner, rest in self.clause(words[1:]) if words[:1] == ("that",) else ():
@@ -193,30 +196,30 @@ class ClauseParser:
             yield from self._giving(p, words)
         else:
             for full, rest in self._doing(p, words, refer, gap):
-                if sensible(who, full):
+                if senses_fit(who, full):
                     yield full, rest
 
     def _doing(self, p: Predicate, words: Words, refer: Sequence[Phrase], gap: Phrase | None) -> Parses[Predicate]:
-        """With an object if the verb takes one."""
+        """The predicate with its object, if the verb takes one."""
         if gap is not None:
             if p.verb.objects and not p.verb.preposition:
                 yield replace(p, gap=gap if gap.noun is not None else None), words
         elif not p.verb.objects or p.verb in (*verbs.MOTION, verbs.SIT):
             yield p, words
         else:
-            yield from ((replace(p, obj=obj), rest) for obj, rest in self.thing(words, p, refer))
+            yield from ((replace(p, obj=obj), rest) for obj, rest in self.direct_object(words, p, refer))
 
     def _giving(self, p: Predicate, words: Words) -> Parses[Predicate]:
         if words and words[0] in phrases.OBJECTS:
             taker = phrases.object_pronoun(self.d, words[0], indirect=True)
             for obj, rest in self.phrase(words[1:], bool(p.negation)):
                 yield replace(p, obj=obj, recipient=taker, recipient_first=True), rest
-        for obj, rest in self.thing(words, p):
+        for obj, rest in self.direct_object(words, p):
             if rest[:1] == ("to",) and rest[1:]:
                 if rest[1] in phrases.OBJECTS:
                     taker = phrases.object_pronoun(self.d, rest[1], indirect=True)
                     yield replace(p, obj=obj, recipient=taker), rest[2:]
-                for taker, left in self.core(rest[1:]):
+                for taker, left in self.simple_phrase(rest[1:]):
                     yield replace(p, obj=obj, recipient=taker), left
 
     def _being(self, who: Phrase, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
@@ -243,7 +246,7 @@ class ClauseParser:
         return phrases.adjective(self.d, ADJECTIVES[adjective], who.feminine, who.agrees_plural, who.name)
 
     def _compared(self, complement: Pair, than: str, words: Words) -> Parses[tuple[Pair | None, str, Verb]]:
-        for other, rest in self.core(words):
+        for other, rest in self.simple_phrase(words):
             yield (joined(complement, self.d.words(than, "que"), Pair(other.en, other.fr)), "", BE), rest
 
     def tails(self, words: Words, towards: dict[Words, tuple[str, str]]) -> Parses[list[Pair]]:
@@ -260,7 +263,7 @@ class ClauseParser:
             if fixed:
                 yield self.d.words(*fixed), rest
             if head in places:
-                for where, left in self.core(rest):
+                for where, left in self.simple_phrase(rest):
                     yield phrases.after_preposition(self.d, *places[head], where), left
 
     # ---------------------------------------------------------------- clauses

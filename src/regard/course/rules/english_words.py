@@ -34,13 +34,13 @@ _VERBS = tuple(
 TIMES = {tuple(en.split()): (en, fr) for times in choices.TIMES.values() for en, fr in times}
 MANNER = {tuple(en.split()): (en, fr) for ways in choices.MANNER.values() for en, fr in ways}
 PLACES = {tuple(en.split()): (en, fr) for en, (fr, _) in phrases.PREPOSITIONS.items()} | {("under",): ("under", "sous")}
-TOWARDS: dict[Words, tuple[str, str]] = {("to",): ("to", "à"), ("at",): ("at", "à")}
+DESTINATIONS: dict[Words, tuple[str, str]] = {("to",): ("to", "à"), ("at",): ("at", "à")}
 FEELINGS = dict(simple.FEELINGS)
 GROUPS = dict(simple.GROUPS)
 DEGREES = dict(choices.DEGREES) | {"so": "si"}
 WEATHER = {tuple(en.split()): (en, fr) for pairs in compound.WEATHER.values() for en, fr in pairs}
-JOINTS = {",": ",", "and": "et", "but": "mais"}
-ASKING = {"where": "où", "why": "pourquoi", "when": "quand", "what": "que"}
+CONJUNCTIONS = {",": ",", "and": "et", "but": "mais"}
+QUESTION_WORDS = {"where": "où", "why": "pourquoi", "when": "quand", "what": "que"}
 DETERMINERS = {"the": "the", "a": "a", "an": "a", "some": "some", "any": "any", "this": "this", "these": "this"} | {
     word: word for word in ("every", *phrases.PLURAL_ONLY, *phrases.POSSESSIVES)
 }
@@ -83,7 +83,7 @@ def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[W
             continue
         written = Draft(random.Random(0)).words(*adverb) if adverb else None
         p = Predicate(verb, tense, negation, modal, adverb=written, contracted=contracted)
-        grammar.settle(subject, p)
+        grammar.repair_predicate(subject, p)
         if (p.tense, p.negation) != (tense, negation):
             continue  # the grammar does not generate it
         aux, main = grammar.english_verb(subject, p, keys, question)
@@ -92,15 +92,15 @@ def verb_groups(verb: Verb, plural: bool, person: int, question: bool) -> dict[W
     return found
 
 
-def sense_of_bare(phrase: Phrase | None) -> ambiguous.Sense | None:
+def sense_of_bare_noun(phrase: Phrase | None) -> ambiguous.Sense | None:
     """The sense of determiner + ambiguous noun; in longer phrases the context has already decided it."""
     bare = phrase is not None and phrase.noun is not None and len(phrase.en) == 2
     return SENSES.get(phrase.noun) if bare and phrase and phrase.noun else None
 
 
-def sensible(who: Phrase, p: Predicate, quality: str = "") -> bool:
+def senses_fit(who: Phrase, p: Predicate, quality: str = "") -> bool:
     """Whether the verb and the adjective select the senses in which the subject and the object were parsed."""
-    subject, thing = sense_of_bare(who), sense_of_bare(p.obj)
+    subject, thing = sense_of_bare_noun(who), sense_of_bare_noun(p.obj)
     if subject is not None and quality not in subject.adj and p.verb.name not in subject.does:
         return False
     return thing is None or p.verb.name in thing.verb

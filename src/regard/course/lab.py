@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 
 from regard.align.attention import View
 from regard.bundle.bundle import Bundle
-from regard.course.labs.minimal_pairs import LabKind, LabPair, LabSentence
+from regard.course.minimal_pairs import LabKind, LabPair, LabSentence
 from regard.errors import InputError
 from regard.explain.ablation import Head, ablated, heads_of, random_heads
 from regard.explain.sentence_pair import Ablation
 from regard.explain.trace import Trace, trace_sentence
+from regard.report.deliver import Output
+from regard.report.table import Table
 from regard.search.forced_decoding import forced_log_probs
 from regard.text.tokenizer import Tokenizer
 from regard.text.words import split_words
@@ -59,6 +61,7 @@ class HeadAttention:
 
     @property
     def lean(self) -> float:
+        """Attention to what decides, minus attention to the rest."""
         return self.means - self.others
 
 
@@ -72,6 +75,8 @@ class HeadCut:
 
 @dataclass(frozen=True)
 class Lab:
+    """The figures of one lab."""
+
     kind: LabKind
     chosen_on: int  # pairs
     measured_on: int
@@ -164,6 +169,7 @@ def sentences_of(pairs: Sequence[LabPair]) -> list[LabSentence]:
 
 
 def outcome(bundle: Bundle, pairs: Sequence[LabPair]) -> LabOutcome:
+    """Translate and force both sentences of every pair, and measure how often the choice is right."""
     sentences = sentences_of(pairs)
     found = Translator(bundle).translate([one.source for one in sentences], beam=1, **AS_LINES)
     right = np.array([has_word(t.text, one.word, one.other) for t, one in zip(found, sentences, strict=True)])
@@ -207,6 +213,7 @@ class ForcedChoice(NamedTuple):
 
 
 def choice(tokenizer: Tokenizer, sentence: LabSentence) -> ForcedChoice:
+    """The forced targets of a sentence."""
     right, wrong = tokenizer.encode_target([sentence.before + sentence.right, sentence.before + sentence.wrong])
     return ForcedChoice(right, wrong, next(t for t, (a, b) in enumerate(zip(right, wrong, strict=False)) if a != b))
 
@@ -244,12 +251,74 @@ def head_attention(bundle: Bundle, pairs: Sequence[LabPair], heads: Sequence[Hea
 def attention_shares(captured: Trace, sentence: LabSentence, head: Head) -> NDArray[np.float64] | None:
     """(means, others, decides, itself) of one sentence through one head."""
     weights = captured.in_words(View(head.layer, head.head), head.kind).weights  # (queries, keys), both words
-    places = [sentence.means, sentence.others, sentence.decides, (sentence.asks,)]
+    places = [sentence.means, sentence.others, sentence.decides, (sentence.ambiguous,)]
     if head.kind == "decoder":  # its keys are French words, and only earlier ones
-        before = [tuple(j for i, j in sentence.links if i in place and j < sentence.asked) for place in places]
+        before = [tuple(j for i, j in sentence.links if i in place and j < sentence.resolved) for place in places]
         places = [*before[:3], ()]
         if not (before[0] and before[1]):
             return None
-    row = weights[sentence.asks if head.kind == "encoder" else sentence.asked]
+    row = weights[sentence.ambiguous if head.kind == "encoder" else sentence.resolved]
     means, others, decides, itself = (list(dict.fromkeys(place)) for place in places)
     return np.array([row[means].sum(), row[others].mean(), row[decides].sum(), row[itself].sum()])
+
+
+# -------------------------------------------------------------------------------- text
+
+
+MOST_HEADS = 8  # listed
+
+
+def lab_output(lab: Lab) -> Output:
+    """The lab in every format that `regard explain lab` writes."""
+    return Output(text=lambda: lab_text(lab), data=lab.as_dict)
+
+
+def lab_text(lab: Lab) -> str:
+    words = ("the antecedent", "the other noun") if lab.kind == "pronoun" else ("the deciding word", "another word")
+    worst = min(cut.outcome.pairs_right for cut in lab.random)
+    better = sum(cut.outcome.pairs_right > lab.by_effect.outcome.pairs_right for cut in lab.random)
+    effects = " · ".join(f"{head} {drop:+.2f}" for head, drop in list(lab.effects.items())[:MOST_HEADS])
+    lines = [
+        f"{lab.kind} lab: heads chosen on {lab.chosen_on} pairs of dev, measured on {lab.measured_on} others",
+        _cut_table(lab, words[0]).text(),
+        f"random draws: {worst:.1%} of pairs right at worst; {better} of {len(lab.random)} beat the costliest",
+        "log p elsewhere: nats per token of the rest of the reference, which shows whether a cut hurts that too",
+        "",
+        f"attention of the ambiguous word, by its weight on {words[0]} minus that on {words[1]}",
+        _attention_table(lab, *words).text(),
+        f"margin lost when one head is cut, on dev: {effects}",
+    ]
+    return "\n".join(lines)
+
+
+def _cut_table(lab: Lab, what: str) -> Table:
+    chosen = [("costliest", lab.by_effect), (f"most to {what}", lab.by_attention)]
+    chosen += [("most to the deciding word", lab.by_deciding)] if lab.kind == "pronoun" else []  # else the same word
+    rows = [("none", lab.plain)]
+    rows += [(f"{name}: {' '.join(map(str, one.heads))}", one.outcome) for name, one in chosen]
+    rows.append((f"random, mean of {len(lab.random)}", _mean(lab.random)))
+    if lab.apart():
+        rows.append((f"random, {len(lab.apart())} of them without a costliest head", _mean(lab.apart())))
+    header = ("heads cut", "pairs right", "sentences right", "P(right)", "log P(right)/P(wrong)", "log p elsewhere")
+    return Table(header, [[name, *_figures(outcome)] for name, outcome in rows])
+
+
+def _attention_table(lab: Lab, what: str, other: str) -> Table:
+    pronoun = lab.kind == "pronoun"
+    rows = []
+    for one in lab.attention[:MOST_HEADS]:
+        shares = (one.means, one.others, *([one.decides] if pronoun else []), one.itself)
+        rows.append([str(one.head), *(f"{share:.3f}" for share in shares), f"{lab.effects[one.head]:+.2f}"])
+    return Table(
+        ("head", what, other, *(["deciding word"] if pronoun else []), "itself", "margin lost by its cut"), rows
+    )
+
+
+def _figures(of: LabOutcome) -> list[str]:
+    shares = [f"{of.pairs_right:.1%}", f"{of.sentences_right:.1%}"]
+    return [*shares, f"{of.p_right:.3f}", f"{of.margin:+.2f}", f"{of.elsewhere:.3f}"]
+
+
+def _mean(cuts: tuple[HeadCut, ...]) -> LabOutcome:
+    rows = np.array([list(vars(cut.outcome).values()) for cut in cuts])
+    return LabOutcome(*(float(x) for x in rows.mean(axis=0)))

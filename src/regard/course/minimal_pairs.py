@@ -37,8 +37,8 @@ class LabSentence:
     before: str  # its translation up to the choice
     right: str  # the choice
     wrong: str  # and the other sentence's
-    asks: int  # the ambiguous source word: "it", "nail"
-    asked: int  # the target word that resolves it: "il", "clou"
+    ambiguous: int  # the ambiguous source word: "it", "nail"
+    resolved: int  # the target word that resolves it: "il", "clou"
     means: tuple[int, ...]  # source words: the antecedent of "it", or the words that decide the sense
     others: tuple[int, ...]  # source words to compare with: the other noun, or all other words
     decides: tuple[int, ...]  # source words in which the two sentences differ
@@ -47,6 +47,8 @@ class LabSentence:
 
 @dataclass(frozen=True)
 class LabPair:
+    """Two sentences that differ only in the words that decide."""
+
     first: LabSentence
     second: LabSentence
     split: str
@@ -81,28 +83,29 @@ def all_pairs(kind: LabKind, limit: int | None = None, size: int = DEFAULT_SIZE)
 def make_sentence(
     kind: LabKind, own: Example, partner: Example, word: str, other: str, of_subject: bool
 ) -> LabSentence:
+    """A sentence of a pair with the places of its words; `own` is its example, `partner` the other's."""
     source, target = [w.lower() for w in split_words(own.src)], [w.lower() for w in split_words(own.tgt)]
     partner_words = [w.lower() for w in split_words(partner.src)]
     decides = differing(source, partner_words)
     partner_target = [w.lower() for w in split_words(partner.tgt)]
-    asked, partner_asked = _last(target, word), _last(partner_target, other)
+    resolved, partner_resolved = _last(target, word), _last(partner_target, other)
     means: tuple[int, ...]
     others: tuple[int, ...]
     if kind == "pronoun":
-        asks = source.index("it", source.index("because"))
+        ambiguous = source.index("it", source.index("because"))
         subject = next(i for i, w in enumerate(source) if w in _AUXILIARIES) - 1
         thing = source.index("because") - 1
         means, others = ((subject,), (thing,)) if of_subject else ((thing,), (subject,))
-        start, partner_start = asked, partner_asked
+        start, partner_start = resolved, partner_resolved
     else:
-        asks = next(i for i, j in own.alignment if j == asked and i not in decides)
+        ambiguous = next(i for i, j in own.alignment if j == resolved and i not in decides)
         means = decides
-        others = tuple(i for i, w in enumerate(source) if i not in (*decides, asks) and w.isalpha())
-        start, partner_start = phrase_start(target, asked), phrase_start(partner_target, partner_asked)
-    before, right = _cut(own.tgt, start, asked)
-    _, wrong = _cut(partner.tgt, partner_start, partner_asked)
+        others = tuple(i for i, w in enumerate(source) if i not in (*decides, ambiguous) and w.isalpha())
+        start, partner_start = phrase_start(target, resolved), phrase_start(partner_target, partner_resolved)
+    before, right = _cut(own.tgt, start, resolved)
+    _, wrong = _cut(partner.tgt, partner_start, partner_resolved)
     return LabSentence(
-        own.src, own.tgt, word, other, before, right, wrong, asks, asked, means, others, decides, own.alignment
+        own.src, own.tgt, word, other, before, right, wrong, ambiguous, resolved, means, others, decides, own.alignment
     )
 
 

@@ -1,1 +1,0 @@
-"""Labs: what decides a pronoun or the sense of a word, head by head."""
