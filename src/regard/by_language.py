@@ -1,6 +1,6 @@
-"""Texts into one language, each by the translator in the box for its own: `regard.translate(texts, to="en")`.
+"""Texts into one language, each by the bundled model for its own: `regard.translate(texts, to="en")`.
 
-The command line chooses in the same way (`bundle/bundled_models.py`), but a file as a whole.
+The command line chooses models in the same way (`bundle/bundled_models.py`), but one for a whole file.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ KEPT = 8  # translators that stay loaded
 
 
 class LanguageChoice:
-    """How texts are brought into one language. `source` is theirs; by default it is found in each of them."""
+    """The languages of a translation, as codes. `source` is None where it is to be identified from the text. Raises
+    InputError for an unknown language."""
 
     def __init__(self, to: str, source: str | None = None, through: str | None = None) -> None:
         self.target = known_language(to, "to")
         self.source = None if source is None else known_language(source, "source")
         self.through = None if through is None else known_language(through, "through")
 
-    def of(self, text: str) -> Choice:
-        return choose([text], self.target, self.source, self.through)
+    def choose(self, texts: Sequence[str]) -> Choice:
+        """The bundled models for texts in one language. Raises NoDirectionError where there are none."""
+        return choose(texts, self.target, self.source, self.through)
 
 
 def translate_by_language(
-    texts: str | Iterable[str], asked: LanguageChoice, device: str, engine: str, **options: Any
+    texts: str | Iterable[str], languages: LanguageChoice, device: str, engine: str, **options: Any
 ) -> Translation | list[Translation]:
-    """The translation of a string, or of several, in their order. A text that is in the target language already comes
-    back as it is, with a warning."""
+    """The translation of a string, or of several, in their order. A text that is in the target language already is
+    returned unchanged, with a warning."""
     lines = checked_texts(texts, "translate")
-    choices = [asked.of(line) for line in lines]
+    choices = [languages.choose([line]) for line in lines]
     found: dict[int, Translation] = {}
     for models in dict.fromkeys(choice.models for choice in choices):
         numbers = [number for number, choice in enumerate(choices) if choice.models == models]
         translator = loaded(tuple(bundled_models.folder_of(name) for name in models), device, engine)
         found |= zip(numbers, translator.translate([lines[number] for number in numbers], **options), strict=True)
-    translations = [_warned(found[number], choice) for number, choice in enumerate(choices)]
-    return translations[0] if isinstance(texts, str) else translations
+    for number, choice in enumerate(choices):
+        if remark := source_remark(choice):
+            found[number] = replace(found[number], warnings=(f"the text is {remark}", *found[number].warnings))
+    return found[0] if isinstance(texts, str) else [found[number] for number in range(len(lines))]
 
 
-def _warned(translation: Translation, choice: Choice) -> Translation:
-    """With what is to be said of the source."""
+def source_remark(choice: Choice) -> str:
+    """A warning about the source language, to follow "the text is"; empty where there is none."""
     name = language_name(choice.source)
     if not choice.models:
-        line = f"the text is {name} already and stays as it is"
-    elif not choice.sure:
-        line = f"the text is read as {name}, which is uncertain"
-    else:
-        return translation
-    return replace(translation, warnings=(line, *translation.warnings))
+        return f"{name} already and stays as it is"
+    return "" if choice.sure else f"read as {name}, which is uncertain"
 
 
 @lru_cache(KEPT)

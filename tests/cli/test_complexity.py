@@ -12,7 +12,7 @@ import typer
 
 from regard.errors import InputError
 
-command = importlib.import_module("regard.cli.complexity")  # the package has a function of that name
+command = importlib.import_module("regard.cli.course")
 
 SMALL = ("--quick", "--lengths", "8,16,32", "--widths", "4,8,16")
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from regard.bulk.rows import sentence_row
-from regard.cli.doubts import Doubts
+from regard.cli.doubts import DoubtReport
 from regard.errors import InputError
 from regard.translation.translation import ProtectedSpan, Reason, SentenceTranslation, Translation
 
@@ -32,7 +32,7 @@ def said(*sentences: SentenceTranslation) -> Translation:
 
 
 def summary(numbers: list[int], count: int, report: Path | None = None) -> str:
-    doubts = Doubts(report)
+    doubts = DoubtReport(report)
     for number in range(1, count + 1):
         doubts.add(f"line {number}", said(ODD if number in numbers else FINE))
     return doubts.summary()
@@ -51,14 +51,14 @@ def test_the_summary_names_the_report(tmp_path: Path) -> None:
 
 
 def test_two_doubtful_sentences_of_one_line_are_one_place() -> None:
-    doubts = Doubts()
+    doubts = DoubtReport()
     doubts.add("line 7", said(ODD, FINE, ODD))
     assert doubts.summary() == "2 of 3 sentences are doubtful: line 7; --report why.jsonl says why"
 
 
 def test_the_report_has_every_sentence_and_appears_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    doubts = Doubts(path)
+    doubts = DoubtReport(path)
     doubts.add("line 1", said(FINE, ODD))
     assert not path.exists()
     doubts.finish()
@@ -72,11 +72,11 @@ def test_the_report_has_every_sentence_and_appears_at_the_end(tmp_path: Path) ->
 
 @pytest.mark.parametrize("strict", [True, False])
 def test_strict_ends_with_code_3(strict: bool, capsys: pytest.CaptureFixture[str]) -> None:
-    fine = Doubts(strict=strict)
+    fine = DoubtReport(strict=strict)
     fine.add("line 1", said(FINE))
     fine.finish()
     assert capsys.readouterr().err == ""
-    doubtful = Doubts(strict=strict)
+    doubtful = DoubtReport(strict=strict)
     doubtful.add("line 1", said(ODD))
     if strict:
         with pytest.raises(typer.Exit) as ended:
@@ -90,4 +90,4 @@ def test_strict_ends_with_code_3(strict: bool, capsys: pytest.CaptureFixture[str
 def test_a_report_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "r.jsonl"):
         with pytest.raises(InputError, match=r"--report .* cannot be written"):
-            Doubts(path)
+            DoubtReport(path)

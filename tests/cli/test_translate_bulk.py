@@ -56,7 +56,7 @@ def test_a_process_that_is_killed_goes_on(
     monkeypatch.setattr(chunks, "MAX_CHUNK_LINES", 5)
     done = call(*words)
     assert done.code == 0
-    assert done.err.startswith("regard: going on after line 10 of 24, where an earlier run stopped\n")
+    assert done.err.startswith("regard: resuming after line 10 of 24, where an earlier run stopped\n")
     assert gzip.decompress(out.read_bytes()).decode().splitlines() == TARGETS * 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "out.gz"]
 

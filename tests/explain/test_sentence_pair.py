@@ -9,7 +9,7 @@ import torch
 
 import regard
 from regard.bundle.bundle import Bundle
-from regard.cli.translate_lines import show_attention
+from regard.cli.translate_lines import print_attention
 from regard.errors import InputError
 from regard.explain.evidence import evidence
 from regard.explain.explanation import Explanation, explain
@@ -189,7 +189,7 @@ def test_a_given_target_is_read_with_its_slots(with_slots: Translator) -> None:
 def test_the_attention_of_a_translation_shows_them_too(
     with_slots: Translator, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show_attention(with_slots.bundle, with_slots.translate(TWO_SLOTS))
+    print_attention(with_slots.bundle, with_slots.translate(TWO_SLOTS))
     shown = capsys.readouterr().out
     assert "3:45 pm" in shown
     assert not slots_in(shown)

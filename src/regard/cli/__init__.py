@@ -1,10 +1,10 @@
-"""The command line: one file per command, which parses its flags, calls the package and shows the result.
+"""The command line: files of commands, which parse their flags, call the package and show the result.
 
-Whatever goes wrong because of the input is one line on standard error and exit code 2. Commands import what they need
-when they run, so that `regard --help` answers at once. Of all commands only the one that is called is built: typer
-needs longer to build them all than a sentence needs to be translated. `app.py` lists the commands, `options.py` has the
-flags that several share, `words.py` recipe keys as flags, `flags.py` the flags that an error is about, `process.py`
-exit codes, streams and signals.
+An error caused by the input is one line on standard error and exit code 2. Commands import what they need when they
+run, so that `regard --help` is fast, and only the command that is called is built: building all of them takes typer
+longer than the translation of a sentence. `app.py` lists the commands, `options.py` declares flags, `recipe_flags.py`
+recipe keys as flags, `flags.py` finds the flags that an error is about, and `process.py` has exit codes, streams and
+signals.
 """
 
 from __future__ import annotations

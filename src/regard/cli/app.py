@@ -11,7 +11,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from regard.cli.recipe_flags import RecipeCommand, TrainCommand
 
-# A command is a function of its name in a file of its name, but for those in MODULES.
 GROUPS = {
     "Translate": ("translate", "serve", "page", "info", "lexicon", "pack", "import", "export"),
     "Train": ("train", "resume", "doctor", "bench", "fetch", "clean"),
@@ -20,7 +19,12 @@ GROUPS = {
     "Learn": ("demo", "claims", "complexity", "corpus"),
 }
 NAMES = [name for names in GROUPS.values() for name in names]
-MODULES = {"import": "import_model", "resume": "train"}
+# A command is a function of its name in a file of its name, except for these.
+MODULES = {
+    "resume": "train",
+    **dict.fromkeys(("info", "lexicon", "pack", "import", "export"), "models"),
+    **dict.fromkeys(GROUPS["Learn"], "course"),
+}
 RECIPE_COMMANDS = {"train": TrainCommand, "resume": RecipeCommand, "doctor": RecipeCommand, "bench": RecipeCommand}
 OWN_CLASSES = {"compare": "CompareCommand", "bleu": "BleuCommand", "serve": "ServeCommand"}  # in the command's file
 USAGE = dict.fromkeys((*RECIPE_COMMANDS, "compare"), "[RECIPE.toml] [OPTIONS] [--KEY VALUE]…") | {
@@ -53,7 +57,7 @@ def new_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
         help="""Neural machine translation that shows how it works.
 
-        Small models are in the box (regard info --all). The examples in the help of each command use the translator
+        Small models are bundled (regard info --all). The examples in the help of each command use the translator
         from English to French, and the files of the embedded corpus, which the second line here writes:
 
         \b

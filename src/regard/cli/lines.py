@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty, Queue
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO
 
 from regard.errors import InputError
 
@@ -16,7 +16,7 @@ PAUSE = 0.05  # seconds without a new line after which the lines so far are used
 
 
 def read_lines(path: Path, keep_bom: bool = False) -> Iterator[str]:
-    """The lines of a file; "-" is standard input. For scores a byte-order mark is a character like others."""
+    """The lines of a file; "-" is standard input. `keep_bom`: a byte-order mark is a character like others."""
     from regard.data.text_files import decode_lines
     from regard.data.text_files import read_lines as read_file
 
@@ -35,9 +35,9 @@ def _standard_input() -> BinaryIO:
         return sys.stdin.buffer
 
 
-def as_they_come(lines: Iterator[str], most: int) -> Iterator[list[str]]:
-    """Lists of at most so many lines. A list ends where the next line lets wait for itself: who pipes one line in gets
-    one list of it, and who pipes a file in gets full ones."""
+def available_chunks(lines: Iterator[str], most: int) -> Iterator[list[str]]:
+    """Lists of at most `most` lines, read in a thread. A list ends early where no further line comes within PAUSE
+    seconds, so that a line that is piped in is used before the next one is written."""
     waiting: Queue[str | Exception | None] = Queue(2 * most)
 
     def read() -> None:
@@ -68,6 +68,7 @@ def as_they_come(lines: Iterator[str], most: int) -> Iterator[list[str]]:
 
 
 def check_output(path: Path | None, input: Path | None) -> None:
+    """Raise InputError where --out is a folder, is in none, or is the input file."""
     if path is None:
         return
     if path.is_dir():
@@ -78,19 +79,24 @@ def check_output(path: Path | None, input: Path | None) -> None:
         raise InputError(f"--out {path} is the input file; name another")
 
 
-def write_output(path: Path | None, write_all: Callable[[TextIO], None]) -> None:
+def write_output(path: Path | None, write_all: Callable[[Any], Any], binary: bool = False) -> None:
+    """Call `write_all` with a text stream, or a `binary` one: a file that is compressed by its suffix and appears when
+    all is written, or standard output where the path is None."""
     from regard.data.compressed import COMPRESSED
     from regard.files import write_atomically
 
     if path is None:
-        write_all(sys.stdout)
+        sys.stdout.flush()
+        write_all(getattr(sys.stdout, "buffer") if binary else sys.stdout)  # noqa: B009 - a terminal's is wrapped
+        sys.stdout.flush()
         return
+    mode: dict[str, Any] = {"mode": "wb"} if binary else {"mode": "wt", "encoding": "utf-8", "newline": "\n"}
 
     def write(place: Path) -> None:
-        with COMPRESSED.get(path.suffix, open)(place, "wt", encoding="utf-8", newline="\n") as file:
+        with COMPRESSED.get(path.suffix, open)(place, **mode) as file:
             write_all(file)
 
     if path.exists() and not path.is_file():
-        write(path)  # a pipe or a device: nothing may take its place
+        write(path)  # a pipe or a device is not replaced
     else:
         write_atomically(path.resolve(), write)

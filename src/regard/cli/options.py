@@ -1,25 +1,30 @@
-"""Flags that several commands share, each defined once, and the reader of a number with its bounds.
+"""Declaration of flags: tables of them, numbers with bounds, the flags that several commands share, and those that are
+made from the options of `Translator.translate` (`translation/options.py`).
 
-A flag has one meaning over all commands; docs/commands.md lists the meanings, and tests/cli/test_flags.py holds it.
+A flag has one meaning over all commands; docs/commands.md lists the meanings, and tests/cli/test_flags.py tests it.
 Choices are `Literal` types here, because the modules that use them are slow to import; mypy compares them.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from regard.bundle import bundled_models
-from regard.config import Option, describe, parse
+from regard.config import Option, describe, options_of, parse
 from regard.errors import InputError
-from regard.translation.options import translate_option
+from regard.search.options import Mbr, Sampling
+from regard.translation.options import TranslateOptions, translate_option
 
 
 def number(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
-    """A reader of one flag's value, with the same message for a mistake as a recipe has."""
+    """A parser of the value of `flag`; it raises InputError where the value is not a number within the bounds."""
     bounds = _bounds(least, most)
 
     def read(word: Any) -> Any:
@@ -39,27 +44,36 @@ def bounded(flag: str, kind: type, help: str, least: float | None = None, most: 
     return typer.Option(flag, parser=number(flag, kind, least, most), metavar="N" if kind is int else "X", help=help)
 
 
-METAVARS = {int: "N", float: "X", str: "TEXT"}
-
-
-def flag(option: Option, name: str = "", help: str = "{}") -> Any:
-    """The flag of an option of `translate`. Its help names the default: the flag is None where it is not given."""
-    word = "--" + (name or option.name).replace("_", "-")
-    default = option.otherwise or (
-        "" if option.default is None or isinstance(option.default, bool) else str(option.default)
-    )
-    text = help.format(option.help) + (f"  [default: {default}]" if default else "")
-    if option.kind is bool:
-        return typer.Option(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
-    if option.choices:
-        return typer.Option(word, help=text)
-    parser = None if option.kind is str else number(word, option.kind, option.minimum, option.maximum)
-    return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
-
-
 def file_flag(flag: str, help: str) -> Any:
     """The option of a flag that takes the path of a file."""
     return typer.Option(flag, metavar="FILE", help=help)
+
+
+class FlagTable:
+    """Flags of a command, written as its help page shows them; `table("--workers")` is the `typer.Option` of one.
+
+    A row is the flag with its other names, its metavar and the bounds of a number, then two spaces and the help text,
+    which further lines continue. The metavar N is a whole number and X any number; switches and choices have none.
+
+    >>> table = FlagTable("--workers N 1..256  Processes that translate in parallel.")
+    >>> table("--workers").help
+    'Processes that translate in parallel.'
+    """
+
+    def __init__(self, rows: str) -> None:
+        self.rows = {row.split()[0]: row for row in re.split(r"\n(?=--)", rows.strip())}
+
+    def __call__(self, name: str, parser: Callable[[Any], Any] | None = None) -> Any:
+        head, _, text = self.rows[name].partition("  ")
+        words = head.split()
+        names = [word for word in words if word.startswith("--")]
+        metavar, bounds = ([*words[len(names) :], "", ""])[:2]
+        if metavar in ("N", "X"):
+            least, _, most = bounds.partition("..")
+            limits = (float(limit) if limit else None for limit in (least, most))
+            parser = number(name, int if metavar == "N" else float, *limits)
+        help = " ".join(text.split()).replace(" [default:", "  [default:")
+        return typer.Option(*names, metavar=metavar or None, parser=parser, help=help)
 
 
 class NumberList(tuple[Any, ...]):
@@ -67,7 +81,7 @@ class NumberList(tuple[Any, ...]):
 
 
 def numbers(flag: str, kind: type, least: float | None = None, most: float | None = None) -> Callable[[Any], Any]:
-    """A reader of several numbers with commas between them: "64,128,256" → (64, 128, 256)."""
+    """A parser of several numbers with commas between them: "64,128,256" → (64, 128, 256)."""
 
     def read(words: Any) -> Any:
         try:
@@ -86,90 +100,122 @@ def _bounds(least: float | None, most: float | None) -> str:
     return f" of at least {least:,.10g}" if least is not None else ""
 
 
-def subject(model: Path | None, flag: Path | None) -> Path | None:
-    """The model of a command that takes it as an argument and as --model."""
-    if model is not None and flag is not None:
-        raise InputError(f"a model was given twice, as {model} and as --model {flag}; give it once")
-    return model or flag
-
-
+SHARED = FlagTable(f"""
+--sentence N 1..   Which sentence of the text, counted from 1.  [default: all, one after another]
+--model FOLDER     A model, or a run (its best model), or the name of a bundled model or of one of OPUS-MT.
+                   [default: {bundled_models.DEFAULT}, bundled]
+--target TEXT      A translation to force, instead of the one the model finds.
+--out FILE         A .svg, .html, .json, .png or .txt.  [default: the terminal]
+--font FILE        A .ttf or .otf for a .png of letters that are not Latin.
+--device NAME      Where to compute: auto, cuda, cuda:1, …, mps or cpu.
+--engine           What searches: native (torch), ctranslate2 (fast on CPUs), or the faster of those that are available
+                   (auto; regard export prepares a model for it).
+--tokenize NAME    BLEU's tokenizer: 13a, intl, char, zh, none, …
+--json             Print JSON.
+--kind             Which attention: cross (target to source), encoder (source to itself) or decoder (target to the words
+                   before).
+--row              Which word a row of the decoder belongs to: the word that is predicted, or the word read last.
+                   [default: the card's choice, else predicting]
+--how              What a cut head does: zero (it adds nothing) or uniform (it attends to all positions equally).
+                   [default: zero; uniform for recurrent models]
+""")
 Sentence = Annotated[
     str,
     typer.Argument(metavar="TEXT", help='A sentence, or a text of several. Write -- before one that starts with "-".'),
 ]
-SentenceNumber = Annotated[
-    int | None,
-    typer.Option(
-        "--sentence",
-        parser=number("--sentence", int, 1),
-        metavar="N",
-        help="Which sentence of the text, counted from 1.  [default: all, one after another]",
-    ),
-]
-Model = Annotated[
-    Path | None,
-    typer.Option(
-        "--model",
-        metavar="FOLDER",
-        help="A model, or a run (its best model), or the name of a model in the box or of OPUS-MT.  "
-        f"[default: {bundled_models.DEFAULT}, in the box]",
-    ),
-]
-Target = Annotated[
-    str | None,
-    typer.Option("--target", metavar="TEXT", help="A translation to force, instead of the one the model finds."),
-]
-Beam = Annotated[int | None, flag(translate_option("beam"))]
-LengthPenalty = Annotated[float | None, flag(translate_option("length_penalty"))]
-Guard = Annotated[bool, flag(translate_option("guard"))]
-Picture = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FILE", help="A .svg, .html, .json, .png or .txt.  [default: the terminal]"),
-]
+SentenceNumber = Annotated[int | None, SHARED("--sentence")]
+Model = Annotated[Path | None, SHARED("--model")]
+Target = Annotated[str | None, SHARED("--target")]
+Picture = Annotated[Path | None, SHARED("--out")]
 Numbers = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="A .json or .txt.  [default: the terminal]")
 ]
-Font = Annotated[
-    Path | None,
-    typer.Option("--font", metavar="FILE", help="A .ttf or .otf for a .png of letters that are not Latin."),
-]
-Device = Annotated[
-    str, typer.Option("--device", metavar="NAME", help="Where to compute: auto, cuda, cuda:1, …, mps or cpu.")
-]
-Engine = Annotated[
-    Literal["auto", "native", "ctranslate2"],
-    typer.Option(
-        "--engine",
-        help="What searches: native (torch), ctranslate2 (fast on CPUs), or the faster of those that are at hand "
-        "(auto; regard export makes a model ready for it).",
-    ),
-]
-Tokenize = Annotated[
-    str, typer.Option("--tokenize", metavar="NAME", help="BLEU's tokenizer: 13a, intl, char, zh, none, …")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Font = Annotated[Path | None, SHARED("--font")]
+Device = Annotated[str, SHARED("--device")]
+Engine = Annotated[Literal["auto", "native", "ctranslate2"], SHARED("--engine")]
+Tokenize = Annotated[str, SHARED("--tokenize")]
+Json = Annotated[bool, SHARED("--json")]
+Kind = Annotated[Literal["cross", "encoder", "decoder"], SHARED("--kind")]
+Row = Annotated[Literal["predicting", "having-read"] | None, SHARED("--row")]
+How = Annotated[Literal["zero", "uniform"] | None, SHARED("--how")]
 
-Kind = Annotated[
-    Literal["cross", "encoder", "decoder"],
-    typer.Option(
-        "--kind",
-        help="Which attention: cross (target to source), encoder (source to itself) or decoder (target to the words "
-        "before).",
-    ),
-]
-Row = Annotated[
-    Literal["predicting", "having-read"] | None,
-    typer.Option(
-        "--row",
-        help="Which word a row of the decoder belongs to: the word that is predicted, or the word read last.  "
-        "[default: the card's choice, else predicting]",
-    ),
-]
-How = Annotated[
-    Literal["zero", "uniform"] | None,
-    typer.Option(
-        "--how",
-        help="What a cut head does: zero (it adds nothing) or uniform (it attends to all positions equally).  "
-        "[default: zero; uniform for recurrent models]",
-    ),
-]
+
+# ------------------------------------------------------------------------------- options of `translate` as flags
+
+METAVARS = {int: "N", float: "X", str: "TEXT"}
+
+
+def option_flag(option: Option, name: str = "", help: str = "{}") -> Any:
+    """An option of `translate` as a `typer.Option`. Its help names the default: the parameter is None if not given."""
+    word = "--" + (name or option.name).replace("_", "-")
+    default = option.otherwise or (
+        "" if option.default is None or isinstance(option.default, bool) else str(option.default)
+    )
+    text = help.format(option.help) + (f"  [default: {default}]" if default else "")
+    if option.kind is bool:
+        return typer.Option(f"{word}/--no-{word[2:]}" if option.default is not False else word, help=text)
+    if option.choices:
+        return typer.Option(word, help=text)
+    parser = None if option.kind is str else number(word, option.kind, option.minimum, option.maximum)
+    return typer.Option(word, parser=parser, metavar=METAVARS[option.kind], help=text)
+
+
+NO_FLAG = ("precision",)
+
+
+def parameter(option: Option, name: str = "", help: str = "{}") -> inspect.Parameter:
+    """An option as a parameter that typer reads; None where the flag is not given."""
+    kind: Any = Literal[option.choices] if option.choices else option.kind
+    annotation = Annotated[kind | None, option_flag(option, name, help)]
+    return inspect.Parameter(name or option.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+
+
+def translate_flags() -> list[inspect.Parameter]:
+    """A flag for each option of `translate`, of sampling and of minimum Bayes risk."""
+    found = [parameter(option) for name, option in options_of(TranslateOptions).items() if name not in NO_FLAG]
+    found += [parameter(option, help="With --sample: {}") for option in options_of(Sampling).values()]
+    samples, utility = options_of(Mbr).values()
+    found += [parameter(samples._replace(default=None), "mbr", "Minimum Bayes risk: {}")]
+    return [*found, parameter(utility, help="With --mbr: {}")]
+
+
+def takes_translate_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with a flag for each option of `translate` in place of its parameter `options`."""
+    flags = translate_flags()
+    names = [one.name for one in flags]
+    signature = inspect.signature(command, eval_str=True)
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in signature.parameters.values()]
+    at = list(signature.parameters).index("options")
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        options = {name: value for name in names if (value := given.pop(name)) is not None}
+        command(**given, options=options)
+
+    parameters[at : at + 1] = flags
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+def translate_options(given: dict[str, Any], sample: bool) -> dict[str, Any]:
+    """Every option of `Translator.translate` that a command can set, from the flags that were given."""
+    drawn = "--sample" if sample else "--mbr" if "mbr" in given else None
+    if drawn and "beam" in given:
+        raise InputError(f"{drawn} draws and --beam searches; give one or the other")
+    sampling = {name: given.pop(name) for name in options_of(Sampling) if name in given}
+    if sampling and not drawn:
+        raise InputError(f"--{next(iter(sampling)).replace('_', '-')} is for drawn translations; add --sample")
+    if "utility" in given and "mbr" not in given:
+        raise InputError("--utility is of minimum Bayes risk; add --mbr 32")
+    if "diversity" in given and given.get("groups", 1) == 1:
+        raise InputError("--diversity is of a beam in groups; add --groups 2")
+    utility = given.pop("utility", "chrf")
+    mbr = Mbr(given.pop("mbr"), utility) if "mbr" in given else None
+    options = TranslateOptions(**given, sampling=Sampling(**sampling) if drawn else None, mbr=mbr)
+    return {name: value for name, value in vars(options).items() if name not in (*NO_FLAG, "progress")}
+
+
+Beam = Annotated[int | None, option_flag(translate_option("beam"))]
+LengthPenalty = Annotated[float | None, option_flag(translate_option("length_penalty"))]
+Guard = Annotated[bool, option_flag(translate_option("guard"))]

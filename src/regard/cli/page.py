@@ -13,7 +13,7 @@ from regard.errors import InputError
 
 
 def page(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a model in the box.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a bundled model.")],
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]…", help="The texts; without one, those of the lessons.")
     ] = None,
@@ -38,9 +38,9 @@ def page(
         raise InputError(f"--out must be a file, but {out} is a folder; give a name such as {out / 'site.html'}")
     texts = list(text or sentences())
 
-    def told(done: int) -> None:
+    def report(done: int) -> None:
         warn(f"text {done + 1} of {len(texts)}: {texts[done]}" if done < len(texts) else "all texts are done")
 
-    made = saved_page(ServeConfig(models=(model,), timeout=600.0, device=device), texts, told)
+    made = saved_page(ServeConfig(models=(model,), timeout=600.0, device=device), texts, report)
     write_atomically(out, lambda path: path.write_text(made, encoding="utf-8"))
     typer.echo(f"{out}: {len(made.encode('utf-8')) / 1e6:.1f} MB, texts: {len(texts)}")

@@ -1,32 +1,56 @@
-"""How far a long translation is: a bar on a terminal, a line now and then in a log, nothing for short ones."""
+"""Progress of a long translation: a bar or a counter on a terminal, a line at intervals in a log, nothing for short
+ones."""
 
 from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regard.cli.process import warn
 
-SOON = 1.0  # seconds before a bar appears
-DRAWN = 0.2  # seconds between two pictures of it
-FIRST, OFTEN, LATER = 60.0, 60.0, 600.0  # seconds before the first line in a log, between two, and after ten minutes
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+BAR_DELAY = 1.0  # seconds before a bar appears
+BAR_INTERVAL = 0.2  # seconds between two updates of it
+LOG_INTERVAL, LATE_LOG_INTERVAL = 60.0, 600.0  # seconds between two lines in a log; the second after ten minutes
+UNCOUNTED_SENTENCES = 200  # up to which no counter is shown
+
+
+class SentenceCounter:
+    """The number of sentences so far, on standard error where that is a terminal, unless the translations (`out` is
+    None) go to the same one."""
+
+    def __init__(self, out: Path | None) -> None:
+        self.enabled = sys.stderr.isatty() and (out is not None or not sys.stdout.isatty())
+        self.sentences, self.shown = 0, False
+
+    def add(self, sentences: int) -> None:
+        self.sentences += sentences
+        if self.enabled and self.sentences > UNCOUNTED_SENTENCES:
+            self.shown = True
+            print(f"\r{self.sentences:,} sentences", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)
 
 
 class FileProgress:
-    """Called by a translation of a file; shows lines, lines a second and the time that is left."""
+    """Callbacks of a file translation: shows lines, lines per second and the remaining time."""
 
     def __init__(self, shown: bool, terminal: bool) -> None:
-        from rich.progress import Progress
-
         self.shown, self.terminal = shown, terminal
-        self.begun = self.said = time.monotonic()
+        self.begun = self.updated = time.monotonic()
         self.before = self.done = self.total = self.current = 0  # lines; `current`: sentences after the last chunk
         self._bar: Progress | None = None
 
     def resumed(self, done: int, total: int) -> None:
         self.before = self.done = done
         if self.shown:
-            warn(f"going on after line {done:,} of {total:,}, where an earlier run stopped")
+            warn(f"resuming after line {done:,} of {total:,}, where an earlier run stopped")
 
     def sentences(self, number: int) -> None:
         self.current += number
@@ -38,17 +62,16 @@ class FileProgress:
 
     def _show(self) -> None:
         now = time.monotonic()
-        if not self.shown:
+        passed, since = now - self.begun, now - self.updated
+        if not self.shown or (not self.terminal and not self.total):
             return
-        if self.terminal:
-            if now - self.begun > SOON and now - self.said > DRAWN:
-                self.said = now
+        interval = BAR_INTERVAL if self.terminal else LOG_INTERVAL if passed < LATE_LOG_INTERVAL else LATE_LOG_INTERVAL
+        if passed > (BAR_DELAY if self.terminal else LOG_INTERVAL) and since > interval:
+            self.updated = now
+            if self.terminal:
                 self._draw()
-        elif (
-            self.total and now - self.begun > FIRST and now - self.said > (OFTEN if now - self.begun < LATER else LATER)
-        ):
-            self.said = now
-            warn(self.text(now - self.begun))
+            else:
+                warn(self.text(passed))
 
     def text(self, seconds: float) -> str:
         """
@@ -78,8 +101,8 @@ class FileProgress:
             self._bar.add_task("", total=None)
             self._bar.start()
         task = self._bar.task_ids[0]
-        said = self.text(time.monotonic() - self.begun)
-        self._bar.update(task, description=said, completed=self.done, total=self.total or None, refresh=True)
+        text = self.text(time.monotonic() - self.begun)
+        self._bar.update(task, description=text, completed=self.done, total=self.total or None, refresh=True)
 
     def end(self) -> None:
         if self._bar is not None:

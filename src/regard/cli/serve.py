@@ -16,7 +16,7 @@ from regard.cli.serve_suggestions import suggestions
 
 Models = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[MODEL]", help="Folders of models, or models in the box; without one, all in the box."),
+    typer.Argument(metavar="[MODEL]", help="Folders of models, or bundled models; without one, all bundled models."),
 ]
 Host = Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 for every network.")]
 Port = Annotated[int, typer.Option(help="The port; 0 for one that is free.")]
@@ -24,7 +24,7 @@ ServeWorkers = Annotated[int, typer.Option("--workers", help="Processes side by 
 ServeThrough = Annotated[
     str | None, typer.Option("--through", metavar="LANGUAGE", help="Pairs without a model by way of it, such as en.")
 ]
-Preload = Annotated[list[str] | None, typer.Option(metavar="MODEL", help="Load it at the start, not when asked for.")]
+Preload = Annotated[list[str] | None, typer.Option(metavar="MODEL", help="Load it at the start, not at its first use.")]
 Idle = Annotated[float, typer.Option(help="Seconds after which an unused model is dropped; 0 keeps all.")]
 Timeout = Annotated[float, typer.Option(help="Seconds that a request may take.")]
 MostCharacters = Annotated[int, typer.Option("--characters", help="Characters of a request, at most.")]

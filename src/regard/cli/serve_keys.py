@@ -1,4 +1,4 @@
-"""`regard serve keys`: who may use a server, and how much."""
+"""`regard serve keys`: make, list and remove API keys and their limits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Period = Annotated[
     Literal["day", "month"],
     typer.Option("--period", help="For how long --quota is: a day or a month of the calendar, UTC."),
 ]
-KeyName = Annotated[str, typer.Argument(metavar="NAME", help="What the key is called, such as who has it.")]
+KeyName = Annotated[str, typer.Argument(metavar="NAME", help="A name for the key, such as its user.")]
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`regard serve suggestions`: what users would rather read."""
+"""`regard serve suggestions`: print the translations that users have suggested."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A translator behind HTTP: the interfaces of two public services, our own, and a page."""
+"""Translation over HTTP: the interfaces of LibreTranslate and DeepL, our own, and a web page."""

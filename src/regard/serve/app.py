@@ -1,4 +1,4 @@
-"""The application: all endpoints over one set of services, which start and end with it."""
+"""The ASGI application: all endpoints, over services that start and stop with it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def ready(call: Call) -> dict[str, Any]:
     return {"status": "ready"}
 
 
-async def measurements(call: Call) -> Response:
+async def metrics(call: Call) -> Response:
     body = await anyio.to_thread.run_sync(monitoring.exposition)
     return Response(body, media_type=monitoring.CONTENT_TYPE_LATEST)
 
@@ -49,7 +49,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *explain.ENDPOINTS,
     *tools.ENDPOINTS,
     Endpoint("GET", "/ready", OWN, "Whether the models that are loaded at the start are there", ready, public=True),
-    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", measurements, media_type="text/plain", public=True),
+    Endpoint("GET", "/metrics", OWN, "Measurements for Prometheus", metrics, media_type="text/plain", public=True),
     Endpoint("GET", "/spec", OWN, "This document", spec, public=True),
 )
 

@@ -1,4 +1,7 @@
-"""Why a request is not answered as it was meant: a status of HTTP, a line for people, and when to try again."""
+"""Errors of requests: an HTTP status, a message, and after how many seconds to retry.
+
+Services and handlers raise them; `api/endpoint.py` answers them in the error format of the interface that was called.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ CLIENT_DISCONNECTED = 499  # a status that no client sees, in the log and the me
 
 
 class ServeError(Exception):
-    """Each interface writes it in its own shape (`endpoint.py`). `field` names the parameter that it is about, and
-    `missing` says that the parameter is not there. `reason` is one word for the metrics where a limit was met."""
+    """A request that is answered with an error. `field` names the parameter at fault; `missing`: it was not sent.
+    `reason` is one word for the metrics where a limit was exceeded."""
 
     def __init__(
         self,
@@ -29,14 +32,14 @@ class ServeError(Exception):
 
 
 class FieldError(ServeError):
-    """A parameter that is not there, or not as it should be."""
+    """A missing or invalid parameter."""
 
     def __init__(self, field: str, message: str, *, missing: bool = False, status: int = 400) -> None:
         super().__init__(status, message, field=field, missing=missing)
 
 
 def server_busy(why: str, retry_after: float) -> ServeError:
-    """There is too much to do now."""
+    """The server has too much to do now."""
     return ServeError(503, f"{why}; try again later", retry_after=retry_after, reason="busy")
 
 
@@ -45,7 +48,7 @@ def deadline_exceeded(what: str) -> ServeError:
 
 
 class UnsupportedPairError(ServeError):
-    """No translator for two languages that are known."""
+    """No model for a pair of two languages that the server knows."""
 
     def __init__(self, source: str, target: str, message: str) -> None:
         super().__init__(400, message, field="target")

@@ -1,4 +1,4 @@
-"""What a server allows and where it listens: every limit and switch of `regard serve`, in one place."""
+"""The settings of a server: its address, models, limits and switches."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LEAST = {
 class ServeConfig:
     """A server. Times are in seconds."""
 
-    models: tuple[str, ...] = key((), "folders of models, or names of models in the box; none: all that are in the box")
+    models: tuple[str, ...] = key((), "folders of models, or names of bundled models; none: all bundled models")
     host: str = key("127.0.0.1", "the address to listen at; 0.0.0.0 for every network")
     port: int = key(8000, "the port; 0 for one that is free")
     workers: int = key(1, "processes that serve side by side; each loads its models")
     device: str = key("auto", "where models compute: auto, cpu, cuda, cuda:1 or mps")
     engine: str = key("auto", "what searches: auto, native or ctranslate2")
     through: str | None = key(None, "translate pairs without a model by way of this language, such as en")
-    preload: tuple[str, ...] = key((), "models to load at the start; the others are loaded when they are asked for")
+    preload: tuple[str, ...] = key((), "models to load at the start; the others are loaded at their first use")
     idle: float = key(1800.0, "a model that was not used for so long is dropped; 0 keeps all")
     timeout: float = key(60.0, "the longest that a request may take")
     texts: int = key(200, "texts of a request, at most")

@@ -154,9 +154,9 @@ class TranslationService:
         """The language of a text: one that the server can translate, or another where the text clearly is in it."""
         return identify_language([text], self.pool.languages).language
 
-    def shares(self, text: str, found: str) -> dict[str, float]:
+    def language_probabilities(self, text: str, detected: str) -> dict[str, float]:
         """The probability of each language that the server can translate, and of the detected one, for a text."""
-        return language_probabilities(text, {*self.pool.languages, found})
+        return language_probabilities(text, {*self.pool.languages, detected})
 
     async def _translate(
         self, models: tuple[str, ...], texts: list[str], request: TranslationRequest, deadline: float

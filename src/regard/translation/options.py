@@ -1,7 +1,7 @@
 """The options of `translate`, defined once: Python keywords, command-line flags and HTTP fields are made from this.
 
 Every option has a default, the sentence that help pages and the OpenAPI document print, and the bounds of a number
-(`config.key`). `cli/translate_flags.py` makes flags of them and `serve` makes fields.
+(`config.key`). `cli/options.py` makes flags of them and `serve` makes fields.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 from regard.errors import InputError
 from regard.formats.html import read_fragment
 from regard.formats.markup import TagRules
-from regard.formats.xml import XmlFragment
+from regard.formats.xml import read_fragment as read_xml_fragment
 from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.errors import FieldError, QuotaExceededError, ServeError, UnsupportedPairError
@@ -22,11 +22,11 @@ from regard.text.language import language_name
 from regard.translation.options import Split, TranslateOptions
 
 QUOTA = 456  # DeepL's own status: all characters of the period are used
-UNLIMITED = 1_000_000_000_000  # what DeepL says of an account without a limit
+UNLIMITED = 1_000_000_000_000  # DeepL's value for an account without a limit
 
 
 def error_body(error: ServeError) -> dict[str, str]:
-    """What its clients show: a message in DeepL's words where it has some, and then ours as the detail."""
+    """DeepL's own message where it has one, with ours as the detail."""
     if error.missing:
         return {"message": f"Parameter '{error.field}' not specified."}
     if isinstance(error, UnsupportedPairError):
@@ -61,13 +61,13 @@ GLOSSARY_IDS = Field("glossary_ids", "strings", "several glossaries, instead", (
 
 
 def languages_of(call: Call) -> tuple[str | None, str]:
-    """The source, None for one that is to be found, and the target, as the package names them."""
+    """The codes of the source (None: to be detected) and the target."""
     pool = call.services.pool
     source = one_language(call, "source_lang") if call["source_lang"] else None
     target = one_language(call, "target_lang")
     if source is not None and source != target and target not in pool.targets(source):
-        said = f"there is no translator from {language_name(source)} to {language_name(target)}"
-        raise UnsupportedPairError(source, target, said)
+        message = f"there is no translator from {language_name(source)} to {language_name(target)}"
+        raise UnsupportedPairError(source, target, message)
     return source, target
 
 
@@ -79,12 +79,12 @@ def one_language(call: Call, name: str) -> str:
 
 
 def check_formality(call: Call) -> None:
-    if call["formality"] in ("more", "less"):  # the others are wishes
+    if call["formality"] in ("more", "less"):  # the others are preferences
         raise FieldError("formality", "'formality' is not supported for given 'target_lang'.")
 
 
 def glossary_ids_of(call: Call, source: str | None) -> list[str]:
-    """The glossaries that are asked for, of one or of the other parameter."""
+    """The ids of one parameter or of the other."""
     listed = [id.strip() for some in call["glossary_ids"] or () for id in some.split(",") if id.strip()]
     ids = [call["glossary_id"]] if call["glossary_id"] else listed
     if ids and source is None:
@@ -97,7 +97,7 @@ def not_found() -> ServeError:
 
 
 async def glossary_of(call: Call, ids: list[str], source: str | None, target: str) -> Glossary | None:
-    """The glossaries of a translation, as one; they must be for its languages."""
+    """The glossaries of a translation as one; raises where one is not for its languages."""
     stored = call.services.state.glossaries
     for id in ids:
         found = await in_thread(stored.get, call.client.owner, id)
@@ -136,8 +136,8 @@ TYPE = Field("type", "choice", "source or target", "source", choices=("source", 
 # ── /v2/translate ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-MOST_TEXTS = 50
-# What is translated at a time, by `split_sentences`.
+MAX_TEXTS = 50
+# The option `split`, by `split_sentences`.
 SPLITS: dict[str, Split] = {"1": "sentences", "nonewlines": "wrapped", "0": "lines"}
 
 
@@ -146,7 +146,7 @@ def tags(name: str, help: str) -> Field:
 
 
 TRANSLATE = (
-    Field("text", "strings", f"a text, or up to {MOST_TEXTS}", least=1, most=MOST_TEXTS,
+    Field("text", "strings", f"a text, or up to {MAX_TEXTS}", least=1, most=MAX_TEXTS,
           example=["The cat is on the mat."]),
     SOURCE_LANG,
     TARGET_LANG,
@@ -169,8 +169,8 @@ TRANSLATE = (
 
 async def translate(call: Call) -> dict[str, Any]:
     texts = call["text"]
-    if len(texts) > MOST_TEXTS:
-        raise FieldError("text", f"Too many texts: {len(texts):,} were sent, but at most {MOST_TEXTS} are translated.")
+    if len(texts) > MAX_TEXTS:
+        raise FieldError("text", f"Too many texts: {len(texts):,} were sent, but at most {MAX_TEXTS} are translated.")
     call.services.translation.check_size(texts)
     check_formality(call)
     source, target = languages_of(call)
@@ -180,16 +180,16 @@ async def translate(call: Call) -> dict[str, Any]:
     options = TranslateOptions(glossary=glossary, split=split_of(call))
     request = SegmentRequest([one.segments for one in read], target, source, options)
     found = await translate_segments(call.services.translation, request)
-    return {"translations": await run_in_thread_if_long(characters, written, call, read, found)}
+    return {"translations": await run_in_thread_if_long(characters, responses, call, read, found)}
 
 
 def split_of(call: Call) -> Split:
-    """In marked-up text line breaks are read by the format: in HTML they are spaces."""
+    """In markup the format itself reads line breaks: in HTML they are spaces."""
     split = SPLITS[call["split_sentences"] or "1"]
     return "sentences" if call["tag_handling"] and split == "wrapped" else split
 
 
-def written(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]) -> list[Any]:
+def responses(call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]) -> list[Any]:
     kind = call["model_type"]
     used = {} if kind is None else {"model_type_used": kind.removeprefix("prefer_")}
     return [
@@ -209,13 +209,13 @@ def read_texts(call: Call, texts: Sequence[str]) -> list[PlainText | MarkupText]
     html = call["tag_handling"] == "html"
     rules = rules_of(call, lower=html)
     try:
-        return [MarkupText(read_fragment(text, rules) if html else XmlFragment(text, rules)) for text in texts]
+        return [MarkupText(read_fragment(text, rules) if html else read_xml_fragment(text, rules)) for text in texts]
     except InputError as problem:
         raise ServeError(400, f"Tag handling parsing failed, please check input. ({problem})", field="text") from None
 
 
 def rules_of(call: Call, lower: bool) -> TagRules:
-    """HTML's names are in lower case."""
+    """The rules of the tag parameters; HTML's names are in lower case."""
 
     def names(field: str) -> frozenset[str]:
         given = [name.strip() for some in call[field] or () for name in some.split(",") if name.strip()]

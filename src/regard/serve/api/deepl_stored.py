@@ -103,7 +103,7 @@ def id_of(call: Call) -> str:
 # ── documents ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-HELD, LOOKED = 2.0, 0.1  # seconds that a question for the status waits for a document to be done, and between looks
+STATUS_SECONDS, POLL_SECONDS = 2.0, 0.1  # how long a request for the status waits for the end, and between checks
 DOCUMENT = (
     Field("file", "file", "the document"),
     Field("filename", "text", "its name, where the file has none", None, nullable=True, most=1000),
@@ -118,7 +118,7 @@ KEY = (Field("document_key", "text", "what the upload answered", most=200),)
 
 
 async def upload(call: Call) -> dict[str, str]:
-    """The document is read here, so that one that cannot be translated is refused at once."""
+    """Store a document. It is parsed here, so that one that cannot be translated is refused at once."""
     services = call.services
     name = call["filename"] or call["file"].filename or ""
     format = uploaded_format(name)
@@ -139,11 +139,11 @@ async def upload(call: Call) -> dict[str, str]:
 
 
 async def status(call: Call) -> dict[str, Any]:
-    """Clients ask every few seconds. One that asks just before the end is answered at the end."""
+    """The status of a document. A request shortly before the end is answered at the end."""
     job = await job_of(call)
-    with anyio.move_on_after(HELD):
+    with anyio.move_on_after(STATUS_SECONDS):
         while job.status in ("queued", "translating"):
-            await anyio.sleep(LOOKED)
+            await anyio.sleep(POLL_SECONDS)
             job = await job_of(call)
     answer: dict[str, Any] = {"document_id": job.id, "status": job.status}
     if job.status == "done":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -59,7 +59,7 @@ TARGET_CODE = Field(
 
 
 def languages_of(call: Call) -> tuple[str | None, str]:
-    """The source, None for one that is to be found, and the target."""
+    """The codes of the source (None: to be detected) and the target."""
     given = call["source"], call["target"]
     for name, code in zip(("source", "target"), given, strict=True):
         if not code:
@@ -75,14 +75,9 @@ def languages_of(call: Call) -> tuple[str | None, str]:
     return source, target
 
 
-def detected_language(call: Call, texts: list[str], language: str) -> dict[str, Any]:
-    """What is said of a language that was found in a text: the share of its probability, in per cent."""
-    shares = call.services.translation.shares("\n".join(texts), language)
-    return {"confidence": per_cent(shares.get(language, 0.0)), "language": language}
-
-
-def per_cent(share: float) -> float:
-    return round(100 * share, 1)
+def confidences(probabilities: Mapping[str, float], languages: Iterable[str]) -> list[dict[str, Any]]:
+    """Languages with their probability in percent."""
+    return [{"confidence": round(100 * probabilities.get(code, 0.0), 1), "language": code} for code in languages]
 
 
 # ── /translate and /detect ────────────────────────────────────────────────────────────────────────────────────────────
@@ -98,11 +93,11 @@ TRANSLATE = (
     API_KEY,
 )
 DETECT = (Field("q", "text", "a text", least=1, example="The cat is on the mat."), API_KEY)
-LEAST_SHARE = 0.01  # of a language that /detect names beside the most probable one
+MIN_PROBABILITY = 0.01  # of a language that /detect lists after the most probable one
 
 
 async def translate(call: Call) -> dict[str, Any]:
-    several, texts = texts_of(call)
+    several, texts = checked_texts(call)
     source, target = languages_of(call)
     html = (call["format"] or "text") == "html"
     characters = sum(map(len, texts))
@@ -110,29 +105,30 @@ async def translate(call: Call) -> dict[str, Any]:
     options = checked_options(nbest=call["alternatives"] + 1)
     request = SegmentRequest([one.segments for one in read], target, source, options)
     found = await translate_segments(call.services.translation, request)
-    answers = await run_in_thread_if_long(characters, written, call, read, found)
+    answers = await run_in_thread_if_long(characters, response, call, read, found)
     return answers if several else {name: values[0] for name, values in answers.items()}
 
 
-def written(
+def response(
     call: Call, read: Sequence[PlainText | MarkupText], found: Sequence[TranslatedSegments]
 ) -> dict[str, list[Any]]:
-    """The answer for a list of texts."""
+    """The response to a list of texts."""
     alternatives = call["alternatives"]
     pairs = list(zip(read, found, strict=True))
     texts = [one.translated(done.translations, alternatives) for one, done in pairs]
     answer: dict[str, list[Any]] = {"translatedText": [one.text for one in texts]}
     if call["source"] == AUTO:
-        answer["detectedLanguage"] = [
-            detected_language(call, [segment.text for segment in one.segments], done.source) for one, done in pairs
-        ]
+        for one, done in pairs:
+            text = "\n".join(segment.text for segment in one.segments)
+            shares = call.services.translation.language_probabilities(text, done.source)
+            answer.setdefault("detectedLanguage", []).extend(confidences(shares, [done.source]))
     if alternatives:
         answer["alternatives"] = [one.alternatives for one in texts]
     return answer
 
 
-def texts_of(call: Call) -> tuple[bool, list[str]]:
-    """Whether a list was sent, and its texts, within the limits."""
+def checked_texts(call: Call) -> tuple[bool, list[str]]:
+    """Whether a list was sent, and its texts; raises where a limit is exceeded."""
     given, config = call["q"], call.services.config
     if (call["format"] or "text") not in FORMATS:
         raise ServeError(400, f"{call['format'][:40]} format is not supported")
@@ -153,9 +149,9 @@ def read_texts(texts: Sequence[str], html: bool) -> list[PlainText | MarkupText]
 async def detect(call: Call) -> list[dict[str, Any]]:
     translation = call.services.translation
     first = await run_in_thread_if_long(len(call["q"]), translation.language_of, call["q"])
-    shares = translation.shares(call["q"], first)
-    others = [code for code, share in shares.items() if code != first and share >= LEAST_SHARE]
-    return [{"confidence": per_cent(shares.get(code, 0.0)), "language": code} for code in (first, *others)]
+    shares = translation.language_probabilities(call["q"], first)
+    others = [code for code, share in shares.items() if code != first and share >= MIN_PROBABILITY]
+    return confidences(shares, (first, *others))
 
 
 # ── /translate_file, /download_file and /suggest ──────────────────────────────────────────────────────────────────────

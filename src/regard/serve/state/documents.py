@@ -10,7 +10,7 @@ workers would kill the next.
 
 What was uploaded and what came out are files beside the store, not blobs in it: they are large, short-lived, and their
 room is free again at once. Their names are random and made here; nothing of a request becomes part of a path. A result
-is handed out only to who has the job's id and its key, 128 and 256 random bits; of DeepL's interface also only to the
+is sent only to a client with the job's id and its key, 128 and 256 random bits; by DeepL's interface also only to the
 same API key.
 """
 
@@ -42,12 +42,12 @@ Status = Literal["queued", "translating", "done", "error"]
 
 
 class StoreFullError(StateError):
-    """The documents that are kept take all the room that they may; some expire soon."""
+    """The stored documents have reached their size limit; some expire soon."""
 
 
 @dataclass(frozen=True)
 class DocumentLimits:
-    """How much may be kept, and how long."""
+    """How many documents are stored, and how long."""
 
     total_bytes: int = 1_000_000_000  # uploads and results together
     minutes: float = 60.0  # from the upload on
@@ -56,7 +56,7 @@ class DocumentLimits:
 
 @dataclass(frozen=True)
 class DocumentJob:
-    """A job as the store knows it."""
+    """A row of the table of documents."""
 
     id: str
     owner: str
@@ -84,18 +84,18 @@ class Documents:
         except OSError as problem:
             raise StateError(f"the folder {self.folder} cannot be made: {problem.strerror or problem}") from None
 
-    # ---- for who asks
+    # ---- for clients
 
     def submit(self, owner: str, name: str, data: bytes, request: Mapping[str, Any]) -> tuple[DocumentJob, str]:
-        """A new job and the key to it, which is kept as a hash only."""
+        """A new job and its key, of which only a hash is stored."""
         return self._keep(owner, name, data, request, "queued", 0)
 
     def keep(self, owner: str, name: str, result: bytes, characters: int = 0) -> tuple[DocumentJob, str]:
-        """A result that is there already, to be fetched later."""
+        """Store a finished result, to be fetched later."""
         return self._keep(owner, name, result, {}, "done", characters)
 
     def get(self, id: str, key: str, owner: str | None) -> DocumentJob | None:
-        """The job of who knows its key; None for anybody else, as for one that does not exist or has expired. Without
+        """The job with this id and key; None for a wrong key as for a job that does not exist or has expired. Without
         an owner the key is enough: for a link that a browser opens."""
         with self.store.reading() as connection:
             row = connection.execute(
@@ -106,14 +106,14 @@ class Documents:
         return _job(row)
 
     def result(self, job: DocumentJob) -> bytes | None:
-        """What came out; None where it is not there (any more)."""
+        """The translated file; None where there is none, or no longer."""
         return self._read(job.id, "out") if job.status == "done" else None
 
     # ---- for workers
 
     def take(self, worker: str) -> DocumentJob | None:
-        """The job that has waited longest, now held by this worker; None where none waits. A job that another worker
-        has not been heard of for `LEASE_SECONDS` waits again."""
+        """The job that has waited longest, now leased to this worker; None where none waits. A job whose worker has not
+        renewed its lease for `LEASE_SECONDS` waits again."""
         now = self.store.now()
         with self.store.writing() as connection:
             given_up = connection.execute(
@@ -135,12 +135,12 @@ class Documents:
         return self._read(job.id, "in")
 
     def renew(self, job: DocumentJob, worker: str) -> bool:
-        """Renew the lease; False where the job is no longer this worker's, so that going on would be in vain."""
+        """Renew the lease; False where the job is no longer this worker's."""
         with self.store.writing() as connection:
             return self._update(connection, job, worker, "heard = ?", self.store.now())
 
     def finish(self, job: DocumentJob, worker: str, result: bytes, characters: int) -> bool:
-        """Keep a result; False where the job is no longer this worker's."""
+        """Store a result; False where the job is no longer this worker's."""
         with self._written(result) as file, self.store.writing() as connection:
             self._check_room(connection, len(result))
             change = "status = 'done', characters = ?, bytes = ?"
@@ -151,7 +151,7 @@ class Documents:
         return True
 
     def fail(self, job: DocumentJob, worker: str, message: str) -> bool:
-        """Say why there is no result."""
+        """End a job without a result; `message` says why."""
         with self.store.writing() as connection:
             failed = self._update(
                 connection, job, worker, "status = 'error', message = ?, bytes = 0", " ".join(message.split())[:500]
@@ -162,7 +162,7 @@ class Documents:
         return failed
 
     def release(self, job: DocumentJob, worker: str) -> bool:
-        """Let another worker take the job, without counting this attempt: this worker was asked to stop."""
+        """Let another worker take the job, without counting this attempt: this worker stops."""
         with self.store.writing() as connection:
             return self._update(connection, job, worker, "status = 'queued', attempts = attempts - 1, worker = NULL")
 
@@ -191,7 +191,7 @@ class Documents:
     ) -> tuple[DocumentJob, str]:
         id, key = secrets.token_hex(16), secrets.token_hex(32)
         now = self.store.now()
-        name = name[-LONGEST_NAME:].encode(errors="replace").decode()  # whatever a client sends, SQLite can keep it
+        name = name[-LONGEST_NAME:].encode(errors="replace").decode()  # lone surrogates cannot be stored
         values = (id, owner, hashed(key), name, json.dumps(request), status, characters, len(data))
         with self._written(data) as file, self.store.writing() as connection:
             self._check_room(connection, len(data))
@@ -218,7 +218,7 @@ class Documents:
 
     @staticmethod
     def _update(connection: sqlite3.Connection, job: DocumentJob, worker: str, change: str, *values: Any) -> bool:
-        """Change a job that a worker still holds."""
+        """Change a job that is still leased to a worker; whether it was."""
         done = connection.execute(
             f"UPDATE documents SET {change} WHERE id = ? AND status = 'translating' AND worker = ?",
             (*values, job.id, worker),
@@ -232,7 +232,7 @@ class Documents:
 
     @contextlib.contextmanager
     def _written(self, data: bytes) -> Iterator[Path]:
-        """A file of its own with the data, to be renamed within the block; else it is removed at its end."""
+        """A temporary file with the data, to be renamed within the block; else it is removed at its end."""
         path = self._file(secrets.token_hex(16), "tmp")
         try:
             with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -289,7 +289,7 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
 
 
 def on_network(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
-    """Whether a folder is on a file system that several machines may have mounted. Only Linux is asked.
+    """Whether a folder is on a file system that several machines may have mounted. Known on Linux only.
 
     >>> on_network(Path("/"), Path("/does/not/exist"))
     False

@@ -1,7 +1,7 @@
-"""Better translations that users suggest, kept for who runs the server to read. They change no translation.
+"""Better translations that users suggest, stored for the operator of the server. They change no translation.
 
-They are bounded in size and number, and refused when there are too many: a newer one never pushes out an older one, so
-that nobody can flush what others wrote. The same suggestion of the same owner is kept once.
+Their size and number are limited, and further ones are refused: a newer one never replaces an older one, so that no
+client can remove those of others. The same suggestion of the same owner is stored once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_OF_ONE = 2_000
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What somebody would rather read for a text."""
+    """A text and the translation that a user prefers."""
 
     source: str
     target: str

@@ -173,7 +173,7 @@ ENDPOINTS = (
     ),
     pair_endpoint("/api/lens", "What each decoder layer would say", "explain_words.lens_answer", COUNT),
     pair_endpoint(
-        "/api/evidence", "What the translation loses when a source word is blanked", "explain_search.evidence_answer",
+        "/api/evidence", "What the translation loses when a source word is blanked", "explain_words.evidence_answer",
         Field("blank", "choice", "how a word is blanked", "mean", choices=BLANKS),
         Field("gradients", "flag", "whether to add gradient × input, which takes longer", False),
     ),
@@ -182,7 +182,7 @@ ENDPOINTS = (
         Field("words", "strings", "two words or more", least=2, most=10, example=["chat", "chien"]),
     ),
     sentence_endpoint(
-        "/api/lattice", "The beam search as a lattice, and a branch of it resumed", "explain_search.lattice_answer",
+        "/api/lattice", "The beam search as a lattice, and a branch of it resumed", "explain_words.lattice_answer",
         OPTIONS["beam"], OPTIONS["length_penalty"], OPTIONS["guard"],
         Field("resume", "integer", "a node from which to go on", None, least=0, nullable=True),
     ),

@@ -26,22 +26,22 @@ READINGS: dict[str, RowMeaning] = {"predicting": "predicting", "having_read": "h
 
 
 def pair_data(pair: SentencePair, model: str) -> dict[str, Any]:
-    """The first entries of an answer about a sentence."""
-    asked = pair.source
+    """The first entries of every explanation of a sentence and its translation."""
+    request = pair.source
     return {
-        **sentence_data(asked, model),
+        **sentence_data(request, model),
         "translation": pair.target.translation,
         "how": pair.target.how,
-        "read": fill(asked.model_text, asked.slots.source),
-        "said": fill(pair.answer, asked.slots.target),
+        "read": fill(request.model_text, request.slots.source),
+        "said": fill(pair.answer, request.slots.target),
         "source_words": placed(pair.source_words),
         "target_words": placed(pair.target_words),
     }
 
 
-def sentence_data(asked: ExplainedSource, model: str) -> dict[str, Any]:
-    unit = asked.unit
-    place = {"index": unit.sentence, "count": asked.sentences, "span": list(unit.span), "text": asked.text}
+def sentence_data(request: ExplainedSource, model: str) -> dict[str, Any]:
+    unit = request.unit
+    place = {"index": unit.sentence, "count": request.sentences, "span": list(unit.span), "text": request.text}
     return {"model": model, "sentence": place}
 
 
@@ -60,7 +60,7 @@ def view_data(bundle: Bundle) -> dict[str, Any] | None:
 
 
 def card_view(bundle: Bundle) -> dict[str, Any] | None:
-    """The same of a model whose weights are not loaded: what its card says, None where it names no view."""
+    """The view of a model whose weights are not loaded, from its card; None where the card names none."""
     stored = bundle.known_card.attention_view
     if stored is None:
         return None

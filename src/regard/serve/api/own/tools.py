@@ -1,4 +1,4 @@
-"""Our own endpoints that need no explanation: detection, tokens, scores, BLEU with its working, positions."""
+"""Endpoints that explain no translation: language detection, tokens, scores, BLEU with its working, positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/api/models, /api/translate and /api/translate/stream: translations with all that is known of them."""
+"""/api/models, /api/translate and /api/translate/stream: translations with sentences, candidates and confidence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -79,13 +80,15 @@ async def translate(call: Call) -> dict[str, Any]:
 async def stream(call: Call) -> StreamingResponse:
     if call["text"] is None:
         raise FieldError("text", "text is missing", missing=True)
-    asked = request_of(call, [call["text"]])
-    call.services.translation.check_size(asked.texts)
-    return StreamingResponse(events(call, asked), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+    request = request_of(call, [call["text"]])
+    call.services.translation.check_size(request.texts)
+    return StreamingResponse(
+        events(call, request), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
 
 
-async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
-    """`sentence` for each sentence as it is done, then `done` with the whole, or `error`."""
+async def events(call: Call, request: TranslationRequest) -> AsyncIterator[str]:
+    """Server-sent events: `sentence` for each sentence when done, then `done` with the translation, or `error`."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     jobs: list[TranslationJob] = []
 
@@ -93,11 +96,7 @@ async def events(call: Call, asked: TranslationRequest) -> AsyncIterator[str]:
         jobs[:] = [job]
         loop.call_soon_threadsafe(changed.set)
 
-    work = asyncio.create_task(
-        call.services.translation.translate(
-            TranslationRequest(asked.texts, asked.target, asked.source, asked.model, asked.options, added)
-        )
-    )
+    work = asyncio.create_task(call.services.translation.translate(replace(request, added=added)))
     work.add_done_callback(lambda _: changed.set())
     sent = 0
     try:
@@ -129,7 +128,7 @@ def event(name: str, data: Any) -> str:
 
 
 def layers_of(table: Mapping[str, Any]) -> dict[str, int] | None:
-    """Of encoder and decoder; None where an architecture does not count them apart."""
+    """The numbers of encoder and decoder layers; None where an architecture does not have both."""
     found = {side: table.get(f"{side}_layers") for side in ("encoder", "decoder")}
     return {side: int(count) for side, count in found.items() if count is not None} if all(found.values()) else None
 
