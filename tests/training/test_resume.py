@@ -249,7 +249,7 @@ def test_no_room_for_a_checkpoint_keeps_the_last_good_one(run: Path) -> None:
 
 def test_divergence_is_an_error_and_destroys_nothing(run: Path) -> None:
     before = (run / CURRENT).read_bytes()
-    with pytest.raises(RunError, match=r"divergence_error at step 2[1-9]"):
+    with pytest.raises(RunError, match=r"diverged at step 2[1-9]"):
         resume(run, [("steps", "40"), ("learning_rate", "1e38"), ("clip", "0"), ("warmup", "1")], override=True)
     assert (run / CURRENT).read_bytes() == before
 

@@ -17,7 +17,7 @@ from regard.data.text_files import decode_lines
 from regard.translation.translation import Translation
 
 if TYPE_CHECKING:
-    from regard.formats.streaming import ChunkReader
+    from regard.formats.translate_document import ChunkReader
     from regard.translation.chain import TextChain
     from regard.translation.translator import TextTranslator
 
@@ -178,7 +178,7 @@ class ChunkTranslator:
     def __call__(self, chunk: FileChunk) -> ChunkResult:
         tally, report = TranslationCounts(texts=chunk.texts), list[str]()
         if self.task.reader is not None:
-            output = self._stretch(self.task.reader, chunk, tally, report)
+            output = self._document(self.task.reader, chunk, tally, report)
         else:
             output = self._lines(chunk, tally, report)
         return ChunkResult(member(self.task.suffix, output), "".join(report).encode(), tally)
@@ -192,7 +192,7 @@ class ChunkTranslator:
         tag = self.task.options.get("tag")
         return "".join(written(chunk.first, found, self.task.form, self.translator, tag)).encode()
 
-    def _stretch(self, reader: ChunkReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
+    def _document(self, reader: ChunkReader, chunk: FileChunk, tally: TranslationCounts, report: list[str]) -> bytes:
         from regard.formats.translate_document import translate_read  # here: a plain request has no document
 
         document, tally.kept = reader(chunk.data, chunk.first_line)

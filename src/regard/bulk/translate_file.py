@@ -44,7 +44,7 @@ from regard.data.text_files import decode_lines, read_raw_lines
 from regard.errors import InputError
 from regard.files import sync_folder
 from regard.formats.document import FormatOptions
-from regard.formats.streaming import STREAMED, chunk_reader
+from regard.formats.translate_document import STREAMED, chunk_reader
 from regard.workers import WorkerKilledError, WorkerPool, usable_cores
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ class FileJob:
 
     def chunks(self) -> Iterator[FileChunk]:
         if self.format == "parquet":
-            from regard.formats.parquet import stretches
+            from regard.formats.parquet import row_chunks
 
             first = 0
-            for number, rows in enumerate(stretches(self.input, MAX_CHUNK_LINES)):
+            for number, rows in enumerate(row_chunks(self.input, MAX_CHUNK_LINES)):
                 yield FileChunk(number, first, first + 1, len(rows), len(rows), rows)
                 first += len(rows)
         else:
@@ -268,6 +268,6 @@ def _make_work(make_translator: MakeTranslator, task: FileTask, number: int, rep
 def _join(job: FileJob) -> Join:
     if job.format != "parquet":
         return write_all
-    from regard.formats.parquet import join_stretches
+    from regard.formats.parquet import join_chunks
 
-    return lambda chunks, path: join_stretches(chunks, job.input, path)
+    return lambda chunks, path: join_chunks(chunks, job.input, path)

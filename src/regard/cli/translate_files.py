@@ -30,7 +30,7 @@ def streamed_format(input: Path | None, out: Path | None, format: str | None) ->
     """The format to read in chunks; None for a pipe, and for documents that are read as a whole."""
     if input is None or input == STDIN or not input.is_file():
         return None
-    from regard.formats.streaming import STREAMED
+    from regard.formats.translate_document import STREAMED
 
     if format not in (None, *STREAMED) or (out is not None and out.exists() and not out.is_file()):
         return None  # a pipe or a device cannot be replaced by a finished file

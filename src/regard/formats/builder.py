@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
-from regard.formats.document import ATOM, Mark, Segment
-from regard.formats.markup import BuiltSegment, Escapes, Run, Span
+from regard.formats.document import ATOM, Mark, Segment, Span
+from regard.formats.markup import BuiltSegment, Escapes, Run
 
 SPACES = regex.compile(r"[ \t\n\r\f]++")
 LETTER = regex.compile(r"\p{L}")

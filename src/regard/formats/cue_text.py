@@ -112,12 +112,15 @@ def read_cue(lines: list[CueLine]) -> CueLines:
                 partner = opened[token.name].pop()
                 cue.partners[partner], cue.partners[token.start] = token.start, partner
     edges = {token.start for line in lines for token in edge_tokens(line.tokens)}
+
+    def is_word(token: CueToken) -> bool:
+        """Whether a token is part of the words: text, or a tag whose other end stands inside them."""
+        partner = cue.partners.get(token.start)
+        return token.kind == "text" or (partner is not None and partner not in edges)
+
     for line in lines:
-        line.first, line.last = 0, len(line.tokens)
-        while line.first < line.last and stays(line.tokens[line.first], cue, edges):
-            line.first += 1
-        while line.first < line.last and stays(line.tokens[line.last - 1], cue, edges):
-            line.last -= 1
+        words = [number for number, token in enumerate(line.tokens) if is_word(token)]
+        line.first, line.last = (words[0], words[-1] + 1) if words else (0, 0)
     return cue
 
 
@@ -127,11 +130,3 @@ def edge_tokens(tokens: Sequence[CueToken]) -> list[CueToken]:
     if not words:
         return list(tokens)
     return [*tokens[: words[0]], *tokens[words[-1] + 1 :]]
-
-
-def stays(token: CueToken, cue: CueLines, edges: set[int]) -> bool:
-    """Whether a token at the edge of a line stays there: not if its other end is inside the words."""
-    if token.kind == "text":
-        return False
-    partner = cue.partners.get(token.start)
-    return partner is None or partner in edges

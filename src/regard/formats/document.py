@@ -13,11 +13,13 @@ A character U+FFFC that stood in the document itself is an atom too: what is wri
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import AnyStr, Generic, NamedTuple, Protocol
 
 ATOM = "\ufffc"
+Span = tuple[int, int]
 
 
 class Mark(NamedTuple):
@@ -67,12 +69,37 @@ class PlacedSegment:
     pieces: tuple[Piece, ...]
     warnings: tuple[str, ...] = ()
     unchanged: bool = False  # the segment as it was, so that its source can stay
-    doubtful: bool = False  # a sentence of it is, or something that must survive is missing
+    doubtful: bool = False  # a sentence of it is, or a protected span is missing
 
     @property
     def text(self) -> str:
         """The words alone, with U+FFFC for each atom."""
         return "".join(piece if isinstance(piece, str) else ATOM * isinstance(piece, Atom) for piece in self.pieces)
+
+
+class SourceEdits(Generic[AnyStr]):
+    """A source with replacements inside it, which do not overlap."""
+
+    def __init__(self, source: AnyStr, edits: Sequence[tuple[Span, AnyStr]] = ()) -> None:
+        self.source: AnyStr = source
+        self.edits: list[tuple[Span, AnyStr]] = sorted(edits)
+        self.starts: list[int] = [span[0] for span, _ in self.edits]
+
+    def __call__(self, start: int = 0, end: int | None = None) -> AnyStr:
+        """Positions `start` to `end` of the source, as edited.
+
+        >>> SourceEdits("one two three", [((4, 7), "2")])(2, 9)
+        'e 2 t'
+        """
+        end = len(self.source) if end is None else end
+        parts: list[AnyStr] = []
+        at = bisect_left(self.starts, start)
+        while at < len(self.edits) and self.edits[at][0][1] <= end:
+            (first, last), written = self.edits[at]
+            parts += [self.source[start:first], written]
+            start, at = last, at + 1
+        parts.append(self.source[start:end])
+        return self.source[:0].join(parts)
 
 
 class Document(Protocol):

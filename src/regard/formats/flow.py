@@ -14,7 +14,6 @@ something at its start and other points at its end.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -299,25 +298,3 @@ def as_atom(leaf: Leaf) -> Leaf:
 
 def has_letter(text: str) -> bool:
     return any(character.isalpha() for character in text)
-
-
-class Edit(NamedTuple):
-    start: int
-    end: int
-    new: bytes
-
-
-def rendered_range(data: bytes, edits: Sequence[Edit], start: int, end: int) -> bytes:
-    """A range of the data with the edits inside it made; the edits are sorted and do not overlap.
-
-    >>> rendered_range(b"one two three", [Edit(4, 7, b"2")], 2, 9)
-    b'e 2 t'
-    """
-    written, cursor = bytearray(), start
-    for number in range(bisect_left(edits, (start,)), len(edits)):
-        edit = edits[number]
-        if edit.end > end:
-            break
-        written += data[cursor : edit.start] + edit.new
-        cursor = edit.end
-    return bytes(written + data[cursor:end])

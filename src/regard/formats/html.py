@@ -8,7 +8,7 @@ segment, whether it opens, closes, or closes what was never opened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from turbohtml import Token, TokenType, parse_fragment, tokenize
 
 from regard.errors import InputError
 from regard.formats.builder import LETTER, SegmentBuilder
-from regard.formats.document import FormatOptions, PlacedSegment, Segment
+from regard.formats.document import FormatOptions, PlacedSegment, Span
 from regard.formats.encoding import Encoded, decode
-from regard.formats.markup import NO_RULES, Escapes, InnerText, MarkupSource, Span, TagRules
+from regard.formats.markup import NO_RULES, Escapes, InnerText, MarkupDocument, MarkupSource, TagRules
 
 
 def _names(names: str) -> frozenset[str]:
@@ -290,40 +290,33 @@ def inner_text(raw: str, at: int, place: str, quote: str) -> InnerText | None:
     return InnerText(made.running[0].segment, (at, at + len(raw)), make)
 
 
-@dataclass
-class HtmlDocument:
-    encoded: Encoded
-    text: str  # with form feeds for carriage returns
-    errors: str  # how characters are written that the encoding has not
-    rules: TagRules = NO_RULES
-
-    def __post_init__(self) -> None:
-        reader = HtmlReader(self.text, is_xhtml(self.text), rules=self.rules)
-        self.made = reader.read()
-        self.segments: list[Segment] = self.made.segments()
-        self.warnings = reader.warnings
-
-    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        written = self.made.write(translated)
-        return self.encoded.encode(written.replace("\f", "\r") if "\r" in self.encoded.text else written, self.errors)
-
-
-def read(data: bytes, options: FormatOptions) -> HtmlDocument:
+def read(data: bytes, options: FormatOptions) -> MarkupDocument:
     named = named_encoding(data)
     encoded = decode(data, named)
     if named is None and not encoded.mark and encoded.text.isascii():
         # Browsers would not take it for UTF-8, so what is not ASCII is written as character references.
         encoded = encoded._replace(encoding="ascii")
-    return HtmlDocument(encoded, without_carriage_returns(encoded.text), "xmlcharrefreplace")
+    return _document(encoded, "xmlcharrefreplace")
 
 
-def read_fragment(text: str, rules: TagRules = NO_RULES) -> HtmlDocument:
+def read_fragment(text: str, rules: TagRules = NO_RULES) -> MarkupDocument:
     """A part of a page, as programs send it; what it says of its encoding does not matter any more.
 
     >>> [segment.text for segment in read_fragment("<p>One <b>cat</b></p>&lt;two&gt;").segments]
     ['One cat', '<two>']
     """
-    return HtmlDocument(Encoded(text, "utf-8", b""), without_carriage_returns(text), "strict", rules)
+    return _document(Encoded(text, "utf-8", b""), "strict", rules)
+
+
+def _document(encoded: Encoded, errors: str, rules: TagRules = NO_RULES) -> MarkupDocument:
+    """`errors`: how characters are written that the encoding does not have."""
+    text = without_carriage_returns(encoded.text)
+    reader = HtmlReader(text, is_xhtml(text), rules=rules)
+
+    def encode(written: str) -> bytes:
+        return encoded.encode(written.replace("\f", "\r") if "\r" in encoded.text else written, errors)
+
+    return MarkupDocument(reader.read(), reader.warnings, encode)
 
 
 def without_carriage_returns(text: str) -> str:

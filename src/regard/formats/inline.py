@@ -7,8 +7,9 @@ atom has a position between two characters.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from regard.formats.document import ATOM, Atom, CloseMark, OpenMark, Piece, PlacedSegment, Segment
 from regard.formats.mark_ranges import ROOT, MarkRanges
@@ -134,7 +135,7 @@ def _walk(
             assert isinstance(item[3], Atom)
             before, after = _spaces(layout, item[3].atom, moved)
             pieces += [before, item[3], after]
-    return tuple(_joined(pieces))
+    return tuple(_merge_strings(pieces))
 
 
 def _spaces(layout: Layout, atom: int, moved: dict[int, int]) -> tuple[str, str]:
@@ -148,21 +149,13 @@ def _spaces(layout: Layout, atom: int, moved: dict[int, int]) -> tuple[str, str]
     return " " * (touches_before and spaced_before), " " * (touches_after and spaced_after)
 
 
-def _joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """Strings beside each other as one."""
-    joined: list[Piece] = []
-    run: list[str] = []
-    for piece in [*pieces, None]:
-        if isinstance(piece, str):
-            if piece:
-                run.append(piece)
-            continue
-        if run:
-            joined.append("".join(run))
-            run = []
-        if piece is not None:
-            joined.append(piece)
-    return joined
+def _merge_strings(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Strings beside each other as one, without empty ones."""
+    for is_text, run in groupby(pieces, key=lambda piece: isinstance(piece, str)):
+        if not is_text:
+            yield from run
+        elif text := "".join(map(str, run)):
+            yield text
 
 
 def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:
@@ -171,23 +164,14 @@ def place_marks(segment: Segment, translation: Translation) -> PlacedSegment:
     Whatever the translation looks like, every mark and every atom of the segment is in the result once, with the same
     parent. A translation that has lost line breaks of the document is not used.
     """
-    doubtful = is_doubtful(translation)
     if translation.text == segment.text:
-        return PlacedSegment(source_pieces(segment), doubtful=doubtful, unchanged=True)
+        return PlacedSegment(source_pieces(segment), unchanged=True)
     if not segment.wrapped and translation.text.count("\n") != segment.text.count("\n"):
         warning = "its translation has other line breaks, so it stays as it was"
-        return PlacedSegment(source_pieces(segment), (warning,), doubtful=True, unchanged=True)
+        return PlacedSegment(source_pieces(segment), (warning,), unchanged=True)
     if not segment.marks and ATOM not in segment.text and ATOM not in translation.text:
-        return PlacedSegment((translation.text,) if translation.text else (), doubtful=doubtful)
-    pieces, warnings = placed_pieces(segment, translation)
-    return PlacedSegment(pieces, warnings, doubtful=doubtful)
-
-
-def is_doubtful(translation: Translation) -> bool:
-    return any(
-        sentence.doubtful or any(span.status == "missing" for span in sentence.protected)
-        for sentence in translation.sentences
-    )
+        return PlacedSegment((translation.text,) if translation.text else ())
+    return PlacedSegment(*placed_pieces(segment, translation))
 
 
 def placed_pieces(segment: Segment, translation: Translation) -> tuple[tuple[Piece, ...], tuple[str, ...]]:

@@ -16,12 +16,12 @@ from pyromark import reference_definitions
 from turbohtml import TokenType
 
 from regard.formats.builder import LETTER, LineNumbers, SegmentBuilder
-from regard.formats.document import FormatOptions, PlacedSegment, Segment
-from regard.formats.encoding import Encoded, character_places, decode
+from regard.formats.document import FormatOptions, PlacedSegment, Segment, SourceEdits
+from regard.formats.encoding import character_places, decode
 from regard.formats.html import OPAQUE, VOID, HtmlPiece, HtmlReader, is_kept, pieces_of, readable_attributes
 from regard.formats.inline import source_pieces
 from regard.formats.markdown_events import INLINE, OPTIONS, MarkdownEvent, events_of, shape_of
-from regard.formats.markup import BuiltSegment, Escapes, InnerText, MarkupSource, Run, SourceEdits
+from regard.formats.markup import BuiltSegment, Escapes, InnerText, MarkupDocument, MarkupSource, Run
 
 WHOLE = frozenset(("Code", "InlineMath", "DisplayMath"))  # atoms that are part of the sentence
 CLOSED = frozenset(("CodeBlock", "MetadataBlock", "HtmlBlock"))  # blocks whose text is no Markdown
@@ -50,9 +50,9 @@ UNUSED = Escapes("", lambda character, spelling, _: spelling)  # every segment h
 @dataclass
 class MarkdownSource(MarkupSource):
     labels: frozenset[str] = frozenset()  # of links that the document defines, in lower case
-    left: list[str] = field(default_factory=list)  # where a segment had to stay as it was
+    warnings: list[str] = field(default_factory=list)
 
-    def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits) -> str:
+    def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits[str]) -> str:
         if text.escapes is not UNUSED:  # HTML
             return text.write(placed, written)
         if placed.unchanged:
@@ -61,10 +61,12 @@ class MarkdownSource(MarkupSource):
         for strict in (False, True):
             if self.shape(text, placed, written, strict) == before:
                 return text.made(placed, written, escapes_for(text.segment.text, strict), self.closing)
-        self.left.append(text.segment.place)
+        self.warnings.append(
+            f"{text.segment.place}: in Markdown it would not have the same elements, so it stays as it was"
+        )
         return written(*text.span)
 
-    def shape(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits, strict: bool) -> object:
+    def shape(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits[str], strict: bool) -> object:
         """Read as a paragraph of its own: without what the lines of quotations and lists begin with."""
         escapes = escapes_for(text.segment.text, strict)
 
@@ -92,7 +94,6 @@ class MarkdownReader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.warnings: list[str] = []
         self.lines = LineNumbers(source)
         self.definitions = reference_definitions(source, options=OPTIONS)
         self.made = MarkdownSource(source, labels=frozenset(label.lower() for label in self.definitions))
@@ -109,7 +110,9 @@ class MarkdownReader:
         for event in events_of(self.source):
             self.take(event)
         self.cut()
-        self.warnings += [f"{place}: its tags overlap, so it stays as it was" for place in self.builder.overlapping]
+        self.made.warnings += [
+            f"{place}: its tags overlap, so it stays as it was" for place in self.builder.overlapping
+        ]
         places = character_places(self.source)
         for definition in self.definitions.values():
             self.add_title(
@@ -262,7 +265,7 @@ class MarkdownReader:
         if not lines or not LETTER.search(self.source, block.start, block.end):
             return
         if not together or "\r" in self.source[block.start : block.end]:
-            self.warnings.append(
+            self.made.warnings.append(
                 f"line {self.lines.at(block.start)}: HTML inside a quotation or a list stays as it was"
             )
             return
@@ -287,28 +290,13 @@ class MarkdownReader:
         self.made.inner.append(InnerText(segment, (at, at + len(title)), make))
 
 
-@dataclass
-class MarkdownDocument:
-    encoded: Encoded
-    text: str  # with line feeds for all ends of lines, if they are of one kind
-
-    def __post_init__(self) -> None:
-        reader = MarkdownReader(self.text)
-        self.made = reader.read()
-        self.segments: list[Segment] = self.made.segments()
-        self.warnings = reader.warnings
-
-    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        written = self.made.write(translated)
-        self.warnings += [
-            f"{place}: in Markdown it would not have the same elements, so it stays as it was"
-            for place in self.made.left
-        ]
-        return self.encoded.encode(written if self.text == self.encoded.text else written.replace("\n", "\r\n"))
-
-
-def read(data: bytes, options: FormatOptions) -> MarkdownDocument:
+def read(data: bytes, options: FormatOptions) -> MarkupDocument:
     encoded = decode(data)
     text = encoded.text
-    one_kind = text.count("\r\n") == text.count("\n") == text.count("\r")
-    return MarkdownDocument(encoded, text.replace("\r\n", "\n") if one_kind else text)
+    one_kind = text.count("\r\n") == text.count("\n") == text.count("\r") > 0  # of line ends
+    made = MarkdownReader(text.replace("\r\n", "\n") if one_kind else text).read()
+
+    def encode(written: str) -> bytes:
+        return encoded.encode(written.replace("\n", "\r\n") if one_kind else written)
+
+    return MarkupDocument(made, made.warnings, encode)

@@ -6,7 +6,6 @@ indentation. The same characters are written in the same ways again, in order. `
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,9 @@ from typing import Literal, NamedTuple
 
 import regex
 
-from regard.formats.document import Atom, OpenMark, PlacedSegment, Segment
+from regard.formats.document import Atom, OpenMark, PlacedSegment, Segment, SourceEdits, Span
 
 Kind = Literal["text", "atom", "open", "close"]
-Span = tuple[int, int]
 
 
 class Run(NamedTuple):
@@ -34,25 +32,6 @@ class Run(NamedTuple):
     @property
     def is_blank(self) -> bool:
         return self.kind == "text" and not self.text.strip()
-
-
-class SourceEdits:
-    """Replacements inside a source text: sorted, not overlapping."""
-
-    def __init__(self, source: str, edits: Sequence[tuple[Span, str]] = ()) -> None:
-        self.source = source
-        self.edits = sorted(edits)
-        self.starts = [span[0] for span, _ in self.edits]
-
-    def __call__(self, start: int, end: int) -> str:
-        """Characters `start` to `end` of the source, as edited."""
-        parts: list[str] = []
-        at = bisect_left(self.starts, start)
-        while at < len(self.edits) and self.edits[at][0][1] <= end:
-            (first, last), written = self.edits[at]
-            parts += [self.source[start:first], written]
-            start, at = last, at + 1
-        return "".join([*parts, self.source[start:end]])
 
 
 class Escapes(NamedTuple):
@@ -88,7 +67,7 @@ class BuiltSegment:
                         found[character].append(character)
         return found
 
-    def write(self, placed: PlacedSegment, written: SourceEdits) -> str:
+    def write(self, placed: PlacedSegment, written: SourceEdits[str]) -> str:
         """The source of the translated segment; the very source where nothing has changed."""
         if placed.unchanged:
             return written(*self.span)
@@ -97,7 +76,7 @@ class BuiltSegment:
     def made(
         self,
         placed: PlacedSegment,
-        written: SourceEdits,
+        written: SourceEdits[str],
         escapes: Escapes,
         closing: Callable[[Run, Run], str | None] = lambda _, __: None,
     ) -> str:
@@ -182,7 +161,7 @@ class MarkupSource:
                 cursor = text.span[1]
         return "".join([*parts, written(cursor, len(self.source))])
 
-    def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits) -> str:
+    def write_running(self, text: BuiltSegment, placed: PlacedSegment, written: SourceEdits[str]) -> str:
         return text.write(placed, written)
 
 
@@ -201,3 +180,19 @@ class TagRules:
 
 
 NO_RULES = TagRules()
+
+
+@dataclass
+class MarkupDocument:
+    """A document in markup; `encode` gives its bytes for a translated source."""
+
+    made: MarkupSource
+    warnings: list[str]
+    encode: Callable[[str], bytes]
+    segments: list[Segment] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.segments = self.made.segments()
+
+    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
+        return self.encode(self.made.write(translated))

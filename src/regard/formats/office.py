@@ -25,8 +25,8 @@ from xml.sax.saxutils import escape
 
 from regard.errors import InputError
 from regard.formats.archive import Archive
-from regard.formats.document import PlacedSegment, Segment
-from regard.formats.flow import Bytes, Edit, Flow, Kind, Leaf, Wrapper, has_letter, rendered_range
+from regard.formats.document import PlacedSegment, Segment, SourceEdits, Span
+from regard.formats.flow import Bytes, Flow, Kind, Leaf, Wrapper, has_letter
 from regard.formats.xml_tokens import (
     CLOSE,
     OPEN,
@@ -114,25 +114,21 @@ class OfficePart:
         return [segment for text in self.texts for segment in text.segments]
 
     def write(self, placed: Sequence[PlacedSegment]) -> bytes:
-        edits: list[Edit] = []
+        edits: list[tuple[Span, bytes]] = []
         done = 0
         for text in self.texts:
             translated = placed[done : done + len(text.segments)]
             done += len(text.segments)
-            inside: list[Edit] = []
-            while edits and edits[-1].start >= text.start:
+            inside: list[tuple[Span, bytes]] = []
+            while edits and edits[-1][0][0] >= text.start:
                 inside.append(edits.pop())
-            inside.reverse()
-
-            def inner(start: int, end: int, inside: Sequence[Edit] = tuple(inside)) -> bytes:
-                return rendered_range(self.data, inside, start, end)
-
+            inner = SourceEdits(self.data, inside)
             if isinstance(text, Flow):
                 new = text.render(translated, inner, self.grammar.written)
             else:
                 new = text.render(translated, inner)
-            edits.append(Edit(text.start, text.end, new))
-        return rendered_range(self.data, edits, 0, len(self.data))
+            edits.append(((text.start, text.end), new))
+        return SourceEdits(self.data, edits)()
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Columns of Parquet files, which pyarrow reads: texts of the chosen columns are translated, all else stays.
 
-A document is a table of rows, of a whole file or of a stretch of one. Nulls and texts without a letter stay. What is
-written for a stretch is an Arrow stream; `join_stretches` makes a Parquet file of them.
+A document is a table of rows, of a whole file or of a chunk of one. Nulls and texts without a letter stay. What is
+written for a chunk is an Arrow stream; `join_chunks` makes a Parquet file of them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def survey(path: Path, columns: tuple[str, ...]) -> int:
         return int(file.metadata.num_rows)
 
 
-def stretches(path: Path, rows: int) -> Iterator[Any]:
+def row_chunks(path: Path, rows: int) -> Iterator[Any]:
     """The rows of a file in tables of at most so many."""
     pyarrow = _pyarrow()
     with _opened(path, str(path)) as file:
@@ -143,8 +143,8 @@ def stretches(path: Path, rows: int) -> Iterator[Any]:
             raise InputError(f"{path} is damaged: {str(problem).partition(chr(10))[0]}") from None
 
 
-def join_stretches(written: Iterable[bytes], like: Path, out: Path) -> None:
-    """A Parquet file of what `RowsDocument.write` gave for each stretch of the file `like`, in order."""
+def join_chunks(written: Iterable[bytes], like: Path, out: Path) -> None:
+    """A Parquet file of what `RowsDocument.write` gave for each chunk of the file `like`, in order."""
     pyarrow = _pyarrow()
     with _opened(like, str(like)) as file:
         schema, codec = file.schema_arrow, codec_of(file)

@@ -16,7 +16,17 @@ from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.formats.cue_text import SRT_TAGS, VTT_TAGS, CueLine, CueLines, CueToken, line_tokens, read_cue
-from regard.formats.document import ATOM, Atom, CloseMark, FormatOptions, Mark, OpenMark, PlacedSegment, Segment
+from regard.formats.document import (
+    ATOM,
+    Atom,
+    CloseMark,
+    FormatOptions,
+    Mark,
+    OpenMark,
+    PlacedSegment,
+    Segment,
+    SourceEdits,
+)
 from regard.formats.encoding import Encoded, decode
 from regard.formats.flow import has_letter
 
@@ -128,17 +138,13 @@ class Subtitles:
         return token.kind == "text" and not self.source.text[token.start : token.end].isspace()
 
     def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        text = self.source.text
-        new: dict[tuple[int, int], str] = {}
-        for passage, placed in zip(self.passages, translated, strict=True):
-            if not placed.unchanged:
-                for line, words in zip(passage.lines, self.lines_of(passage, placed), strict=True):
-                    new[line.words] = words
-        written, cursor = list[str](), 0
-        for (start, end), words in sorted(new.items()):
-            written += [text[cursor:start], words]
-            cursor = end
-        return self.source.encode("".join([*written, text[cursor:]]))
+        edits = [
+            (line.words, words)
+            for passage, placed in zip(self.passages, translated, strict=True)
+            if not placed.unchanged
+            for line, words in zip(passage.lines, self.lines_of(passage, placed), strict=True)
+        ]
+        return self.source.encode(SourceEdits(self.source.text, edits)())
 
     def lines_of(self, passage: Passage, placed: PlacedSegment) -> list[str]:
         """The translation cut into the passage's lines."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from regard.formats.document import FormatOptions, PlacedSegment, Segment
+from regard.formats.document import FormatOptions, PlacedSegment, Segment, SourceEdits, Span
 from regard.formats.encoding import Encoded, decode
 
 # The characters to write for the translations of a stretch's segments.
@@ -35,14 +35,13 @@ class SpanDocument:
         self.segments = [segment for span in self.spans for segment in span.segments]
 
     def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        text, written, cursor, done = self.source.text, list[str](), 0, 0
+        edits, done = list[tuple[Span, str]](), 0
         for span in self.spans:
             placed = translated[done : done + len(span.segments)]
             done += len(span.segments)
-            same = all(translation.unchanged for translation in placed)
-            written += [text[cursor : span.start], text[span.start : span.end] if same else span.write(placed)]
-            cursor = span.end
-        return self.source.encode("".join([*written, text[cursor:]]))
+            if not all(translation.unchanged for translation in placed):
+                edits.append(((span.start, span.end), span.write(placed)))
+        return self.source.encode(SourceEdits(self.source.text, edits)())
 
 
 def kept_warning(count: int, what: str) -> tuple[str, ...]:

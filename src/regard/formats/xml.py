@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from regard.formats.builder import LETTER, SegmentBuilder
-from regard.formats.document import FormatOptions, PlacedSegment, Segment
-from regard.formats.encoding import Encoded, character_places, decode
-from regard.formats.markup import NO_RULES, Escapes, MarkupSource, TagRules
+from regard.formats.document import FormatOptions
+from regard.formats.encoding import character_places, decode
+from regard.formats.markup import NO_RULES, Escapes, MarkupDocument, MarkupSource, TagRules
 from regard.formats.xml_tokens import CDATA, CLOSE, OPEN, OTHER, TEXT, Token, declared_encoding, xml_tokens
 
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -155,38 +155,15 @@ def mixed_elements(tokens: Sequence[Token]) -> set[int]:
     return mixed
 
 
-@dataclass
-class XmlDocument:
-    encoded: Encoded
-    rules: TagRules = NO_RULES
-
-    def __post_init__(self) -> None:
-        reader = XmlReader(self.encoded.text, self.rules)
-        self.made = reader.read()
-        self.segments: list[Segment] = self.made.segments()
-        self.warnings = reader.warnings
-
-    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        return self.encoded.encode(self.made.write(translated), "xmlcharrefreplace")
+def read(data: bytes, options: FormatOptions) -> MarkupDocument:
+    encoded = decode(data, declared_encoding(data))
+    reader = XmlReader(encoded.text)
+    return MarkupDocument(reader.read(), reader.warnings, lambda new: encoded.encode(new, "xmlcharrefreplace"))
 
 
-def read(data: bytes, options: FormatOptions) -> XmlDocument:
-    return XmlDocument(decode(data, declared_encoding(data)))
-
-
-@dataclass
-class XmlFragment:
-    """Text and elements without one element around them."""
-
-    text: str
-    rules: TagRules = NO_RULES
-
-    def __post_init__(self) -> None:
-        whole = self.text.lstrip().startswith(("<?xml", "<!DOCTYPE"))
-        self.before, self.after = ("", "") if whole else ("<t>", "</t>")
-        self.document = XmlDocument(Encoded(f"{self.before}{self.text}{self.after}", "utf-8", b""), self.rules)
-        self.segments, self.warnings = self.document.segments, self.document.warnings
-
-    def write(self, translated: Sequence[PlacedSegment]) -> bytes:
-        written = self.document.write(translated)
-        return written[len(self.before) : len(written) - len(self.after)]
+def read_fragment(text: str, rules: TagRules = NO_RULES) -> MarkupDocument:
+    """Text and elements, with or without one element around them."""
+    whole = text.lstrip().startswith(("<?xml", "<!DOCTYPE"))
+    before, after = ("", "") if whole else ("<t>", "</t>")
+    reader = XmlReader(f"{before}{text}{after}", rules)
+    return MarkupDocument(reader.read(), reader.warnings, lambda new: new[len(before) : len(new) - len(after)].encode())

@@ -3,13 +3,13 @@
     # a comment; an empty line is skipped
     credit card ⇥ carte de crédit
     mouse|mice ⇥ souris                several forms of the source
-    cat ⇥ chat|chats|minou             several forms of the target, of which one must be said
+    cat ⇥ chat|chats|minou             several forms of the target, of which one must occur
     AcmeCloud ⇥ AcmeCloud
 
-Matching takes whole words and, where several terms begin at a word, the longest. A term in small letters matches in any
+Matching takes whole words and, where several terms begin at a word, the longest. A term in lower case matches in any
 case, and its translation takes over an initial capital or ALL CAPITALS; a term with a capital matches as it is
 written. Regular inflection is taken off (`inflection.py`): cats, cat's, cities, walked; where the source is plural, the
-regular plural of the target may be said too. A list of words to keep is a glossary of terms that stand for themselves.
+regular plural of the target is allowed too. A list of words to keep is a glossary of terms that stand for themselves.
 The time is linear in the text and does not depend on the number of terms.
 """
 

@@ -2,9 +2,9 @@
 
 Models in the format of Marian (OPUS-MT) have two SentencePiece models, source.spm and target.spm, and vocab.json, which
 has the id of each of their pieces. A piece that vocab.json lacks is <unk>; there is no byte fallback and there are no
-slots. Tokenisation equals that of `transformers.MarianTokenizer`, but for three things: a special that is written in a
+slots. Tokenization equals that of `transformers.MarianTokenizer`, but for three things: a special that is written in a
 text, such as </s>, is text; >>xyz<< at the beginning is a tag only if the vocabulary has it; and decoding shows <unk>
-and no tags. SentencePiece normalises as its model says (NFKC, spaces), so decoding does not give back every text.
+and no tags. SentencePiece normalizes as its model defines (NFKC, spaces), so decoding does not restore every text.
 
 The ids are in our order (`imported_order`). The SentencePiece model is stored within tokenizer.json, so a tokenizer is
 one file. `marian_vocabulary.py` reads and writes the files of Marian.

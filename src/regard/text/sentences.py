@@ -49,9 +49,9 @@ _NEXT = regex.compile(
     regex.VERBOSE,
 )
 _FIRST = regex.compile(r"[\p{L}\p{N}]")
-_IN_NAME = regex.compile(r"\p{Ll}\p{Lu}")  # iPhone, eBay: no word in small letters
+_IN_NAME = regex.compile(r"\p{Ll}\p{Lu}")  # iPhone, eBay: no word in lower case
 _CJK = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー々、「『（《]")
-_QUOTED_ON = regex.compile(  # after a quotation the sentence goes on: 」と言った  ”他说
+_QUOTED_ON = regex.compile(  # after a quotation the sentence continues: 」と言った  ”他说
     r"\s?(?:と|って|という|とか|など|は|が|を|に|の|も|で|へ|や|から|まで|、|，|,|\p{Han}{0,5}?[说說道问問喊叫答想笑])"
 )
 _OPENING, _CLOSING = "「『（“《", "」』）”》"
@@ -67,9 +67,9 @@ _NAMES_WITH_MARK = frozenset({"Yahoo", "Jeopardy"})
 def sentence_spans(text: str, language: str = "en", *, wrapped: bool = False) -> list[Span]:
     """The spans of the sentences, in order; what is outside of them is layout.
 
-    Each line is cut by itself, and its end ends a sentence. `wrapped` is for text whose line breaks are only wrapping,
-    such as e-mails and manual pages: there a sentence goes on over a line break and `translation/prepare.py` reads it,
-    while blank lines, list marks and headings still separate.
+    Each line is split by itself, and its end ends a sentence. `wrapped` is for text whose line breaks only wrap it,
+    such as e-mails and manual pages: there a sentence continues over a line break, while blank lines, list marks and
+    headings still separate.
 
     >>> text = "- Dr. Who? Yes.\\n- It costs 3.50 now."
     >>> [text[start:end] for start, end in sentence_spans(text)]

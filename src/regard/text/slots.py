@@ -1,5 +1,7 @@
 """Slots: single tokens that stand for a span of text which a translation must carry over unchanged.
 
+    Call 555-0199 at 3:45 pm    →    Call ⟨0⟩ at ⟨1⟩    →    Appelle le ⟨0⟩ à ⟨1⟩
+
 In a text a slot is one private-use character. In ids it is one of the byte pieces 0xF5 to 0xFF, which no text in UTF-8
 contains: every BPE vocabulary has them already, and no text without slots is encoded otherwise because of them. A
 vocabulary of whole words has no slots. The caller that inserts slots keeps the text that each stands for (`fill`).
@@ -11,7 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-FIRST_BYTE = 0xF5  # of the bytes that never occur in UTF-8
+# The first of the bytes that never occur in UTF-8
+FIRST_BYTE = 0xF5
 SLOTS = tuple(chr(0xF8E0 + k) for k in range(0x100 - FIRST_BYTE))
 SLOT = re.compile(f"[{SLOTS[0]}-{SLOTS[-1]}]")
 slots_in = SLOT.findall  # the slots of a text, in order
@@ -36,7 +39,8 @@ def fill(text: str, spans: Sequence[str]) -> str:
 
 
 class SlotTexts(NamedTuple):
-    """What the slots of a sentence stand for, the first slot first: in the source, and in its translation."""
+    """The texts that the slots of a sentence stand for, by the number of the slot: in the source, and in its
+    translation, where a number may have another form."""
 
     source: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
@@ -46,7 +50,8 @@ NO_SLOTS = SlotTexts()
 
 
 def around_slots(form: str) -> tuple[list[str], list[int]]:
-    """The stretches of text before, between and after the slots, and the number of each slot: one stretch more.
+    """The parts of a text before, between and after its slots, and the number of each slot. There is one part more
+    than there are slots; a part may be empty.
 
     >>> around_slots(f"a{SLOTS[3]}b")
     (['a', 'b'], [3])

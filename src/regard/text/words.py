@@ -2,7 +2,7 @@
 
 A word is a run of letters, marks and digits with inner apostrophes and hyphens ("didn't", "vient-il"); a French elision
 is separate from the word that follows ("l'" + "homme"); any other visible character is a word of its own. This is for
-display and alignment, not for translation: models read subwords (`tokenizer.py`), and BLEU has its own tokenisers.
+display and alignment, not for translation: models read subwords (`tokenizer.py`), and BLEU has its own tokenizers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def word_spans(text: str) -> list[Span]:
 
 
 def space_spans(text: str) -> list[Span]:
-    """The same for text that is already tokenised: words are separated by spaces.
+    """Character spans of the words of a tokenized text, which are separated by spaces.
 
     >>> space_spans("l' homme .")
     [(0, 2), (3, 8), (9, 10)]

@@ -8,7 +8,7 @@ from typing import Any
 from regard.errors import InputError
 from regard.formats.html import read_fragment
 from regard.formats.markup import TagRules
-from regard.formats.xml import XmlFragment
+from regard.formats.xml import read_fragment as read_xml_fragment
 from regard.serve.api.api_common import VARIANT_NAMES, VARIANTS, known_code
 from regard.serve.api.endpoint import Call, Endpoint, Interface
 from regard.serve.errors import FieldError, QuotaExceededError, ServeError, UnsupportedPairError
@@ -209,7 +209,7 @@ def read_texts(call: Call, texts: Sequence[str]) -> list[PlainText | MarkupText]
     html = call["tag_handling"] == "html"
     rules = rules_of(call, lower=html)
     try:
-        return [MarkupText(read_fragment(text, rules) if html else XmlFragment(text, rules)) for text in texts]
+        return [MarkupText(read_fragment(text, rules) if html else read_xml_fragment(text, rules)) for text in texts]
     except InputError as problem:
         raise ServeError(400, f"Tag handling parsing failed, please check input. ({problem})", field="text") from None
 
