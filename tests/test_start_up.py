@@ -16,7 +16,7 @@ from regard.__main__ import main
 try:
     main()
 finally:
-    unwanted = ("torch", "transformers", "pydantic", "regard.bulk.journal", "regard.formats.streaming")
+    unwanted = ("torch", "transformers", "pydantic", "regard.bulk.journal", "regard.formats.translate_document")
     heavy = [name for name in unwanted if name in sys.modules]
     print("imported:", *heavy, file=sys.stderr)
 """
