@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from regard.errors import InputError
 from regard.translation.chain import TextChain
@@ -18,7 +18,7 @@ from regard.translation.translator import TextTranslator
 
 if TYPE_CHECKING:
     from regard.bulk.chunks import TranslationCounts
-    from regard.explain.front import Explanation
+    from regard.explain.explanation import ExplainOptions, Explanation
     from regard.explain.word_alignment import WordAlignment
 
 
@@ -78,24 +78,20 @@ class Translator(FileTranslation, TextTranslator):
     thread, because a forked process does not have torch's threads.
     """
 
-    def explain(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        sentence: int | None = None,
-        beam: int | None = None,
-        nbest: int = 0,
-    ) -> Explanation:
+    def explain(self, text: str, target: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
         """Translate a sentence, or take the given `target`, and keep all attention weights, ready to be shown:
-        `.grid()`, `.sheet()`, `.arcs(word)`. Of a text of several sentences, `sentence` chooses one, from 0; `nbest`
-        chooses a hypothesis of the search, 0 the best."""
-        from regard.explain.front import explain
+        `.grid()`, `.sheet()`, `.arcs(word)`.
+
+        sentence    index of a sentence of the text, from 0; needed where the text has several
+        beam        beam size, by default the model's own
+        nbest       which hypothesis of the search, 0 the best
+        """
+        from regard.explain.explanation import explain
 
         for given in (text, target):
             if not isinstance(given, str) and (given is text or target is not None):
                 raise InputError(f"explain takes one sentence and, if it is given, its target, but not {given!r}")
-        return explain(self, text, target, sentence=sentence, beam=beam, nbest=nbest)
+        return explain(self, text, target, **options)
 
     @overload
     def align(self, sources: str, targets: str | None = None) -> WordAlignment: ...  # type: ignore[overload-overlap]
