@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class FileTranslation:
-    """Files in, files out, for a translator and for a chain of them."""
+    """`translate_file` of a translator and of a chain of translators."""
 
     def translate_file(
         self,
@@ -43,12 +43,13 @@ class FileTranslation:
         format      "lines", "text", "tsv", "jsonl" or "parquet"; default: by the suffix, else lines
         columns     of a table or of records: what to translate
         report      a .jsonl with every sentence, its confidence and the reasons to doubt it
-        workers     processes that translate side by side; each loads the model. A script that uses them needs
+        workers     processes that translate in parallel; each loads the model. A script that uses them needs
                     `if __name__ == "__main__":`
-        restart     discard what a call that was stopped has left; otherwise the same call goes on where it was
-        lines_done  called with the number of lines that are done, and of all
+        restart     discard the result of an interrupted call; otherwise the same call resumes it
+        lines_done  called with the number of lines that are done, and the number of all lines
 
-        The output appears when all is done. It returns what was counted: texts, sentences, doubtful ones.
+        The output appears when all is done. Returns the number of texts, of sentences and of doubtful ones. Raises
+        InputError for a file or an option that cannot be used.
         """
         from regard.bulk.rows import OutputForm
         from regard.bulk.translate_file import FileJob, RunOptions, translate_file
@@ -74,7 +75,7 @@ class Translator(FileTranslation, TextTranslator):
     'Le chat est noir.'
 
     Threads may share a translator. So may processes that are forked from this one, on the CPU: they compute with one
-    thread, because torch's threads do not survive a fork.
+    thread, because a forked process does not have torch's threads.
     """
 
     def explain(self, text: str, target: str | None = None, **options: Unpack[ExplainOptions]) -> Explanation:
@@ -125,7 +126,7 @@ class TranslatorChain(FileTranslation, TextChain):
 
     @classmethod
     def load(cls, paths: Sequence[str | PathLike[str]], device: str = "auto", engine: str = "auto") -> TranslatorChain:
-        """The models in these folders, or of these names in the box, in this order."""
+        """The models in these folders, or the bundled models of these names, in this order."""
         made = cls([Translator.load(path, device, engine) for path in paths])
         made.load_options = {"paths": made.folders, "device": device, "engine": engine}
         return made
@@ -134,7 +135,7 @@ class TranslatorChain(FileTranslation, TextChain):
 def _load_again(
     kind: type[Translator] | type[TranslatorChain], options: dict[str, Any], number: int
 ) -> Translator | TranslatorChain:
-    """The same translator in worker `number`; with several GPUs each has its own."""
+    """Load a translator again in worker `number`; with several GPUs each has its own."""
     from regard.device import nth_device
 
     return kind.load(**options | {"device": nth_device(options["device"], number)})
